@@ -39,13 +39,14 @@ class Object(dict[str, Any]):
         self.where.keys[key] = places
 
     def take(self, key: str) -> tuple[Any, tuple[Position, Position]]:
-        """Remove *key*; return its value and where both were written."""
-        return self.pop(key), self.where.keys.pop(key)
+        """Remove *key*; return its value and where both were written: what was made stands where the object does."""
+        return self.pop(key), self.where.keys.pop(key, (self.where.position, self.where.position))
 
     def rename(self, old: str, new: str) -> None:
         """Call *old* by the name *new*, in the place where it was written."""
-        value, places = self.take(old)
-        self.put(new, value, places)
+        self[new] = self.pop(old)
+        if old in self.where.keys:
+            self.where.keys[new] = self.where.keys.pop(old)
 
 
 class Array(list[Any]):

@@ -12,6 +12,7 @@ from copy import deepcopy
 from typing import Any
 
 from swf_temporal.errors import UsageError
+from swf_temporal.text.located import Object
 
 _BESIDE = 2
 """The index, among the comments of a key, of the one beside its value and below."""
@@ -132,6 +133,8 @@ def replace(node: MutableMapping[str, Any], old: str, items: dict[str, Any]) -> 
                 node.update(items)
             else:
                 node[key] = value
+        if isinstance(node, Object) and old in node.where.keys:
+            node.where.keys[next(iter(items))] = node.where.keys.pop(old)
         return
     position = list(node).index(old)
     comment = node.ca.items.pop(old, None)  # type: ignore[attr-defined]  # of a mapping with comments

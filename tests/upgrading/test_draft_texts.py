@@ -97,9 +97,12 @@ tasks:
             """\
 startsAt: A
 states:
-- {name: A, type: PARALLEL, end: true, branches: [{name: B, startsAt: C, states: [{name: C, type: DELAY}]}]}
+- name: A
+  type: PARALLEL
+  end: true
+  branches: [{name: B, startsAt: C, states: [{name: C, type: DELAY, timeDelay: PT1S}]}]
 """,
-            (4, "branch 'B' of state 'A' is not waited for: since 0.5 a parallel state waits for its branches"),
+            (7, "branch 'B' of state 'A' is not waited for: since 0.5 a parallel state waits for its branches"),
         ),
     ],
 )

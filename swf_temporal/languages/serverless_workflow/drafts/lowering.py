@@ -38,8 +38,7 @@ def tree_of(node: Node) -> Object:
     for name, info in type(node).model_fields.items():
         key = info.alias or name
         if name in node.model_fields_set and not key.startswith("@") and not info.exclude:
-            places = node.where.keys.get(key, (node.where.position, node.where.position))
-            tree.put(key, _part(getattr(node, name), places[1]), places)
+            tree[key] = _part(getattr(node, name), node.where.value(key))
     return tree
 
 
@@ -55,9 +54,10 @@ def _part(value: Any, position: Position) -> Any:
 
 
 def put(node: Object, key: str, value: Any, at: str | None = None) -> None:
-    """Set *key* of *node* to *value*, as if it were written where the key *at* is, or the node."""
-    place = node.where.position
-    node.put(key, value, (place, place) if at is None else node.where.keys.get(at, (place, place)))
+    """Set *key* of *node* to *value*, as if it were written where the key *at* is."""
+    node[key] = value
+    if at in node.where.keys:
+        node.where.keys[key] = node.where.keys[at]
 
 
 def drop(node: Object, *keys: str) -> None:

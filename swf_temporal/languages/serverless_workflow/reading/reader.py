@@ -39,6 +39,9 @@ class Reader(Protocol):
     def read(self, root: Object, source: Source, fetch: Fetch) -> Reading:
         """Return the workflow that *root* describes, made of the draft's model, without asking the draft's rules."""
 
+    def lowered(self, root: Object, source: Source) -> Object:
+        """Return the document that 0.8 has for *root*. Raises InvalidDefinition if that has the wrong form."""
+
     def validate(self, reading: Reading, expressions: "Expressions | None") -> list[Problem]:
         """Return what the draft's rules say of what was read; *expressions* compiles those of its workflow."""
 

@@ -6,7 +6,7 @@ found. What is meant by a value is known here; what is found is not.
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from swf_temporal.data import JSON
 from swf_temporal.expressions.comparing import number_in
@@ -201,8 +201,3 @@ def _of(operand: Operand, in_jq: Callable[[JqFinds], str]) -> str:
         case Named(first, path, whole):
             has = f"has({_json(first)})?"
             return f"if ([{has}] == [true]) then {in_jq(JqFinds(path.text))} else {in_jq(JqFinds(whole.text))} end"
-
-
-def rule_of(rule: Mapping[str, Any]) -> str:
-    """Return a rule of the draft of November 2019. Raises NotInJqError."""
-    return compared(str(rule.get("path", "$")), str(rule.get("operator", "EQ")), rule.get("value"))

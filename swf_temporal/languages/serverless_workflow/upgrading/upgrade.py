@@ -9,11 +9,13 @@ from importlib import import_module
 from typing import Any, Final
 
 from swf_temporal.errors import InvalidDefinition, UsageError
+from swf_temporal.languages.serverless_workflow.reading.reader import Reader, reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
 from swf_temporal.languages.serverless_workflow.upgrading import from_0_5, from_0_6, to_next, tolerated
 from swf_temporal.languages.serverless_workflow.upgrading.report import Report
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree
 from swf_temporal.languages.upgraded import Upgraded
+from swf_temporal.text.grafting import Graft, Written, in_order
 from swf_temporal.text.located import Object, Unreadable
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
@@ -46,16 +48,16 @@ def upgrade(source: Source, to: str = "0.8") -> Upgraded:
     except Unreadable as unreadable:
         raise InvalidDefinition(unreadable.problems) from None
     detected = detect(located)
-    if detected.foreign is not None:
-        if detected.foreign.upgrader is None:
-            raise UsageError(f"{source.name} is written for {detected.title}, which is not rewritten here")
-        steps: tuple[Step, ...] = (import_module(detected.foreign.upgrader).upgrade, tolerated.upgrade)
-    else:
-        steps = _STEPS[detected.version]
     document, report = RoundTrip(source.text), Report()
-    _place(located, document.root, report)
-    for step in steps:
-        step(document.root, report)
+    reader = reader_of(detected)
+    if reader is not None and detected.foreign is not None and detected.foreign.upgrader is not None:
+        _put_lowered(document, reader, located, source, import_module(detected.foreign.upgrader).upgrade, report)
+    elif detected.foreign is not None:
+        raise UsageError(f"{source.name} is written for {detected.title}, which is not rewritten here")
+    else:
+        _place(located, document.root, report)
+        for step in _STEPS[detected.version]:
+            step(document.root, report)
     if to == "0.8-next" and detected.version != to:
         to_next.upgrade(document.root, report)
     _say_version(document.root, report)
@@ -63,6 +65,17 @@ def upgrade(source: Source, to: str = "0.8") -> Upgraded:
         report.reshaped("what '<<' merges is written out")
     text = document.written() if report.changes else source.text
     return Upgraded(text, detected.version, tuple(report.changes))
+
+
+def _put_lowered(
+    document: RoundTrip, reader: Reader, located: Object, source: Source, rewrite: Step, report: Report
+) -> None:
+    """Put what runs of a draft into its text: the document that it is lowered to, with what 0.8 has for all of it."""
+    report.text = Written(located, document.root)
+    lowered = in_order(reader.lowered(located, source))
+    report.word = lowered.pop("@stateWord", report.word)
+    rewrite(lowered, report)
+    document.root = Graft(report.text, report.changed).put(lowered)
 
 
 def _place(located: Any, node: Any, report: Report) -> None:

@@ -66,12 +66,12 @@ def function_type(written: str | None, resource: str | None) -> str:
 
 
 def _definition(root: Object, _normalizer: Normalizer) -> None:
-    drop(root, "expressionLanguage", "extensions")
+    drop(root, "expressionLanguage")
     put(root, "expressionLang", EARLY)
     put(root, "languageVersion", VERSION)
     _kinds_of_events(root)
     start = _states(root, root.get("startsAt"))
-    put(start, "stateName", start.pop("start"))
+    start.rename("start", "stateName")
     put(root, "start", start, "startsAt" if "startsAt" in root else "version" if "version" in root else "id")
     drop(root, "startsAt")
 
@@ -94,10 +94,10 @@ def _states(holder: Object, named: str | None = None) -> Object:
     names |= {state["name"]: state["name"] for state in found}
     says = [state for state in found if "start" in state]
     first = next((one for one in found if named is not None and named in (one["name"], one.get("id"))), None)
-    first = first or (says or found)[0]
-    start = Object(first.where.position)
-    put(start, "start", first["name"])
-    if "schedule" in first.get("start", {}):
+    first = first or next(iter(says or found), None)
+    start = Object((first or holder).where.position)
+    put(start, "start", "" if first is None else first["name"])  # a rule tells where there is none
+    if first is not None and "schedule" in first.get("start", {}):
         start.put("window", first["start"]["schedule"]["interval"], first.where.keys["start"])
     for state in found:
         state["type"] = _TYPES.get(state["type"], state["type"])
@@ -135,7 +135,9 @@ def _documents(node: Object, _normalizer: Normalizer) -> None:
 
 
 def _function(node: Object, _normalizer: Normalizer) -> None:
-    put(node, "type", function_type(node.get("type"), node.get("operation")), "type")
+    kind = function_type(node.get("type"), node.get("operation"))
+    if kind != "rest" or "type" in node:
+        put(node, "type", kind, "type" if "type" in node else "operation")
 
 
 def _correlation(node: Object, _normalizer: Normalizer) -> None:
@@ -216,7 +218,8 @@ def _default(node: Object, _normalizer: Normalizer) -> None:
 
 def _completion(node: Object, _normalizer: Normalizer) -> None:
     word = node.get("completionType", "and")
-    put(node, "completionType", _COMPLETIONS[word], "completionType")
+    if "completionType" in node:
+        node["completionType"] = _COMPLETIONS[word]
     if word == "xor":
         put(node, "numCompleted", 1, "completionType")
     elif word == "and":

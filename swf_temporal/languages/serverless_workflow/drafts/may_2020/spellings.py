@@ -8,6 +8,10 @@ from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.text.located import Object
 
+OF_PARENT: Final = {
+    "tasks": "states", "task": "state", "nextTask": "nextState", "taskDataFilter": "stateDataFilter",
+}  # fmt: skip
+"""The parent's names for what the draft renamed."""
 _WRITE_ID = "write 'id: ...', so that it stays when the name is changed"
 _OPERATORS = {"lessthanequals": "lessthanorequals", "greaterthanequals": "greaterthanorequals"}
 """Their names in the version before."""

@@ -49,7 +49,8 @@ def lowered(definition: model.Definition) -> Object:
     """Return *definition* as the document that 0.8 has for it."""
     tree = tree_of(definition)
     functions = [_defined(one) for one in functions_in(definition.states)]
-    put(tree, "functions", Array(functions, [one.where.position for one in functions]))
+    if functions:
+        put(tree, "functions", Array(functions, [one.where.position for one in functions]), "startsAt")
     return normalized(tree, definition.source, _SPELLINGS)
 
 
@@ -103,9 +104,11 @@ def rules_of(choice: model.Choice) -> Iterator[tuple[str, tuple[model.Rule, ...]
 def _defined(function: model.Function) -> Object:
     made, known = Object(function.where.position), called(function)
     put(made, "name", known.name, "name")
-    put(made, "type", known.type)
-    put(made, "operation", known.operation)
-    put(made, "metadata", known.metadata)
+    put(made, "type", known.type, "type")
+    if known.operation is not None:
+        put(made, "operation", known.operation, "resource")
+    if known.metadata:
+        put(made, "metadata", known.metadata)
     return made
 
 
@@ -113,7 +116,7 @@ def _defined(function: model.Function) -> Object:
 
 
 def _definition(root: Object, _normalizer: Normalizer) -> None:
-    drop(root, "schemaVersion", "execStatus", "extensions")
+    drop(root, "schemaVersion", "execStatus")
     put(root, "expressionLang", EARLY)
     put(root, "languageVersion", VERSION)
     names = [trigger["name"] for trigger in root.get("events", ())]

@@ -13,7 +13,6 @@ from swf_temporal.languages.serverless_workflow.reading.normalizing import Norma
 from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist, objects_in
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import Accepted, Schema, to
 from swf_temporal.text.located import Array, Object
-from swf_temporal.text.origin import Source
 
 STATE_TYPES: Final = ("EVENT", "OPERATION", "SWITCH", "DELAY", "PARALLEL", "SUBFLOW", "RELAY")
 OTHER_TYPES: Final = {form(word): word for word in STATE_TYPES for form in (str.lower, str.capitalize)}
@@ -22,11 +21,6 @@ _PATHS: Final = ("inputPath", "resultPath", "outputPath")
 _KINDS_OF_CHOICES: Final = ("single", "and", "or", "not")
 
 _WRITE_ID = "write 'id: ...', so that it stays when that name is changed"
-
-
-def normalizer_of(source: Source) -> Normalizer:
-    """Return what rewrites a definition in *source* as the model has it."""
-    return Normalizer(source, SPELLINGS, model.StateBase)
 
 
 def _identity(root: Object, normalizer: Normalizer) -> None:

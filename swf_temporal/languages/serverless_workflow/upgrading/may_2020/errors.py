@@ -10,17 +10,15 @@ from typing import Any, Final
 
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.spel_parsing import Alone, Compared, Condition, Found, Joined, Literal, Operand, parsed
+from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import in_spel
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import place
+from swf_temporal.languages.serverless_workflow.upgrading.lowered import ALL, LATE, Lowered, left
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.filters import output
-from swf_temporal.languages.serverless_workflow.upgrading.may_2020.texts import body_of, braced, condition, path
-from swf_temporal.languages.serverless_workflow.upgrading.may_2020.ways import Insert
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
-from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.texts import braced, path
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
-from swf_temporal.text.round_trip import add, replace
+from swf_temporal.text.round_trip import add
 
-ALL: Final = "*"
-LATE: Final = "TimedOut"
 _PLACE: Final = (
     """[(["{word}", .state], ["action", .action]) as [$word, $name]"""
     """ | select($name != null) | "\\($word) '\\($name)'"]"""
@@ -32,92 +30,74 @@ _ERROR: Final = (
 
 
 class Errors:
-    """The errors that the states of one definition name."""
+    """The errors that the states of one definition handle."""
 
-    def __init__(self, report: Report) -> None:
-        self._report = report
-        self._known: dict[str, dict[str, str]] = {}
+    def __init__(self, definition: Lowered) -> None:
+        self._definition = definition
+        self._report = definition.report
 
     @property
     def error(self) -> str:
         """The error that was caught last, as the draft has it in the data."""
         return _ERROR.replace("{word}", self._report.word)
 
-    @property
-    def definitions(self) -> list[dict[str, str]]:
-        """The errors to be defined."""
-        return list(self._known.values())
-
-    def named(self, name: str) -> str:
-        """Return the reference to the error *name*."""
-        self._known.setdefault(name, {"name": name, **({"code": LATE} if name == LATE else {})})
-        return name
-
-    def handle(self, state: Tree, insert: Insert) -> None:
-        """Rewrite the onError of *state*, before its own way is rewritten. Raises NotInJqError."""
-        entries = list(children(state, "onError"))
-        if not entries:
-            state.pop("onError", None)
+    def handle(self, state: Tree) -> None:
+        """Rewrite the onErrors of *state*, before its own way is rewritten. Raises NotInJqError."""
+        if not state.get("onErrors"):
+            state.pop("onErrors", None)
             return
-        asked = [_asked(entry) for entry in entries]
+        entries = list(children(state, "onErrors"))
+        asked = [names_asked(entry["@condition"]) for entry in entries]
         handlers: list[dict[str, Any]] = []
         for index, names in enumerate(asked):
             if names is None:
-                rest = self._chosen(state, entries[index:], asked[index:], insert)
+                rest = self._chosen(state, entries[index:], asked[index:])
                 if rest is None:
                     return
                 handlers.append({"errorRef": ALL, "transition": rest})
                 break
-            target = self._target(state, entries[index], insert)
-            handlers += [
-                {"errorRef": name if name == ALL else self.named(name), "transition": target} for name in names
-            ]
+            target = self._target(state, entries[index])
+            named = (name if name == ALL else self._definition.error(name) for name in names)
+            handlers += [{"errorRef": name, "transition": target} for name in named]
             if ALL in names:
                 break
-        replace(state, "onError", {"onErrors": handlers})
+        state["onErrors"] = handlers
         self._report.reshaped("errors are defined at the top, and referred to by errorRef", state)
 
-    def _chosen(
-        self, state: Tree, entries: Sequence[Tree], asked: Sequence[list[str] | None], insert: Insert
-    ) -> str | None:
+    def _chosen(self, state: Tree, entries: Sequence[Tree], asked: Sequence[list[str] | None]) -> str | None:
         """Insert a switch by the conditions of *entries*, and return its name; None if nothing handles the rest."""
         last = next((index for index, names in enumerate(asked) if names == [ALL]), None)
         if last is None:
             self._report.inexpressible(
-                f"the onError of {self._report.called(state)} asks {body_of(entries[0].get('expression'))!r} of an"
+                f"the onError of {self._report.called(state)} asks {entries[0]['@condition']!r} of an"
                 " error: since 0.5 errors are known by their names",
                 entries[0],
             )
+            left(state, "onErrors", "@onErrors")
             return None
         known = '(if type == "object" then . else {} end) + $error + {$error, exception: $error}'
         seen = f"{self.error} as $error | {known}"
         choices = [
             {
-                "condition": braced(f"{seen} | {condition(entry.get('expression'))}"),
-                "transition": self._target(state, entry, insert),
+                "condition": braced(f"{seen} | {in_spel(entry['@condition'])}"),
+                "transition": self._target(state, entry),
             }
             for entry in entries[:last]
         ]
-        default = {"transition": self._target(state, entries[last], insert)}
+        default = {"transition": self._target(state, entries[last])}
         kept = {"type": "switch", "dataConditions": choices, "defaultCondition": default}
         self._report.reshaped("conditions of an error that are more than its name are those of a switch", state)
-        return insert(f"{state.get('name')} met an error", kept)
+        return self._definition.insert(f"{state.get('name')} met an error", kept)
 
-    def _target(self, state: Tree, entry: Tree, insert: Insert) -> str:
+    def _target(self, state: Tree, entry: Tree) -> str:
         """Insert a state that has the error in its data, and leads where *entry* does; return its name."""
-        own = "transition" in entry
-        way = entry["transition"] if own else state.get("transition")
-        leading: dict[str, Any] = {"end": deepcopy(state.get("end", True))} if way is None else {}
-        if way is not None:
-            leading = {"transition": deepcopy(way)}
-        filters = state.get("stateDataFilter")
-        text = filters.get("dataOutputPath") if isinstance(filters, dict) else None
-        given = entry.get("errorDataFilter")
-        jq = self._with_error(given.get("dataOutputPath") if isinstance(given, dict) else None)
+        way = deepcopy({key: entry[key] for key in ("transition", "end") if key in entry} or {"end": True})
+        text = state.get("stateDataFilter", {}).get("output")
+        jq = self._with_error(entry.get("@data"))
         if text is not None:
-            jq = f"{jq} | {output(text, leads_on=way is not None)}"
-        inject = {"type": "inject", "data": {}, "stateDataFilter": {"output": braced(jq)}, **leading}
-        return insert(f"{state.get('name')} has failed", inject)
+            jq = f"{jq} | {output(text, leads_on='transition' in way)}"
+        inject = {"type": "inject", "data": {}, "stateDataFilter": {"output": braced(jq)}, **way}
+        return self._definition.insert(f"{state.get('name')} has failed", inject)
 
     def _with_error(self, text: Any) -> str:
         """Return the data with the error, or what the path *text* selects of it."""
@@ -137,30 +117,22 @@ class Errors:
         one = f"if $found == [] then ({whole} = $error) else ({last} = $found[0]) end"
         return f"({data}) | {self.error} as $error | ({found}) as $found | {one}"
 
-    def go_on_when_late(self, state: Tree, insert: Insert) -> None:
+    def go_on_when_late(self, state: Tree) -> None:
         """Let *state* lead on where an action took too long, as the draft has it where nothing is said of errors."""
-        way = {key: deepcopy(state[key]) for key in ("transition", "end") if key in state} or {"end": True}
-        filters = state.get("stateDataFilter")
-        if isinstance(filters, dict) and "dataOutputPath" in filters:
-            text = braced(output(filters["dataOutputPath"], leads_on="transition" in way))
-            passing = {"type": "inject", "data": {}, "stateDataFilter": {"output": text}, **way}
-            way = {"transition": insert(f"{state.get('name')} is late", passing)}
-        add(state, "onErrors", [{"errorRef": self.named(LATE), **way}], "type")
+        way = deepcopy({key: state[key] for key in ("transition", "end") if key in state} or {"end": True})
+        text = state.get("stateDataFilter", {}).get("output")
+        if text is not None:
+            filters = {"output": braced(output(text, leads_on="transition" in way))}
+            passing = {"type": "inject", "data": {}, "stateDataFilter": filters, **way}
+            way = {"transition": self._definition.insert(f"{state.get('name')} is late", passing)}
+        add(state, "onErrors", [{"errorRef": self._definition.error(LATE), **way}], "type")
         self._report.reshaped("a state that goes on after the timeout of an action handles the error TimedOut", state)
 
 
-def retried(expression: Any) -> list[str] | None:
-    """Return the names of the errors that a retry is for, [ALL] for all; None if it asks for something else."""
-    return _names(expression)
-
-
-def _asked(entry: Tree) -> list[str] | None:
-    return _names(entry.get("expression"))
-
-
-def _names(expression: Any) -> list[str] | None:
+def names_asked(condition: str) -> list[str] | None:
+    """Return the names of the errors of which *condition* holds, [ALL] for all; None if it asks for something else."""
     try:
-        return _names_in(parsed(body_of(expression)))
+        return _names_in(parsed(condition))
     except BadExpression as error:
         raise NotInJqError(error.message) from None
 

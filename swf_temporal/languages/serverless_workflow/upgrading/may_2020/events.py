@@ -10,10 +10,10 @@ from typing import Any
 
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, field, place
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.filters import alone, goes_one_way, keyed
-from swf_temporal.languages.serverless_workflow.upgrading.may_2020.texts import braced, path
 from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.texts import braced, path
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
-from swf_temporal.text.round_trip import add, replace
+from swf_temporal.text.round_trip import add
 
 
 class Events:
@@ -23,32 +23,22 @@ class Events:
         self._root = root
         self._report = report
         self._tokens = {
-            event.get("name"): event["correlationToken"]
+            event["name"]: event["correlation"][0]["contextAttributeName"]
             for event in children(root, "events")
-            if isinstance(event.get("correlationToken"), str)
+            if "correlation" in event
         }
         uses = list(_uses(root))
-        self._consumed = {ref for _, refs, _ in uses for ref in refs}
-        self._produced = {one.get("eventRef") for holder in _leavings(root) for one in children(holder, "produceEvent")}
         filtered = {ref for holder, refs, _ in uses if _path_of(holder) is not None for ref in refs}
         # Definitions are shared: what is used as a whole once is seen as a whole by all that use it.
-        self._whole = filtered | {ref for ref in self._consumed if ref in self._tokens}
+        self._whole = filtered | {ref for _, refs, _ in uses for ref in refs if ref in self._tokens}
 
     def rewrite(self) -> None:
         """Rewrite the definitions, and the filters of all that consume events."""
         for holder, refs, owner in list(_uses(self._root)):
             self._filter(holder, refs, owner)
         for event in children(self._root, "events"):
-            name = event.get("name")
-            if name in self._produced - self._consumed:
-                add(event, "kind", "produced", "type" if "type" in event else "name")
-                self._report.reshaped("events that are only produced say so by their kind", event)
-            if "correlationToken" in event:
-                token = event["correlationToken"]
-                replace(event, "correlationToken", {"correlation": [{"contextAttributeName": token}]})
-                self._report.reshaped("a correlationToken is an attribute of the correlation", event)
-            if name in self._whole:
-                add(event, "dataOnly", value=False, after="type" if "type" in event else "name")
+            if event["name"] in self._whole:
+                add(event, "dataOnly", value=False, after="type")
 
     def _filter(self, holder: Tree, refs: list[str], owner: Tree) -> None:
         text = _path_of(holder)
@@ -118,30 +108,20 @@ def _attribute(token: str | None) -> str:
 def _uses(root: Tree) -> Iterator[tuple[Tree, list[str], Tree]]:
     """Yield what consumes events, at any depth: what has the filter, the names of the events, and the state."""
     for state in _all_states(root):
-        for entry in children(state, "eventsActions"):
-            refs = entry.get("eventRefs")
-            yield entry, [str(ref) for ref in refs] if isinstance(refs, list) else [], state
-        for one in children(state, "eventConditions"):
-            yield one, [str(one.get("eventRef"))], state
-        if state.get("type") == "callback":
-            yield state, [str(state.get("eventRef"))], state
+        for entry in children(state, "onEvents"):
+            yield entry, entry["eventRefs"], state
+        for one in (*children(state, "eventConditions"), *([state] if state["type"] == "callback" else ())):
+            yield one, [one["eventRef"]], state
 
 
 def _all_states(holder: Tree) -> Iterator[Tree]:
     for state in children(holder, "states"):
         yield state
-        yield from _all_states(state)
-        for branch in children(state, "branches"):
-            yield from _all_states(branch)
-
-
-def _leavings(root: Tree) -> Iterator[Tree]:
-    for state in _all_states(root):
-        yield from children(state, "transition", "end", "default")
-        for holder in children(state, "dataConditions", "eventConditions", "onError"):
-            yield from children(holder, "transition")
+        for one in (state, *children(state, "branches")):
+            for scope in children(one, "@scope"):
+                yield from _all_states(scope)
 
 
 def _path_of(holder: Tree) -> Any:
     given = holder.get("eventDataFilter")
-    return given.get("dataOutputPath") if isinstance(given, dict) else None
+    return given.get("data") if isinstance(given, dict) else None

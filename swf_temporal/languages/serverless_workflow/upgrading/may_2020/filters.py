@@ -5,11 +5,10 @@ Where a path selects nothing the draft takes the whole, and puts it at the path.
 
 from typing import Any
 
-from swf_temporal.expressions.early_paths import is_path
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, field, place
-from swf_temporal.languages.serverless_workflow.upgrading.may_2020.texts import braced, path
 from swf_temporal.languages.serverless_workflow.upgrading.report import Report
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children, renamed
+from swf_temporal.languages.serverless_workflow.upgrading.texts import braced, path
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
 from swf_temporal.text.round_trip import replace
 
 _FILTERS = "what a path selects goes under its last key, as expressions say now"
@@ -23,27 +22,26 @@ def state_filter(state: Tree, report: Report, *, leads_on: bool, by_keys: bool) 
     given = state.get("stateDataFilter")
     if not isinstance(given, dict):
         return
-    if "dataInputPath" in given:
-        finds = path(given["dataInputPath"])
+    if "input" in given:
+        finds = path(given["input"])
         selected = finds.or_all
         if finds.last_key is not None and by_keys:
             # What is added stands beside what was selected, which needs a key for that.
             selected += f' | if type == "object" then . else {{{field(finds.last_key)}: .}} end'
-        given["dataInputPath"] = braced(selected)
-    if "dataOutputPath" in given:
-        given["dataOutputPath"] = braced(output(given["dataOutputPath"], leads_on=leads_on))
-    renamed(given, {"dataInputPath": "input", "dataOutputPath": "output"})
+        given["input"] = braced(selected)
+    if "output" in given:
+        given["output"] = braced(output(given["output"], leads_on=leads_on))
     report.reshaped(_FILTERS, given)
 
 
 def adds_by_keys(state: Tree) -> bool:
-    """Tell whether all that *state*, which is written as in the draft, adds to its data goes under keys."""
-    entries = list(children(state, "eventsActions"))
+    """Tell whether all that *state*, whose filters are still paths, adds to its data goes under keys."""
+    entries = list(children(state, "onEvents"))
     actions = [action for holder in (state, *entries) for action in children(holder, "actions", "action")]
-    filters = [next(children(one, "actionDataFilter"), {}).get("dataResultsPath") for one in actions]
+    filters = [next(children(one, "actionDataFilter"), {}).get("results") for one in actions]
     consuming = [*entries, *children(state, "eventConditions"), *([state] if state.get("type") == "callback" else [])]
-    filters += [next(children(one, "eventDataFilter"), {}).get("dataOutputPath") for one in consuming]
-    return bool(filters) and all(isinstance(one, str) and is_path(one) and path(one).last_key for one in filters)
+    filters += [next(children(one, "eventDataFilter"), {}).get("data") for one in consuming]
+    return bool(filters) and all(isinstance(one, str) and path(one).last_key for one in filters)
 
 
 def output(text: Any, *, leads_on: bool) -> str:
@@ -59,16 +57,11 @@ def action_filter(action: Tree, report: Report) -> None:
     given = action.get("actionDataFilter")
     if not isinstance(given, dict):
         return
-    if "dataInputPath" in given:
-        given["dataInputPath"] = braced(path(given["dataInputPath"]).or_all)
-        renamed(given, {"dataInputPath": "fromStateData"})
-    text = given.get("dataResultsPath")
-    if isinstance(text, str) and not is_path(text):
-        del given["dataResultsPath"]
-        report.reshaped(f"the dataResultsPath {text!r} is not a path, and selects nothing", given)
-    elif text is not None:
-        replace(given, "dataResultsPath", _kept("results", path(text)))
-    if not given:
+    if "fromStateData" in given:
+        given["fromStateData"] = braced(path(given["fromStateData"]).or_all)
+    if "results" in given:
+        replace(given, "results", _kept("results", path(given["results"])))
+    if given.keys() <= {"@unknown"}:
         del action["actionDataFilter"]
     report.reshaped(_FILTERS, given)
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, field
-from swf_temporal.languages.serverless_workflow.upgrading.may_2020.texts import braced
+from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
 
 
 def rewrite(data: Any, steps: tuple[str, ...] = ()) -> Any:

@@ -1,21 +1,18 @@
 """Actions: each gets what the one before gave, and puts its result where the next finds it."""
 
-from typing import TYPE_CHECKING, Any, Final
+from copy import deepcopy
+from typing import Any, Final
 
-from swf_temporal.languages.serverless_workflow.upgrading.may_2020.nested import with_sleeps
-from swf_temporal.languages.serverless_workflow.upgrading.may_2020.texts import braced, template
+from swf_temporal.languages.serverless_workflow.upgrading.lowered import ALL, Lowered, left
 from swf_temporal.languages.serverless_workflow.upgrading.november_2019.pipeline import (
     DATA,
-    filter_of,
-    passed,
+    paths_of_action,
+    paths_of_state,
     selected,
 )
-from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
+from swf_temporal.languages.serverless_workflow.upgrading.texts import braced, template
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
-from swf_temporal.text.round_trip import add, replace
-
-if TYPE_CHECKING:
-    from swf_temporal.languages.serverless_workflow.upgrading.november_2019.upgrade import Rewriting
+from swf_temporal.text.round_trip import add
 
 _ERRORS: Final = {
     "SYS.MatchAny": (),
@@ -29,7 +26,7 @@ _ERRORS: Final = {
 class Actions:
     """The actions of one state, at any depth: each result has a key of its own."""
 
-    def __init__(self, definition: "Rewriting", state: Tree) -> None:
+    def __init__(self, definition: Lowered, state: Tree) -> None:
         self._definition = definition
         self._state = state
         self.made = 0
@@ -38,11 +35,14 @@ class Actions:
     def rewrite(self, holder: Tree, mode: str, value: str = DATA) -> str:
         """Rewrite the actions of *holder*, which begin with *value*; return what they come to. Raises NotInJqError."""
         actions = list(children(holder, "actions"))
-        self._timeouts(holder, actions)
+        if not any(action.get("@resultRetries") for action in actions):  # of which is told where they are
+            time = self._definition.shared_timeout(self._state, actions)
+            if time is not None:
+                self._definition.set_action_timeout(holder, actions, time)
         results = []
         for action in actions:
             found = self._action(action, value, len(actions))
-            if mode == "PARALLEL" and len(actions) > 1:
+            if mode == "parallel" and len(actions) > 1:
                 results.append(found)
             else:
                 value = found
@@ -52,43 +52,32 @@ class Actions:
 
     def branch(self, branch: Tree, owner: str) -> str | None:
         """Make actions of the states of *branch*; return what they come to, None if they are not a sequence."""
-        definition = self._definition
-        states = list(children(branch, "states"))
-        by_name = {state.get("id"): state for state in states} | {state.get("name"): state for state in states}
-        at = by_name.get(branch.pop("startsAt", None))
-        seen: list[Tree] = []
+        found = self._definition.sequence(branch["@scope"], owner, _why_not)
+        if found is None:
+            return None
         actions: list[Any] = []
         value = DATA
-        while at is not None:
-            why = _why_not(at) if all(at is not one for one in seen) else "is run more than once"
-            if why is not None:
-                called = definition.report.called(at)
-                definition.report.inexpressible(f"{owner}: {called} {why}: since 0.5 branches run actions", at)
-                return None
-            seen.append(at)
-            value = self._nested(at, value, actions)
-            at = None if at.get("end") else by_name.get(at.get("nextState"))
-        replace(
-            branch, "states", {"actions": with_sleeps(actions, self._nothing) or [{"functionRef": self._nothing()}]}
-        )
+        for state in found:
+            value = self._nested(state, value, actions)
+        left(branch, "@scope", "actions")
+        nothing = [{"functionRef": self._definition.nothing()}] if not actions else []
+        branch["actions"] = self._definition.with_sleeps(actions) + nothing
         return value
 
     def _nested(self, state: Tree, before: str, actions: list[Any]) -> str:
-        given = filter_of(state)
-        entered = self._now(selected(before, given.get("inputPath"), "inputPath"), actions)
+        given = paths_of_state(state)
+        entered = self._now(before if given is None else selected(before, given.input, "inputPath"), actions)
         result = entered
-        if state.get("type") == "OPERATION":
-            result = self.rewrite(state, "SEQUENTIAL", entered)
-            actions += children(state, "actions")
-        elif state.get("type") == "SUBFLOW":
-            key = self._key()
-            reference = {"workflowId": state.get("workflowId"), "onParentComplete": "continue"}
-            keeping = {"fromStateData": braced(entered), "toStateData": braced(key)}
-            actions.append({"subFlowRef": reference, "actionDataFilter": keeping})
-            result = key
+        if state["type"] == "sleep":
+            actions.append(state["duration"])
+        elif reference := _sub_flow(state):
+            result = self._key()
+            keeping = {"fromStateData": braced(entered), "toStateData": braced(result)}
+            actions.append({"subFlowRef": deepcopy(reference), "actionDataFilter": keeping})
         else:
-            actions.append(str(state.get("timeDelay")))
-        return self._now(passed(given, result, before), actions)
+            result = self.rewrite(state, "sequential", entered)
+            actions += children(state, "actions")
+        return self._now(result if given is None else given.passed(result, before), actions)
 
     def _now(self, value: str, actions: list[Any]) -> str:
         """Return where *value* stands, which an action works out at once: a path that leads to nothing fails there."""
@@ -103,36 +92,28 @@ class Actions:
         self.made += 1
         return f".output{self.made}" if self.made > 1 else ".output"
 
-    def _nothing(self) -> str:
-        return self._definition.expression("nothing", "null")
-
     def _action(self, action: Tree, value: str, count: int) -> str:
-        given, key = filter_of(action), self._key()
-        function = action.get("function")
-        if not isinstance(function, dict):
-            raise NotInJqError("an action has no function")
-        parameters = function.get("parameters")
-        arguments: Any = braced(".") if parameters is None else template(parameters)
+        given, key = paths_of_action(action), self._key()
+        reference = action["functionRef"]
+        reference["arguments"] = template(reference["arguments"])
         self._retry(action, count)
-        replace(action, "function", {"functionRef": {"refName": function.get("name"), "arguments": arguments}})
         keeping = {
-            "fromStateData": braced(selected(value, given.get("inputPath"), "inputPath")),
+            "fromStateData": braced(selected(value, given.input, "inputPath")),
             "toStateData": braced(key),
         }
-        if "filter" in action:
-            replace(action, "filter", {"actionDataFilter": keeping})
+        if "actionDataFilter" in action:
+            action["actionDataFilter"] = keeping
         else:
             add(action, "actionDataFilter", keeping, "functionRef")
-        self._definition.report.reshaped("the function of an action is defined at the top, and referred to", action)
-        return passed(given, key, value)
+        return given.passed(key, value)
 
     def _retry(self, action: Tree, count: int) -> None:
-        retries = list(children(action, "retry"))
-        action.pop("retry", None)
+        retries = list(children(action, "@resultRetries"))
+        action.pop("@resultRetries", None)
         if not retries:
             return
-        report, called = self._definition.report, self._definition.report.called(self._state)
-        match = str(retries[0].get("match"))
+        report, called, retry = self._definition.report, self._definition.report.called(self._state), retries[0]
+        match, following = retry["match"], retry.get("nextState")
         if len(retries) > 1 or match not in _ERRORS:
             report.inexpressible(
                 f"an action of {called} is repeated where its result or an error matches {match!r}: since 0.5 errors"
@@ -140,55 +121,47 @@ class Actions:
                 action,
             )
             return
-        if "timeout" in action or (retries[0].get("nextState") is not None and (count > 1 or self._is_nested(action))):
-            what = "its timeout is for each attempt" if "timeout" in action else "its retry has a nextState"
+        if "@timeout" in action or (following is not None and (count > 1 or self._is_nested(action))):
+            what = "its timeout is for each attempt" if "@timeout" in action else "its retry has a nextState"
             report.inexpressible(f"an action of {called} is repeated, and {what}", action)
             return
         codes = [self._definition.error(code, code) for code in _ERRORS[match]]
-        add(action, "retryRef", self._definition.retry(str(self._state.get("name")), retries[0]), "name")
+        more = {} if retry.get("times") is None else {"maxAttempts": retry["times"] + 1}
+        add(
+            action,
+            "retryRef",
+            self._definition.retry(str(self._state.get("name")), retry.get("interval"), **more),
+            "name",
+        )
         if codes:
             add(action, "retryableErrors", codes, "retryRef")
-        following = retries[0].get("nextState")
         if following is not None:
-            if filter_of(self._state).get("resultPath") is not None:
+            paths = paths_of_state(self._state)
+            if paths is not None and paths.result is not None:
                 report.inexpressible(
                     f"the error that a retry of {called} gives up with stands at the resultPath", action
                 )
                 return
-            handlers = [{"errorRef": code, "transition": following} for code in codes or ["*"]]
+            handlers = [{"errorRef": code, "transition": following} for code in codes or [ALL]]
             add(self._state, "onErrors", handlers, "type")
         report.reshaped("a retry of an action is defined at the top, and referred to", action)
 
     def _is_nested(self, action: Tree) -> bool:
         return all(action is not one for one in children(self._state, "actions"))
 
-    def _timeouts(self, holder: Tree, actions: list[Tree]) -> None:
-        times = {str(action.get("timeout")) for action in actions}
-        if times <= {"None"}:
-            return
-        if len(times) > 1:
-            called = self._definition.report.called(self._state)
-            self._definition.report.inexpressible(
-                f"actions of {called} have different timeouts: since 0.7 they share one", holder
-            )
-            return
-        if any(action.get("retry") for action in actions):
-            return  # which is told where the retry is
-        for action in actions:
-            time = action.pop("timeout")
-        self._definition.set_timeout(holder, "actionExecTimeout", time)
+
+def _sub_flow(state: Tree) -> Tree | None:
+    """Return the reference of *state* to a workflow, if it is a state that runs one."""
+    return next((one["subFlowRef"] for one in children(state, "actions") if "subFlowRef" in one), None)
 
 
 def _why_not(state: Tree) -> str | None:
-    kind = state.get("type")
-    if kind not in ("OPERATION", "DELAY", "SUBFLOW"):
-        return f"is of the type {kind!r}"
-    if kind == "SUBFLOW" and not state.get("waitForCompletion"):
+    kind = state["type"]
+    if kind == "foreach":
+        return "has loop"
+    if kind not in ("operation", "sleep"):
+        return f"is of the type {state['@writtenType']!r}"
+    reference = _sub_flow(state)
+    if reference is not None and reference.get("invoke") == "async":
         return "runs a workflow that is not waited for"
-    actions = list(children(state, "actions"))
-    if state.get("actionMode") == "PARALLEL" and len(actions) > 1:
-        return "runs its actions side by side"
-    if any("timeout" in action for action in actions):
-        return "has an action with a timeout"
-    other = next((key for key in ("loop", "onError", "condition") if state.get(key)), None)
-    return None if other is None else f"has {other}"
+    return "has onError" if state.get("onErrors") else None

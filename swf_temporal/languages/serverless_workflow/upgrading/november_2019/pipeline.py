@@ -7,7 +7,7 @@ to nothing is an error.
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
@@ -16,11 +16,35 @@ DATA: Final = ".data"
 GIVEN: Final = ".given"
 
 
-def selected(value: str, path: Any, key: str) -> str:
+class Paths(NamedTuple):
+    """The paths of a filter."""
+
+    input: str | None
+    result: str | None
+    output: str | None
+
+    def passed(self, result: str, before: str) -> str:
+        """Return what the filter passes on of a *result*, with what there was *before*. Raises NotInJqError."""
+        return selected(_put(result, self.result, before), self.output, "outputPath")
+
+
+def paths_of_state(state: Mapping[str, Any]) -> Paths | None:
+    """Return the paths of the filter of *state*, if it has one."""
+    given = state.get("stateDataFilter")
+    return None if given is None else Paths(given.get("input"), given.get("@result"), given.get("output"))
+
+
+def paths_of_action(action: Mapping[str, Any]) -> Paths:
+    """Return the paths of the filter of *action*."""
+    given = action.get("actionDataFilter", {})
+    return Paths(given.get("fromStateData"), given.get("toStateData"), given.get("results"))
+
+
+def selected(value: str, path: str | None, key: str) -> str:
     """Return what *path*, which is written under *key*, selects of *value*. Raises NotInJqError."""
     if path is None:
         return value
-    finds = JqFinds(str(path))
+    finds = JqFinds(path)
     if finds.steps == []:
         return value
     if not finds.is_singular:
@@ -29,22 +53,11 @@ def selected(value: str, path: Any, key: str) -> str:
     return f"({value} | first(({finds.found}), error({complaint})))"
 
 
-def put(value: str, path: Any, into: str) -> str:
-    """Return *into* with *value* at *path*; the value itself if there is no path. Raises NotInJqError."""
-    steps = [] if path is None else JqFinds(str(path)).steps
+def _put(value: str, path: str | None, into: str) -> str:
+    """Return *into* with *value* at *path*; the value itself if there is no path."""
+    steps = [] if path is None else JqFinds(path).steps
     if steps is None:
         raise NotInJqError(f"the resultPath {path!r} names no single place")
     if not steps:
         return value
     return f"({value} as $result | {into} | setpath({json.dumps(steps, ensure_ascii=False)}; $result))"
-
-
-def filter_of(node: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the filter of *node*, empty where it has none."""
-    given = node.get("filter")
-    return given if isinstance(given, Mapping) else {}
-
-
-def passed(given: Mapping[str, Any], result: str, before: str) -> str:
-    """Return what the filter *given* passes on of a *result*, with what there was *before*."""
-    return selected(put(result, given.get("resultPath"), before), given.get("outputPath"), "outputPath")

@@ -6,14 +6,10 @@ from typing import Final
 from swf_temporal.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.scopes import Scope, scopes
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.spellings import OF_PARENT
 from swf_temporal.languages.serverless_workflow.drafts.rules import DraftContext
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.text.suggestions import meant_or_known
-
-OF_PARENT: Final = {
-    "tasks": "states", "task": "state", "nextTask": "nextState", "taskDataFilter": "stateDataFilter",
-}  # fmt: skip
-"""The parent's names for what the draft renamed."""
 
 _CALLED: Final[tuple[tuple[type[Node], str], ...]] = (
     (model.TaskBase, "task"),

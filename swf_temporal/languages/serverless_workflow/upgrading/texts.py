@@ -4,9 +4,7 @@ import json
 from typing import Any, Final
 
 from swf_temporal.expressions.early_paths import PathInText, pieces_of
-from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import in_spel
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds
-from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
 
 SYNONYMS: Final = {"exception": "error"}
 """Names in the draft's examples that differ from its text."""
@@ -59,16 +57,3 @@ def _text(text: str) -> str:
         else:
             made.append(literal(piece))
     return "".join(made)
-
-
-def body_of(expression: Any) -> str:
-    """Return the text of a condition, which may stand alone or in an object. Raises NotInJqError where it has none."""
-    body = expression.get("body") if isinstance(expression, dict) else expression
-    if not isinstance(body, str):
-        raise NotInJqError("an expression has no body")
-    return body
-
-
-def condition(expression: Any) -> str:
-    """Return a condition in the Spring Expression Language as one in jq. Raises NotInJqError."""
-    return in_spel(body_of(expression))

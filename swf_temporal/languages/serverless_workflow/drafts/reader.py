@@ -1,0 +1,82 @@
+"""Reads documents of drafts: each draft has a model and rules of its own, and is lowered to the document of 0.8."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from swf_temporal.errors import InvalidDefinition, Problem
+from swf_temporal.expressions.evaluation import Expressions
+from swf_temporal.languages.serverless_workflow.drafts.lowering import workflow_of
+from swf_temporal.languages.serverless_workflow.drafts.recovery import Recovery, of_what_is_left
+from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.reading.building import Form, build
+from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
+from swf_temporal.languages.serverless_workflow.reading.reader import Reading
+from swf_temporal.text.located import Object
+from swf_temporal.text.origin import Source
+from swf_temporal.text.resources import Fetch
+
+N = TypeVar("N", bound=Node)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftReader(Generic[N]):
+    """Makes the common model of documents of one draft, and asks the draft's rules about them."""
+
+    spellings: Mapping[type[Node], Spelling]
+    state: type[Node]
+    """The base of all states, which one of an unknown type is taken for."""
+    marks: Callable[[Object], Mapping[str, Any]]
+    """What there is to be noted of a document as it is written, by keys that no author can write."""
+    form: Callable[[Object], Form[N]]
+    """The form of a document that has one spelling."""
+    recovery: Recovery[N]
+    lower: Callable[[N], Object]
+    """Makes the document of 0.8."""
+    problems_of: Callable[[N], list[Problem]]
+    """What the rules of the draft say."""
+    schema: Callable[[str | None], dict[str, Any]]
+    """Returns the JSON Schema of documents, with a title if there is one."""
+
+    def read(self, root: Object, source: Source, fetch: Fetch) -> Reading:  # noqa: ARG002 - drafts have no documents beside them
+        """Return the workflow that *root* describes, without asking the draft's rules."""
+        draft, problems, is_whole = self._draft(root, source)
+        if draft is None or not is_whole:
+            return Reading(None, problems, draft=draft)
+        return Reading(workflow_of(self.lower(draft), source), problems, draft=draft)
+
+    def lowered(self, root: Object, source: Source) -> Object:
+        """Return the document that 0.8 has for *root*, which may lack an id.
+
+        Raises InvalidDefinition if it has the wrong form.
+        """
+        draft, problems, is_whole = self._draft(root, source, may_lack_id=True)
+        if draft is None or not is_whole:
+            raise InvalidDefinition(problems)
+        document = self.lower(draft)
+        if not document["id"]:
+            del document["id"]
+        return document
+
+    def validate(self, reading: Reading, expressions: Expressions | None) -> list[Problem]:  # noqa: ARG002 - their rules compile in the draft's words
+        """Return what the rules of the draft say of what was read."""
+        assert isinstance(reading.draft, self.recovery.model)  # noqa: S101 - it is asked for its own alone
+        found = self.problems_of(reading.draft)
+        return found if reading.workflow is not None else of_what_is_left(found)
+
+    def json_schema(self, title: str | None) -> dict[str, Any]:
+        """Return the JSON Schema of documents."""
+        return self.schema(title)
+
+    def _draft(
+        self, root: Object, source: Source, *, may_lack_id: bool = False
+    ) -> tuple[N | None, tuple[Problem, ...], bool]:
+        """Return *root* as the draft's model has it, its problems, and whether nothing of it had the wrong form."""
+        normalizer = Normalizer(source, self.spellings, self.state)
+        marks = self.marks(root)
+        normalizer.normalize(self.recovery.model, root, root.where.position)
+        root.update(marks)
+        if may_lack_id:
+            root.setdefault("id", "")
+        draft, refused = build(root, source, self.form(root), self.recovery.recover)
+        return draft, (*normalizer.problems, *refused), not refused

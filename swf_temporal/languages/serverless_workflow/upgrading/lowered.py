@@ -1,0 +1,220 @@
+"""A lowered draft that is made a definition of 0.8: what its two drafts have in common.
+
+What `@` begins is what 0.8 cannot express. It is expressed by what comes nearest, or it is told, and left.
+"""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from typing import Any, ClassVar, Final
+
+from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import in_spel
+from swf_temporal.languages.serverless_workflow.upgrading.older_words import set_timeout
+from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
+from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
+from swf_temporal.text.round_trip import add, rename
+
+ALL: Final = "*"
+LATE: Final = "TimedOut"
+
+
+class Lowered:
+    """One definition, and what is added to it."""
+
+    holders: ClassVar[str] = "branches and iterations"
+    """What the draft has states in."""
+
+    def __init__(self, root: Tree, report: Report) -> None:
+        self.root = root
+        self.report = report
+        self._names = {state.get("name") for state in children(root, "states")}
+        self._inserted: list[dict[str, Any]] = []
+        self._defined: dict[str, dict[str, dict[str, Any]]] = {"functions": {}, "retries": {}, "errors": {}}
+        """By the key at the top, and the name."""
+        for key in ("expressionLang", "languageVersion"):
+            root.pop(key, None)
+
+    def rewrite_states(self, rewrite: Callable[[Tree], None]) -> None:
+        """Rewrite each state by *rewrite*, and put those that it inserts behind it."""
+        listed = self.root["states"]
+        for state in list(children(self.root, "states")):
+            self._inserted = []
+            try:
+                rewrite(state)
+            except NotInJqError as error:
+                self.report.inexpressible(f"{self.report.called(state)}: {error}", state)
+            at = next(index for index, one in enumerate(listed) if one is state)
+            listed[at + 1 : at + 1] = self._inserted
+
+    def define(self) -> None:
+        """Define what states refer to at the top."""
+        for key, made in self._defined.items():
+            if made and key in self.root:
+                self.root[key] = [*self.root[key], *made.values()]
+            elif made:
+                add(self.root, key, list(made.values()), "start")
+
+    # What is added
+
+    def free(self, name: str) -> str:
+        """Return *name*, or one like it that no state has, which is then taken."""
+        found = _free(name, self._names)
+        self._names.add(found)
+        return found
+
+    def insert(self, name: str, rest: dict[str, Any]) -> str:
+        """Put a state behind the present one, and return its name."""
+        found = self.free(name)
+        self._inserted.append({"name": found, **rest})
+        return found
+
+    def inserted(self) -> list[dict[str, Any]]:
+        """Return the states that were put behind the present one."""
+        return list(self._inserted)
+
+    def expression(self, name: str, jq: str) -> str:
+        """Define a function that is the expression *jq*, and return its name."""
+        made = self._defined["functions"]
+        known = {one["name"]: one for one in children(self.root, "functions")} | made
+        found = _free(name, {one for one, function in known.items() if function.get("operation") != braced(jq)})
+        made[found] = {"name": found, "type": "expression", "operation": braced(jq)}
+        return found
+
+    def nothing(self) -> str:
+        """Define a function that does nothing, and return its name."""
+        return self.expression("nothing", "null")
+
+    def error(self, name: str, code: str | None = None) -> str:
+        """Define an error, and return its name."""
+        code = LATE if name == LATE else code
+        self._defined["errors"].setdefault(name, {"name": name, **({} if code is None else {"code": code})})
+        return name
+
+    def retry(self, name: str, delay: str | None, **more: Any) -> str:
+        """Define a retry, and return its name."""
+        found = _free(name, self._defined["retries"])
+        self._defined["retries"][found] = {"name": found, "delay": delay or "PT0S", **more}
+        return found
+
+    # What states and actions have
+
+    def leave(self, holder: Tree, name: str, seen: str = "") -> None:
+        """Rewrite the transition or the end of *holder*, which is a state *name*, or leads out of it.
+
+        *seen* is what of the data a condition of the transition sees, with a pipe.
+        """
+        for end in children(holder, "end"):
+            if not _public(end):
+                holder["end"] = True
+            self.report.reshaped("ends have no kind", end)
+        for transition in children(holder, "transition"):
+            condition = transition.get("@condition")
+            made: Any = transition["nextState"] if _public(transition) == ["nextState"] else transition
+            if condition is None:
+                holder["transition"] = made
+                if made is not transition:
+                    self.report.reshaped("transitions without more are the name of the next state", transition)
+                continue
+            word = self.report.written(transition, "@condition")
+            del transition["@condition"]
+            choice = {"condition": braced(f"{seen}{in_spel(condition)}"), "transition": deepcopy(made)}
+            holder["transition"] = self.insert(f"{name} may lead on", {"type": "switch", "dataConditions": [choice]})
+            self.report.reshaped(
+                f"the {word} of a transition is a switch without a default: a run that it stops fails with"
+                " NoConditionMatched in place of TransitionRefused",
+                transition,
+            )
+
+    def sub_workflow(self, action: Tree) -> None:
+        """Name the workflow that *action* runs, if it runs one, and nothing more is said of it."""
+        for reference in children(action, "subFlowRef"):
+            if _public(reference) == ["workflowId"]:
+                action["subFlowRef"] = reference["workflowId"]
+
+    def shared_timeout(self, state: Tree, actions: Sequence[Tree]) -> str | None:
+        """Return the timeout of *actions* of *state*, which 0.8 has for all of them; None if there is none."""
+        times = {str(action.get("@timeout")) for action in actions}
+        if times <= {"None"}:
+            return None
+        if len(times) > 1:
+            called = self.report.called(state)
+            self.report.inexpressible(f"actions of {called} have different timeouts: since 0.7 they share one", state)
+            return None
+        return times.pop()
+
+    def set_action_timeout(self, holder: Tree, actions: Sequence[Tree], time: str) -> None:
+        """Set the *time* that each of *actions*, which *holder* has, may take."""
+        for action in actions:
+            del action["@timeout"]
+        self.set_timeout(holder, "actionExecTimeout", time)
+        self.report.reshaped("the timeout of an action is the actionExecTimeout of its state or branch", holder)
+
+    def set_timeout(self, node: Tree, key: str, value: Any) -> None:
+        """Set one of the timeouts of *node*."""
+        set_timeout(node, key, value)
+
+    # Branches and iterations
+
+    def sequence(self, scope: Tree, owner: str, why_not: Callable[[Tree], str | None]) -> list[Tree] | None:
+        """Return the states of *scope* in the order in which they run; None, and tell, if they cannot be actions.
+
+        *why_not* says what keeps a state from being some.
+        """
+        by_name = {state["name"]: state for state in children(scope, "states")}
+        at: Tree | None = by_name[scope["start"]]
+        found: list[Tree] = []
+        while at is not None:
+            why = "is run more than once" if any(at is one for one in found) else why_not(at)
+            if why is None and "@condition" in at.get("transition", {}):
+                why = f"leads on by its {self.report.written(at['transition'], '@condition')}"
+            if why is None and at.get("actionMode") == "parallel" and len(list(children(at, "actions"))) > 1:
+                why = "runs its actions side by side"
+            if why is None and any("@timeout" in action for action in children(at, "actions")):
+                why = "has an action with a timeout"
+            if why is not None:
+                called = self.report.called(at)
+                self.report.inexpressible(f"{owner}: {called} {why}: since 0.5 {self.holders} run actions", at)
+                return None
+            found.append(at)
+            way = at.get("transition")
+            at = None if way is None else by_name.get(way["nextState"])
+        return found
+
+    def with_sleeps(self, found: Sequence[Any]) -> list[Any]:
+        """Return actions with the times that stand between them as the sleep of the one that follows."""
+        actions: list[Any] = []
+        waits: list[str] = []
+        for one in found:
+            if isinstance(one, str):
+                waits.append(one)
+                continue
+            if waits and "functionRef" in one:
+                add(one, "sleep", {"before": waits.pop()}, "functionRef")
+            actions += [self._pause(wait) for wait in waits]
+            waits = []
+            actions.append(one)
+        return actions + [self._pause(wait) for wait in waits]
+
+    def _pause(self, wait: str) -> dict[str, Any]:
+        return {"functionRef": self.nothing(), "sleep": {"before": wait}}
+
+
+def left(node: Tree, key: str, now: str) -> None:
+    """Call the *key* of *node* by what stands *now* in its place: with @ before it, it is left as it was."""
+    if now in node:
+        del node[now]
+    rename(node, key, now)
+
+
+def _free(name: str, taken: Any) -> str:
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name} {number}"
+    return found
+
+
+def _public(node: Tree) -> list[str]:
+    """Return the keys of *node* that 0.8 has."""
+    return [key for key in node if not key.startswith("@")]

@@ -79,10 +79,9 @@ class Graft:
     def _become(self, node: Any, known: dict[Position, _Key], made: Object) -> None:
         """Make of *node*, which has the *known* keys, what *made* is."""
         places = {key: place for key, (place, _) in made.where.keys.items() if place in known}
-        old: dict[str, _Key] = {}
-        for key in made:
-            if key in places and all(known[places[key]] is not other for other in old.values()):
-                old[key] = known[places[key]]
+        found = [(key, known[places[key]]) for key in made if key in places]
+        first = {id(was): key for key, was in reversed([*sorted(found, key=lambda one: one[0] != one[1].name)])}
+        old = {key: was for key, was in found if first[id(was)] == key}
         kept = {one.name for one in old.values()} | set(made.get("@unknown", ()))
         for place, one in known.items():
             if one.name not in kept:

@@ -50,7 +50,9 @@ class Lowered:
     def define(self) -> None:
         """Define what states refer to at the top."""
         for key, made in self._defined.items():
-            if made and key in self.root:
+            if not made and not self.root.get(key):
+                self.root.pop(key, None)
+            elif made and key in self.root:
                 self.root[key] = [*self.root[key], *made.values()]
             elif made:
                 add(self.root, key, list(made.values()), "start")

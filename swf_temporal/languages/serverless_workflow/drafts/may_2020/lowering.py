@@ -25,7 +25,7 @@ from swf_temporal.languages.serverless_workflow.expressions import EARLY
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, schedules, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
-from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist, objects_in
+from swf_temporal.languages.serverless_workflow.reading.reshaping import objects_in
 from swf_temporal.text.located import Array, Object
 
 VERSION: Final = "May 2020"
@@ -195,7 +195,8 @@ def _late(node: Object, _normalizer: Normalizer) -> None:
 
 def _event_timeout(node: Object, _normalizer: Normalizer) -> None:
     for key in ("timeout", "eventTimeout"):
-        hoist(node, key, "timeouts", "eventTimeout")
+        if key in node:
+            wrap(node, key, "timeouts", "eventTimeout")
 
 
 def _between_events(node: Object, _normalizer: Normalizer) -> None:

@@ -49,8 +49,7 @@ def lowered(definition: model.Definition) -> Object:
     """Return *definition* as the document that 0.8 has for it."""
     tree = tree_of(definition)
     functions = [_defined(one) for one in functions_in(definition.states)]
-    if functions:
-        put(tree, "functions", Array(functions, [one.where.position for one in functions]), "startsAt")
+    put(tree, "functions", Array(functions, [one.where.position for one in functions]))
     return normalized(tree, definition.source, _SPELLINGS)
 
 
@@ -127,6 +126,7 @@ def _definition(root: Object, _normalizer: Normalizer) -> None:
     at_top = Object(places[1])
     at_top.put("stateName", start, places)
     root.put("start", at_top, places)
+    root["functions"] = root.pop("functions")  # behind the start
     _states(root, at_top, "stateName")
 
 

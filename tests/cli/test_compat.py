@@ -83,7 +83,7 @@ def _newer(events: list[dict[str, Any]]) -> None:
 
     payload = events[0]["workflowExecutionStartedEventAttributes"]["input"]["payloads"][1]
     pin = json.loads(b64decode(payload["data"]))
-    pin["numbers"] = {"format": 99}
+    pin["format"] = 99
     payload["data"] = b64encode(json.dumps(pin).encode()).decode()
 
 

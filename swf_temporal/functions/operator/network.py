@@ -182,6 +182,8 @@ def _literal(name: str) -> Address | None:
 
 async def looked_up(host: str, port: int) -> list[str]:
     """Return the addresses of *host*, whether they may be connected to or not. Raises CallFailed: `UnknownHost`."""
+    if (literal := _literal(_plain(host))) is not None:
+        return [str(literal)]  # no thread is needed
     loop = asyncio.get_running_loop()
     try:
         found = await loop.getaddrinfo(_plain(host), port, type=socket.SOCK_STREAM)

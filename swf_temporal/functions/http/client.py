@@ -21,7 +21,7 @@ from swf_temporal.functions.http.answers import (
     seconds_to_wait,
     split_content_type,
 )
-from swf_temporal.functions.http.connections import Connections
+from swf_temporal.functions.http.connections import RESEND, Connections
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import Request, check_headers, redirected
 from swf_temporal.functions.operator.limits import RateLimits
@@ -146,6 +146,7 @@ class Http:
             there.url,
             headers=[(name.encode(), value.encode()) for name, value in _with_configured(request, there.options)],
             content=request.content,
+            extensions={RESEND: there.options.retry_on_closed_connection and request.is_repeatable},
         )
         response = await client.send(prepared, stream=True)
         try:

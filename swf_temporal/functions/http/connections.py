@@ -19,7 +19,7 @@ import httpx
 
 from swf_temporal import __version__
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.http.streams import Stream, connected
+from swf_temporal.functions.http.streams import Stream, UnansweredError, connected, fresh
 from swf_temporal.functions.operator.network import looked_up
 from swf_temporal.functions.operator.options import Effective
 from swf_temporal.functions.operator.settings import Settings
@@ -35,8 +35,11 @@ _CONNECTING = 10.0
 
 _TRYING = 2.0
 """Seconds for one of several addresses of a host, before the next one is tried."""
-_KEPT_OPEN = 5.0
-"""Seconds for which an idle connection is kept open."""
+_KEPT_OPEN = 4.0
+"""Seconds for which an idle connection is kept open: many servers close theirs after five."""
+
+RESEND = "swf.resend"
+"""The extension of a request that may be sent again if a connection that was kept is closed before it is answered."""
 
 _Kind: TypeAlias = tuple[Tls, str | None]
 
@@ -105,7 +108,11 @@ class Transport(httpx.AsyncBaseTransport):
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Return the answer to *request*, whose content is still to be read."""
+        """Return the answer to *request*, whose content is still to be read.
+
+        A service may close a kept connection while a request is on its way to it. One that has RESEND is then sent
+        again, once, over a fresh connection.
+        """
         url = request.url
         asked = httpcore.Request(
             method=request.method,
@@ -115,7 +122,13 @@ class Transport(httpx.AsyncBaseTransport):
             extensions=request.extensions,
         )
         with _as_httpx():
-            answer = await self._pool.handle_async_request(asked)
+            try:
+                answer = await self._pool.handle_async_request(asked)
+            except UnansweredError:
+                if not request.extensions.get(RESEND):
+                    raise
+                with fresh():
+                    answer = await self._pool.handle_async_request(asked)
         origin = f"{url.scheme}://{url.netloc.decode('ascii')}"
         return httpx.Response(
             status_code=answer.status,

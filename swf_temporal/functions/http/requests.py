@@ -11,6 +11,7 @@ from swf_temporal.origins import PORTS, Origin, origin_of
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 _USER = re.compile(r"//[^/]*@")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_IDEMPOTENT = _SAFE | {"TRACE", "PUT", "DELETE"}
 _HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
 """The headers that may go where a service redirects to. Any other might be a credential."""
 
@@ -34,6 +35,11 @@ class Request:
     def is_safe(self) -> bool:
         """Whether the request only asks, and changes nothing."""
         return self.method in _SAFE
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether to send it twice is the same as to send it once: by its method, or by an idempotency key."""
+        return self.method in _IDEMPOTENT or any(name.lower() == "idempotency-key" for name, _ in self.headers)
 
 
 def check_headers(request: Request) -> None:

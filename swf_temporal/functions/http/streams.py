@@ -13,6 +13,7 @@ import socket
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -22,7 +23,23 @@ _log = logging.getLogger("swf")
 _PIECE = 65536
 _MAX_TOLD = 1024
 
+_IS_FRESH: ContextVar[bool] = ContextVar("is_fresh", default=False)
+
 Result = TypeVar("Result")
+
+
+class UnansweredError(httpcore.RemoteProtocolError):
+    """A service closed a connection that was kept, and no byte of an answer to the request came on it."""
+
+
+@contextmanager
+def fresh() -> Iterator[None]:
+    """Let requests of this task go over connections that none went over before."""
+    token = _IS_FRESH.set(True)
+    try:
+        yield
+    finally:
+        _IS_FRESH.reset(token)
 
 
 class Stream(httpcore.AsyncNetworkStream):
@@ -32,7 +49,7 @@ class Stream(httpcore.AsyncNetworkStream):
         self._socket = connection
         self._is_waiting = self._is_closed = False
         self._answered_by: str | None = None
-        self._is_spoiled = False
+        self._is_spoiled = self._is_unanswered = False
 
     def end_answer(self, origin: str, excess: bytes) -> None:
         """Let the connection be used again, after an answer of *origin*, if there was no *excess* behind its end."""
@@ -41,10 +58,19 @@ class Stream(httpcore.AsyncNetworkStream):
             self._spoil(excess)
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Return what comes, at most *max_bytes*, or nothing at the end."""
-        with _faults(httpcore.ReadTimeout, httpcore.ReadError):
-            async with asyncio.timeout(timeout):
-                return await self._receive(max_bytes)
+        """Return what comes, at most *max_bytes*, or nothing at the end. Raises UnansweredError."""
+        try:
+            with _faults(httpcore.ReadTimeout, httpcore.ReadError):
+                async with asyncio.timeout(timeout):
+                    received = await self._receive(max_bytes)
+        except httpcore.ReadError as error:
+            if self._is_unanswered and not self._is_closed:
+                raise UnansweredError(str(error)) from error
+            raise
+        if self._is_unanswered and not received:
+            raise UnansweredError("the service closed the connection, which was kept, without an answer")
+        self._is_unanswered = False
+        return received
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Send *buffer*. Raises ConnectionNotAvailable, so that the pool takes another, if this may not be used again.
@@ -52,9 +78,9 @@ class Stream(httpcore.AsyncNetworkStream):
         That is looked at here as well, when nothing lies between it and the first byte of a request any more.
         """
         if self._answered_by is not None:
-            if not self._is_empty():
+            if _IS_FRESH.get() or not self._is_empty():
                 raise httpcore.ConnectionNotAvailable
-            self._answered_by = None
+            self._answered_by, self._is_unanswered = None, True
         with _faults(httpcore.WriteTimeout, httpcore.WriteError):
             async with asyncio.timeout(timeout):
                 await self._send(buffer)
@@ -144,6 +170,7 @@ class TlsStream(Stream):
 
     async def aclose(self) -> None:
         """Close the connection."""
+        self._is_closed = True
         await self._below.aclose()
 
     def get_extra_info(self, info: str) -> Any:

@@ -53,6 +53,7 @@ class _ForHost(Section):
     rate: Annotated[Rate | None, BeforeValidator(parsers.as_rate)] = None
     max_response_bytes: Annotated[int | None, BeforeValidator(parsers.as_count)] = None
     check_responses: bool | None = None
+    retry_on_closed_connection: bool | None = None
 
 
 class _ForFunction(_ForHost):
@@ -183,6 +184,7 @@ def _options(section: _ForHost, path: Path | None, place: str | None = None) -> 
         rate=section.rate,
         max_response_bytes=section.max_response_bytes,
         check_responses=section.check_responses,
+        retry_on_closed_connection=section.retry_on_closed_connection,
         shared_folder=section.shared_folder if isinstance(section, _ForFunction) else None,
     )
 

@@ -45,6 +45,8 @@ class Options:
     """The largest answer that is taken."""
     check_responses: bool | None = None
     """Whether answers must fit the schema that an OpenAPI document has for them."""
+    retry_on_closed_connection: bool | None = None
+    """Whether a request that may be repeated is sent again if a kept connection is closed before it is answered."""
     shared_folder: SharedFolder | None = None
     """Where the directories of calls stand that are given one: functions in containers."""
 
@@ -71,6 +73,7 @@ class Effective:
     headers: Mapping[str, str]
     proxy: str | None
     check_responses: bool
+    retry_on_closed_connection: bool
 
 
 @lru_cache(maxsize=4096)

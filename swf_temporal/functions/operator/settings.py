@@ -108,6 +108,7 @@ class Settings:
             headers=options.headers,
             proxy=options.proxy,
             check_responses=bool(options.check_responses),
+            retry_on_closed_connection=options.retry_on_closed_connection is not False,
         )
 
 

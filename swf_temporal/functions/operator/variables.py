@@ -19,6 +19,7 @@ _OPTIONS: Mapping[str, tuple[str, Callable[[object], Any]]] = {
     "SWF_RATE": ("rate", parsers.as_rate),
     "SWF_MAX_RESPONSE_BYTES": ("max_response_bytes", parsers.as_count),
     "SWF_CHECK_RESPONSES": ("check_responses", parsers.as_switch),
+    "SWF_RETRY_ON_CLOSED_CONNECTION": ("retry_on_closed_connection", parsers.as_switch),
     "SWF_SHARED_FOLDER": ("shared_folder", parsers.as_shared_folder),
 }
 """Each may be followed by `_` and the name of a function or a host."""

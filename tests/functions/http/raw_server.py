@@ -28,6 +28,7 @@ class Wire:
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.client = connection.getpeername()
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls: ssl.SSLObject | None = None
@@ -155,7 +156,7 @@ def raw_server(authority: Path | None = None) -> Iterator[RawServer]:
 
     class Handler(BaseRequestHandler):
         def handle(self) -> None:
-            with suppress(ConnectionError, ssl.SSLError):
+            with suppress(OSError):
                 served.serve(Wire(self.request))
 
     class Server(ThreadingTCPServer):

@@ -4,20 +4,15 @@ import asyncio
 import logging
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.operator.options import Options
-from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.functions.operator.tls import Tls
-from tests.functions.http.raw_server import RawServer, Script, Wire, answer, raw_server
+from tests.functions.http.raw_server import RawServer, Script, Wire, answer
 
 _LIMIT = 20.0
 FALSE = answer("of another")
@@ -105,23 +100,6 @@ HARMLESS = {
     "a head": Attack((HEAD,), method="HEAD"),
     "a long one": Attack((LONG,)),
 }
-
-
-@pytest.fixture(params=["in the clear", "with TLS"])
-def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RawServer]:
-    """Return a server, with TLS and without; it may be a proxy as well."""
-    with raw_server(tmp_path / "ca.pem" if "with TLS" in request.param else None) as served:
-        served.is_proxy = "proxy" in request.param
-        yield served
-
-
-@pytest.fixture
-async def http(server: RawServer, tmp_path: Path) -> AsyncIterator[Http]:
-    """Return a client that trusts the server."""
-    tls = Tls(ca=str(tmp_path / "ca.pem")) if server.context else None
-    proxy = server.url.replace("https", "http") if server.is_proxy else None
-    async with aclosing(Http(Settings(calls=Options(tls=tls, proxy=proxy)))) as http:
-        yield http
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)

@@ -24,6 +24,7 @@ calls:
   rate: 100/s
   maxResponseBytes: 1000
   checkResponses: true
+  retryOnClosedConnection: false
   sharedFolder: /srv/functions
 functions:
   check-stock:
@@ -74,6 +75,7 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
         rate=Rate(100),
         max_response_bytes=1000,
         check_responses=True,
+        retry_on_closed_connection=False,
         shared_folder=SharedFolder("/srv/functions", "/srv/functions"),
     )
     assert settings.named["CHECK_STOCK"].rate == Rate(5, 10)
@@ -141,6 +143,7 @@ def test_variables_say_it_too() -> None:
             "SWF_RATE_CHECK_STOCK": "30/m",
             "SWF_MAX_RESPONSE_BYTES": "1000",
             "SWF_CHECK_RESPONSES": "yes",
+            "SWF_RETRY_ON_CLOSED_CONNECTION_CHECK_STOCK": "no",
             "SWF_SHARED_FOLDER_CHECK_STOCK": "/srv/stock:/mnt/shared",
             "SWF_FUNCTION_MODULES": "shop, bank.cards",
             "SWF_SCRIPTS": "true",
@@ -157,6 +160,10 @@ def test_variables_say_it_too() -> None:
     assert (stock.timeout, stock.proxy) == (timedelta(seconds=5), "http://proxy:3128")
     assert stock.headers == {"X-Team": "stock", "X-Shelf": "7"}
     assert (stock.max_response_bytes, stock.check_responses) == (1000, True)
+    assert (stock.retry_on_closed_connection, settings.options_for("other", "b").retry_on_closed_connection) == (
+        False,
+        True,
+    )
     assert settings.options_for("other", "api.example.com").timeout == timedelta(seconds=6)
     assert settings.calls.concurrency == 9
     assert settings.named["CHECK_STOCK"].rate == Rate(30, 60)

@@ -120,6 +120,9 @@ class Helper:
             if body:
                 self._send(body, deadline)
             return self._await_answer(deadline)
+        except ExpressionLimitExceeded:  # by the clock, which is all that is known of one that does not get to run
+            spent_here().seconds += self._limits.seconds
+            raise
         except (BrokenPipeError, EOFError):
             spent_here().seconds += self._limits.seconds
             cause = self._cause_of_death()

@@ -189,6 +189,18 @@ def test_an_evaluation_that_broke_a_limit_counts_as_all_the_time_that_it_had() -
     pool.stop()
 
 
+def test_one_that_did_not_get_to_run_counts_as_much() -> None:
+    """As on a machine that is busy with others: it is ended by the clock, and has used no processor time."""
+    helper = Helper(JQ, Limits(seconds=0.1), 0)
+    os.kill(helper._process.pid, signal.SIGSTOP)
+    spent = spent_here()
+    before = spent.seconds
+    with pytest.raises(ExpressionLimitExceeded, match="longer than"):
+        helper.ask("1 | tojson", "null")
+    assert spent.seconds - before == pytest.approx(0.1)
+    helper.end()
+
+
 def test_answers_are_counted(helper: Helper) -> None:
     """How many there were, how large, and what each of them took: for the thread that asked."""
     spent = spent_here()

@@ -52,8 +52,9 @@ def came_of(folder: Path, text: str) -> tuple[Simulation, list[str]]:
 
 
 def _threads() -> set[threading.Thread]:
-    """Return the threads but those that watch workers, which another test may have had and which come and go."""
-    return {one for one in threading.enumerate() if not one.name.startswith("swf-")}
+    """Return the threads of services: servers and clients of other tests have theirs, which come and go meanwhile."""
+    ours = ("services", "serve_forever", "process_request_thread")
+    return {one for one in threading.enumerate() if any(name in one.name for name in ours)}
 
 
 def test_what_is_asked_is_seen(tmp_path: Path) -> None:

@@ -1,11 +1,16 @@
-"""The order of the tests: what takes long begins first, so that no worker is alone with it in the end.
+"""The options of a run of the tests, and their order: what takes long begins first, and none is alone in the end.
 
 A file is run by one worker, so each page that is followed has a file of its own.
 """
 
 from pathlib import Path
+from random import SystemRandom
+from typing import Any
 
+import hypothesis
 import pytest
+
+from tests import sampling
 
 ROOT = Path(__file__).parent
 LONGEST = (
@@ -20,12 +25,54 @@ LONGEST = (
     "temporal/test_durability.py",
 )
 """Files of tests, the longest first. All others come in their order."""
+_SEED = "seed"
+_MAX_SEED = 1 << 32
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of the longest files first."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what a person decides of a run."""
+    group = parser.getgroup("swf-temporal")
+    group.addoption("--seed", type=int, help="what is sampled or generated follows from it; by default from chance")
+    group.addoption("--all", action="store_true", help="run everything: no samples, and the tests that wait for long")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the seed, which is that of the main process in all others; Hypothesis takes it when it is configured."""
+    option = config.option
+    given = getattr(config, "workerinput", {}).get(_SEED, option.seed)
+    option.seed = SystemRandom().randrange(_MAX_SEED) if given is None else given
+    option.hypothesis_seed = option.hypothesis_seed or str(option.seed)
+    sampling.configure(option.seed, is_whole=option.all)
+    hypothesis.settings.register_profile("few", deadline=None, max_examples=50)
+    hypothesis.settings.register_profile("many", deadline=None, max_examples=1000)
+    hypothesis.settings.load_profile("many" if option.all else "few")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a process of pytest-xdist the seed."""
+    node.workerinput[_SEED] = node.config.option.seed
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Tell how to run the same again."""
+    return f"seed: {config.option.seed}{', everything' if config.option.all else ''}"
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Tell it beside what failed, too: with `-q` there is no header."""
+    if terminalreporter.stats.get("failed") or terminalreporter.stats.get("error"):
+        terminalreporter.write_line(f"to sample and generate the same again: --seed {config.option.seed}")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the tests of the longest files first; leave out what only a run of everything has."""
     ranks = {ROOT / name: rank for rank, name in enumerate(LONGEST)}
     items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
+    if not config.option.all and (left := [item for item in items if item.get_closest_marker("long")]):
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left)
 
 
 def pytest_sessionstart() -> None:

@@ -14,6 +14,7 @@ from typing import IO
 
 import pytest
 
+from tests.cli.forked import Forked, forking
 from tests.processes import ending_with_us
 
 COMMAND = [sys.executable, "-c", "from swf_temporal.cli.entry import main; main()"]
@@ -83,27 +84,13 @@ def hearing_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-class Swf:
-    """Runs the command in a folder of its own, knowing of no server but those it is told of."""
+class Place:
+    """A folder of its own for commands, which know of no server but those that they are told of."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEMPORAL_", "SWF_"))}
         self.env = {**kept, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "NO_COLOR": "1"}
-
-    def __call__(self, *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None) -> Ended:
-        """Run to the end."""
-        process = subprocess.run(
-            [*COMMAND, *arguments],
-            check=False,
-            cwd=self.folder,
-            env={**self.env, **(env or {})},
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
-        return Ended(process.returncode, process.stdout, process.stderr)
 
     def write(self, name: str, text: str) -> str:
         """Write a file into the folder and return its name."""
@@ -132,6 +119,18 @@ class Swf:
             process.communicate()
 
 
+class Swf(Place):
+    """Runs commands to their end, too."""
+
+    def __init__(self, folder: Path, forked: Forked) -> None:
+        super().__init__(folder)
+        self._forked = forked
+
+    def __call__(self, *arguments: str, stdin: str = "", env: Mapping[str, str] | None = None) -> Ended:
+        """Run to the end."""
+        return Ended(*self._forked.run(arguments, self.folder, {**self.env, **(env or {})}, stdin, PATIENCE))
+
+
 @dataclass
 class Running:
     """A process that runs beside the test."""
@@ -156,10 +155,17 @@ class Running:
         return Ended(self.process.returncode, out, self.output + err)
 
 
+@pytest.fixture(scope="session")
+def forked() -> Iterator[Forked]:
+    """Return what runs commands to their end."""
+    with forking() as running:
+        yield running
+
+
 @pytest.fixture
-def swf(tmp_path: Path) -> Swf:
+def swf(tmp_path: Path, forked: Forked) -> Swf:
     """Return the command, in a fresh folder that holds a few files."""
-    command = Swf(tmp_path)
+    command = Swf(tmp_path, forked)
     command.write("hello.yaml", HELLO)
     command.write("waiter.yaml", WAITER)
     command.write("caller.yaml", CALLER)
@@ -187,7 +193,7 @@ class Dev:
 def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
     """Return `swf dev` over a folder of definitions, on free ports; told to stop it ends with 0 and leaves nothing."""
     folder = tmp_path_factory.mktemp("dev")
-    command = Swf(folder)
+    command = Place(folder)
     for name, text in (("hello.yaml", HELLO), ("waiter.yaml", WAITER), ("caller.yaml", CALLER)):
         command.write(name, text)
     command.write("functions.py", FUNCTIONS)
@@ -206,7 +212,7 @@ def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
     assert not listens(ui_port)
 
 
-def _dev(command: Swf, port: int, ui_port: int, log: IO[str]) -> subprocess.Popen[str]:
+def _dev(command: Place, port: int, ui_port: int, log: IO[str]) -> subprocess.Popen[str]:
     arguments = ["dev", "--functions", "functions.py", "--port", str(port), "--ui-port", str(ui_port)]
     return subprocess.Popen(
         [*ending_with_us(), *COMMAND, *arguments],

@@ -9,14 +9,15 @@ import pytest
 
 from swf_temporal.temporal.server import find_program
 from tests.cli.conftest import WAITER, Dev, Swf
+from tests.cli.forked import Forked
 
 pytestmark = pytest.mark.temporal
 
 
 @pytest.fixture(scope="module")
-def started(dev: Dev, tmp_path_factory: pytest.TempPathFactory) -> Swf:
+def started(dev: Dev, forked: Forked, tmp_path_factory: pytest.TempPathFactory) -> Swf:
     """A folder with the history of an instance that waits, exported by the `temporal` program."""
-    swf = Swf(tmp_path_factory.mktemp("compat"))
+    swf = Swf(tmp_path_factory.mktemp("compat"), forked)
     (swf.folder / "histories").mkdir()
     old = swf.write("waiter.yaml", WAITER)
     swf.write("new.yaml", WAITER.replace('"1.0"', '"1.1"').replace("com.paid", "com.billed"))

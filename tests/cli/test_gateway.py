@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.cli.conftest import COMMAND, Dev, Running, Swf
+from tests.cli.conftest import COMMAND, PATIENCE, Dev, Running, Swf
 
 pytestmark = pytest.mark.temporal
 
@@ -59,10 +59,11 @@ def test_what_it_needs(swf: Swf) -> None:
 def test_what_is_not_installed_is_named_first(swf: Swf) -> None:
     """Before any server is looked for, or a definition read."""
     swf.write("without/sitecustomize.py", "import sys; sys.modules['uvicorn'] = None")
-    env = {"PYTHONPATH": str(swf.folder / "without")}
-    ended = swf("gateway", "nowhere", "--address", "127.0.0.1:1", env=env)
-    assert ended.code == 2
-    assert ended.err == "error: the gateway needs uvicorn\n  pip install 'swf-temporal[gateway]'\n"
+    command = ["env", f"PYTHONPATH={swf.folder / 'without'}", *COMMAND]
+    with swf.running("gateway", "nowhere", "--address", "127.0.0.1:1", command=command) as gateway:
+        _, told = gateway.process.communicate(timeout=PATIENCE)
+    assert gateway.process.returncode == 2
+    assert told == "error: the gateway needs uvicorn\n  pip install 'swf-temporal[gateway]'\n"
 
 
 def test_definitions_are_read_again(swf: Swf, dev: Dev) -> None:

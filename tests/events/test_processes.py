@@ -13,7 +13,7 @@ import pytest
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.settings import BrokerAddress
 from swf_temporal.temporal.client import result
-from tests.cli.conftest import Swf, free_port
+from tests.cli.conftest import Place, free_port
 from tests.events.test_consumers import publish
 from tests.functions.asyncapi.brokers.servers import HOST, Server
 from tests.temporal.conftest import Bench
@@ -53,7 +53,7 @@ async def test_every_event_counts_once_whatever_is_killed(
     bench: Bench, rabbitmq: Server, topic: str, tmp_path: Path
 ) -> None:
     """A producer sends everything twice; the consumer and the worker are killed twice on the way."""
-    swf, server, health = Swf(tmp_path), bench.client.service_client.config.target_host, free_port()
+    swf, server, health = Place(tmp_path), bench.client.service_client.config.target_host, free_port()
     swf.write("counting.yaml", COUNTING.replace("ID", topic).replace("LENGTH", str(EVENTS)))
     swf.write("swf.yml", CONFIGURATION.replace("HOST", f"{HOST}:{rabbitmq.port}").replace("QUEUE", topic))
     common = ["counting.yaml", "--address", server, "--task-queue", topic]
@@ -126,7 +126,7 @@ states:
 
 async def test_a_development_server_consumes_and_produces(jetstream: Server, topic: str, tmp_path: Path) -> None:
     """As the configuration says."""
-    swf, url = Swf(tmp_path), f"nats://{HOST}:{jetstream.port}"
+    swf, url = Place(tmp_path), f"nats://{HOST}:{jetstream.port}"
     swf.write("answering.yaml", ANSWERING)
     swf.write("swf.yml", DEVELOPMENT.replace("nats://HOST", url).replace("SUBJECT", topic))
     connection = await nats.connect(url)

@@ -10,11 +10,12 @@ from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.scenario import Scenario, canonical, context_of, find_scenarios, run
+from tests.sampling import sample
 
 CORPUS = Path(__file__).parents[1] / "scenarios"
 SCENARIOS = find_scenarios([CORPUS])
-MAX_SUSPENSIONS = 60
-"""At how many of its steps a long run is suspended."""
+SUSPENSIONS = 2, 60
+"""At how many of its steps a run is suspended: few, or many in a run of the tests that tries everything."""
 
 RACES = {
     "Continues after the first branch, whatever the sub-workflow of the other does",
@@ -52,7 +53,7 @@ def test_holds(scenario: Scenario) -> None:
 def test_survives_suspension(scenario: Scenario) -> None:
     """Suspended after any of its steps, and resumed from a record of plain JSON, a run comes to the same."""
     undisturbed, steps = _suspended(scenario, 0)
-    for step in range(1, steps + 1, 1 + steps // MAX_SUSPENSIONS):
+    for step in sample(range(1, steps + 1), _id(scenario), *SUSPENSIONS):
         run_again, _ = _suspended(scenario, step)
         assert _essence(run_again) == _essence(undisturbed), f"{scenario}: suspended at step {step}"
         if not _takes_time(scenario, undisturbed):

@@ -44,9 +44,11 @@ def pytest_configure(config: pytest.Config) -> None:
     option.seed = SystemRandom().randrange(_MAX_SEED) if given is None else given
     option.hypothesis_seed = option.hypothesis_seed or str(option.seed)
     sampling.configure(option.seed, is_whole=option.all)
-    hypothesis.settings.register_profile("few", deadline=None, max_examples=50)
-    hypothesis.settings.register_profile("many", deadline=None, max_examples=1000)
-    hypothesis.settings.load_profile("many" if option.all else "few")
+    # How quick this machine is must not matter.
+    too_slow = [hypothesis.HealthCheck.too_slow]
+    examples = sampling.count(100, 2000)
+    hypothesis.settings.register_profile("run", deadline=None, suppress_health_check=too_slow, max_examples=examples)
+    hypothesis.settings.load_profile("run")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -49,7 +49,7 @@ async def compare(host: ScenarioHost, documents: Sequence[Document]) -> list[Com
     async def one(document: Document, scenario: Scenario) -> Compared:
         async with room:
             try:
-                here = await beside(partial(_simulated, scenario))
+                here = await beside(partial(simulated, scenario))
             except InvalidDefinition:
                 return Compared(document, None)
             return Compared(document, here, differences(here, await host.observe(scenario)))
@@ -73,7 +73,8 @@ def differences(here: Observed, there: Observed) -> list[str]:
     return found
 
 
-def _simulated(scenario: Scenario) -> Observed:
+def simulated(scenario: Scenario) -> Observed:
+    """Return what comes of a scenario in simulation."""
     return observed(scenario, context_of(scenario).run(scenario.input))
 
 

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from croniter import CroniterError, croniter
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swf_temporal.calendars.compiling import compile_schedule
@@ -70,14 +70,12 @@ _AFTER = st.datetimes(datetime(2020, 1, 1), datetime(2040, 1, 1)).map(lambda tim
 _COUNT = 5
 
 
-@settings(max_examples=400, deadline=None)
 @given(minute=_MINUTES, hour=_HOURS, month=_MONTH, days=_DAYS, after=_AFTER)
 def test_five_fields(minute: str, hour: str, month: str, days: tuple[str, str], after: datetime) -> None:
     """With five fields the next times are those of croniter."""
     _compare(f"{minute} {hour} {days[0]} {month} {days[1]}", after)
 
 
-@settings(max_examples=200, deadline=None)
 @given(second=_MINUTES, minute=_MINUTES, hour=_HOURS, month=_MONTH, days=_NAMED_DAYS, after=_AFTER)
 def test_six_fields(second: str, minute: str, hour: str, month: str, days: tuple[str, str], after: datetime) -> None:
     """With six fields, the seconds first, the next times are those of croniter."""

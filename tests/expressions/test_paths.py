@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swf_temporal.errors import ExpressionFailed
@@ -99,7 +99,6 @@ def written(value: Any) -> Any:
     return value
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(expressions, objects | values, values)
 @example(".a == .b", {"a": 2**53, "b": 2**53 + 1}, None)
 @example(".a + .b", {"a": 0.1, "b": 0.2}, None)

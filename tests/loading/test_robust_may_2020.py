@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -131,14 +131,12 @@ def test_the_document_fits_the_schema(document: dict[str, Any]) -> None:
     assert not schema.is_valid({**document, holder: [{**tasks[0], "type": "callbak"}]})
 
 
-@settings(max_examples=200, deadline=None)
 @given(mutated(DOCUMENT), st.sampled_from([json.dumps, yaml.safe_dump]))
 def test_mutated_definitions(document: dict[str, Any], write: Any) -> None:
     """A mutated definition loads, and can be looked at, or is refused with problems that have a place in its text."""
     assert_answered(write(document))
 
 
-@settings(max_examples=50, deadline=None)
 @given(mutated(_as_parent(DOCUMENT)), st.sampled_from([json.dumps, yaml.safe_dump]))
 def test_mutated_definitions_in_the_spelling_of_the_parent(document: dict[str, Any], write: Any) -> None:
     """A mutated definition of the parent is answered for in the same way."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal import simulate
@@ -74,7 +74,6 @@ def test_the_document_is_valid() -> None:
     assert [str(problem) for problem in check(json.dumps(DOCUMENT)).problems] == []
 
 
-@settings(max_examples=200, deadline=None)
 @given(mutated(DOCUMENT), st.sampled_from([json.dumps, yaml.safe_dump]))
 def test_mutated_definitions(document: dict[str, Any], write: Any) -> None:
     """A mutated definition loads, and can be looked at, or is refused with problems that have a place in its text."""

@@ -5,7 +5,7 @@ from copy import deepcopy
 from typing import Any
 
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.errors import InvalidDefinition
@@ -121,7 +121,6 @@ def test_the_document_is_valid() -> None:
     assert [str(problem) for problem in check(json.dumps(DOCUMENT)).problems] == []
 
 
-@settings(max_examples=150, deadline=None)
 @given(mutated(DOCUMENT), st.sampled_from([json.dumps, yaml.safe_dump]))
 def test_mutated_definitions(document: dict[str, Any], write: Any) -> None:
     """A mutated definition loads, or is refused with problems that each have a place in its text."""
@@ -143,7 +142,6 @@ def assert_answered(text: str) -> None:
         assert definition.functions is not None
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.text(), st.integers(0, 10**6), st.integers(0, 40))
 def test_mutilated_texts(inserted: str, place: int, removed: int) -> None:
     """A text in which some characters are replaced by any others loads, or is refused."""

@@ -48,7 +48,7 @@ _CLOCK_SECONDS = 30
 _MEMORY = 4 << 30
 _FAILURES = (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
 _PYTEST = ["-q", "-x", "-p", "no:cacheprovider", "--timeout=0", "-p", "no:xdist", "--no-header", "--tb=no"]
-_PYTEST += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+_PYTEST += ["--seed=0", "--hypothesis-profile=mutation", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
 """What is imported before a fork is not rewritten after it."""
 
 
@@ -250,7 +250,6 @@ def _run_tests(arguments: Sequence[str], plugin: object | None) -> int:
     hypothesis.settings.register_profile(
         "mutation", deadline=None, database=None, derandomize=True, suppress_health_check=list(hypothesis.HealthCheck)
     )
-    hypothesis.settings.load_profile("mutation")
     return int(pytest.main([*_PYTEST, *arguments], plugins=[plugin] if plugin else []))
 
 

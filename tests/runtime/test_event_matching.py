@@ -1,7 +1,7 @@
 """Events are assigned to definitions that overlap, whatever the order in which they come."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.cloud_event import CloudEvent
@@ -36,7 +36,6 @@ def _most(events: list[list[str]], free: frozenset[str] = frozenset(REFS)) -> in
     return max([_most(others, free), *(1 + _most(others, free - {ref}) for ref in free & set(first))])
 
 
-@settings(deadline=None)
 @given(EVENTS)
 def test_as_many_definitions_as_can_have_an_event(events: list[list[str]]) -> None:
     """Taken one by one, without knowing what comes, events are as many as if all had been known."""

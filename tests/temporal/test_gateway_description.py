@@ -10,11 +10,12 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis.core.failures import FailureGroup
 
 from swf_temporal.app.gateway import instances
+from tests.sampling import count
 from tests.temporal.conftest import Bench
 from tests.temporal.test_gateway import CALCULATION, ORDER, WAITING, named, working
 
-EXAMPLES = 12
-"""How many requests that fit, and how many that do not, are made of each operation."""
+EXAMPLES = 4, 60
+"""How many requests that fit, and how many that do not, are made of each operation: few, or many."""
 
 pytestmark = pytest.mark.temporal
 
@@ -41,8 +42,7 @@ def _try(result: Any, url: str) -> list[str]:
     for cases in (fitting, unfit):
 
         @settings(
-            max_examples=EXAMPLES,
-            deadline=None,
+            max_examples=count(*EXAMPLES),
             suppress_health_check=list(HealthCheck),
             phases=[Phase.generate],
             database=None,

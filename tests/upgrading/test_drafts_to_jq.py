@@ -13,6 +13,7 @@ from swf_temporal.expressions.spel import SpelCondition
 from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import compared, in_spel
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
+from tests.sampling import chance, count
 
 PATHS = (
     "$", "$.", "$.a", "$.a.b", "$.a.b.c", "$['a']['x-y']", "$.x-y", "$.a[0]", "$.a[-1]", "$.a[-2].b", "$.a[0].b",
@@ -43,16 +44,16 @@ def _data(random: Random, depth: int = 0) -> Any:
     return {key: _data(random, depth + 1) for key in random.sample(("a", "b", "c", "x-y", "f"), random.randint(0, 4))}
 
 
-def _both(seed: int, count: int = 150) -> list[Any]:
-    random = Random(seed)  # noqa: S311 - the same each time
-    found = [_data(random) for _ in range(count)]
+def _both(what: str, few: int = 100, many: int = 3_000) -> list[Any]:
+    random = chance(what)
+    found = [_data(random) for _ in range(count(few, many))]
     return [*found, *OPERANDS, []]
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_path_finds_the_same(path: str) -> None:
     """In the same order, and nothing where there is nothing."""
-    early, finds, samples = EarlyPath(path), JqFinds(path), _both(len(path))
+    early, finds, samples = EarlyPath(path), JqFinds(path), _both(path)
     strict = jq.compile(f"[{finds.found}]")
     loose = jq.compile(f"[{finds.loose}] | map(values)")
     either = jq.compile(finds.or_all)
@@ -67,7 +68,7 @@ def test_a_path_finds_the_same(path: str) -> None:
 def test_some_path_finds_something() -> None:
     """The samples are such that the comparison above is of more than nothing."""
     for path in PATHS:
-        assert any(EarlyPath(path).found(data) for data in _both(1, 3000)), path
+        assert any(EarlyPath(path).found(data) for data in _both(path, 3_000)), path
 
 
 def test_another_name_of_an_error() -> None:
@@ -112,7 +113,7 @@ def test_a_pattern_matches_the_same() -> None:
 def test_a_condition_holds_of_the_same(text: str) -> None:
     """And fails where values have no order."""
     condition, program = SpelCondition(text), jq.compile(in_spel(text))
-    for data in _both(len(text)):
+    for data in _both(text):
         try:
             expected = condition(data, {})
         except ExpressionFailed:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from cloudevents.core.bindings.http import to_binary_event, to_structured_event
 from cloudevents.core.v1.event import CloudEvent as Envelope
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.app.gateway.cloud_events import events_of
@@ -185,7 +185,6 @@ NAMES = st.from_regex(r"[a-z0-9]{1,20}", fullmatch=True).filter(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(st.dictionaries(NAMES, TEXTS, max_size=3), st.dictionaries(st.text(max_size=5), JSON, max_size=3), TEXTS, TEXTS)
 def test_what_the_public_library_sends(extensions: dict[str, str], data: Any, identifier: str, source: str) -> None:
     """Arrives as it was, in both modes that it has."""

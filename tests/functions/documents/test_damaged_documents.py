@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.data import JSON
@@ -44,7 +44,6 @@ def damaged(content: Any, path: tuple[Any, ...], junk: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", ["shop-2.0.json", "shop-3.0.yaml", "shop-3.1.yaml"])
-@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_what_is_wrong_is_a_fault(name: str, data: st.DataObject) -> None:
     """Whatever stands in a document, a call fails as calls do, and never in a way that nobody foresaw."""

@@ -15,7 +15,8 @@ def check(context: Context) -> Iterator[Problem]:
     for name, phrase, position in _targets(context):
         if name not in context.states:
             message = f"{phrase} {name!r}, which is not a state here"
-            yield context.error("transition-target", message, position, meant_or_known(name, context.states))
+            hint = meant_or_known(name, context.states, "define it under states")
+            yield context.error("transition-target", message, position, hint)
 
 
 def _targets(context: Context) -> Iterator[tuple[str, str, Position]]:

@@ -171,7 +171,11 @@ async def test_what_cannot_be_taken_is_no_obstacle(bench: Bench, broker: BrokerA
     assert all("swf-reason" in letter.headers for letter in letters)
 
 
-@every_broker
+@pytest.mark.parametrize(
+    "broker",
+    ["amqp", "mqtt", *(pytest.param(slow, marks=pytest.mark.long) for slow in ("kafka", "nats"))],
+    indirect=True,
+)
 async def test_what_a_killed_consumer_had_not_acknowledged_comes_again(bench: Bench, broker: BrokerAddress) -> None:
     """A process is killed when Temporal has the event, and the broker does not know that yet."""
     async with bench.worker(order()) as running:

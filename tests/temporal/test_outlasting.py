@@ -2,10 +2,11 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import single_calls
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.records import OutlastingRecord, Pin, pinned
+from tests.sampling import sample
 from tests.temporal.conftest import Bench, Running, calling, define
 from tests.temporal.suspending import Suspending
 
@@ -41,15 +43,19 @@ EVERY = 45
 LONG = {"name": "g", "type": "custom", "operation": "g", "metadata": {"longRunning": "true"}}
 CALL = {"name": "long", "functionRef": {"refName": "g", "arguments": {"a": 1}}}
 SUBFLOW = {"name": "long", "subFlowRef": {"workflowId": "child", "onParentComplete": "continue"}}
-OURS = pytest.mark.parametrize("action", [CALL, SUBFLOW], ids=["a call", "a sub-workflow"])
-
 OTHER_QUEUE = f"other-{os.getpid()}"
 """The task queue of a worker that knows nothing of us."""
 ACTIVITY = {"name": "long", "functionRef": {"refName": "other", "arguments": {"a": 1}}}
 OTHER = {**LONG, "name": "other", "operation": f"temporal:g@{OTHER_QUEUE}"}
-KINDS = pytest.mark.parametrize(
-    "action", [CALL, SUBFLOW, ACTIVITY], ids=["a call", "a sub-workflow", "an activity of another worker"]
-)
+KINDS = {"a call": CALL, "a sub-workflow": SUBFLOW, "an activity of another worker": ACTIVITY}
+OURS = ("a call", "a sub-workflow")
+
+
+def of_kinds(claim: str, kinds: Collection[str] = KINDS.keys()) -> pytest.MarkDecorator:
+    """Give a test actions of one of the *kinds*, or of all in a run that tries everything."""
+    drawn = sample(list(kinds), f"outlasting: {claim}", 1)
+    return pytest.mark.parametrize("action", [KINDS[kind] for kind in drawn], ids=drawn)
+
 
 CHILD = define(calling("work", "g"), functions=("g",), id="child")
 
@@ -153,7 +159,7 @@ async def status_of(bench: Bench, workflow_id: str, *, now: bool = False) -> Wor
             await asyncio.sleep(0.05)
 
 
-@KINDS
+@of_kinds("it goes on while its run continues as new")
 async def test_it_goes_on_while_its_run_continues_as_new(bench: Bench, action: dict[str, Any]) -> None:
     """It is made once, the run waits for it in no execution but the last, and all executions replay."""
     functions = Functions(well)
@@ -233,20 +239,20 @@ async def told(bench: Bench, action: dict[str, Any], how: str, suspend_after: in
     return ended(failed.value)
 
 
-@KINDS
-@pytest.mark.parametrize("how", ["fails", "cancelled", "terminated", "timed out"])
-async def test_its_failure_is_told_as_if_the_run_had_not_continued(
-    bench: Bench, action: dict[str, Any], how: str
-) -> None:
+@pytest.mark.parametrize(
+    ("kind", "how"),
+    sample(list(product(KINDS, ("fails", "cancelled", "terminated", "timed out"))), "outlasting: how it fails", 3),
+)
+async def test_its_failure_is_told_as_if_the_run_had_not_continued(bench: Bench, kind: str, how: str) -> None:
     """Failed, cancelled or terminated by another, or timed out: the fault has the same name, code, message and body."""
-    name, message, facts = await told(bench, action, how, EVERY)
+    name, message, facts = await told(bench, KINDS[kind], how, EVERY)
 
-    assert (name, message, facts) == await told(bench, action, how, 10_000)
+    assert (name, message, facts) == await told(bench, KINDS[kind], how, 10_000)
     assert facts["action"] == "long"
     assert (facts.get("code") == "404") == (how == "fails")
 
 
-@KINDS
+@of_kinds("the status names it")
 async def test_the_status_names_it(bench: Bench, action: dict[str, Any]) -> None:
     """It is a sub-workflow that runs, in each execution that waits for it; looking for its end is no call."""
     functions, client = Functions(never), Client(bench.client)
@@ -266,7 +272,7 @@ async def test_the_status_names_it(bench: Bench, action: dict[str, Any]) -> None
     assert family == [handle.id, child]
 
 
-@KINDS
+@of_kinds("a run that is cancelled cancels it")
 async def test_a_run_that_is_cancelled_cancels_it(bench: Bench, action: dict[str, Any]) -> None:
     """After the run has continued as new, too; and the call that it makes is broken off."""
     functions = Functions(never)
@@ -281,7 +287,7 @@ async def test_a_run_that_is_cancelled_cancels_it(bench: Bench, action: dict[str
     assert status is WorkflowExecutionStatus.CANCELED
 
 
-@KINDS
+@of_kinds("its time goes on while its run continues as new")
 async def test_its_time_goes_on_while_its_run_continues_as_new(bench: Bench, action: dict[str, Any]) -> None:
     """`actionExecTimeout` counts from when it was begun, and ends it."""
     functions = Functions(never)
@@ -309,7 +315,7 @@ async def test_it_is_given_up_when_another_branch_completes_the_state(bench: Ben
     assert status is WorkflowExecutionStatus.CANCELED
 
 
-@KINDS
+@of_kinds("what fails after its run continued is tried again")
 async def test_what_fails_after_its_run_continued_is_tried_again(bench: Bench, action: dict[str, Any]) -> None:
     """By the rule of the action; a sub-workflow is another child each time, and a call makes attempts in its own."""
     functions = Functions(well)
@@ -394,7 +400,7 @@ async def test_a_sub_workflow_that_continues_as_new_itself(bench: Bench) -> None
     assert output == {"left": 0, "child": "its last", "long": True}
 
 
-@OURS
+@of_kinds("another worker goes on with both", OURS)
 async def test_another_worker_goes_on_with_both(bench: Bench, action: dict[str, Any]) -> None:
     """The worker that made the call ends, after the run has continued as new; the next makes the same call again."""
     functions = Functions(never)

@@ -107,6 +107,7 @@ async def test_without_a_group_messages_come_from_now_on(
         assert (await anext(deliveries)).message.payload == b"now"
 
 
+@pytest.mark.long
 async def test_a_group_goes_on_after_what_it_has_accepted(
     kafka: Kafka, kafka_cluster: Server, channel: ChannelTo, topic: str
 ) -> None:

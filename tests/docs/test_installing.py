@@ -16,6 +16,7 @@ from tests.docs.reader import follow, reading
 _IGNORED = shutil.ignore_patterns(".git", ".*cache", ".venv", ".hypothesis", "tests", "*.egg-info", "__pycache__")
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 def test_it_installs(tmp_path: Path) -> None:
     """From a checkout, with an index and from a folder of wheels without one."""

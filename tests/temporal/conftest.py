@@ -25,6 +25,9 @@ from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
 from tests.temporal.suspending import SUSPEND_AFTER, Suspending, SuspendingKnownOnly
 
+AT_ONCE = ("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"')
+"""Lets a run that continues as new begin its next execution at once, and not a second after the one before."""
+
 PATIENCE = 110
 """Seconds in which an instance has to end: what a busy machine needs, and less than a test may take."""
 
@@ -189,5 +192,5 @@ async def failed_task(handle: swf.Handle) -> str:
 @pytest.fixture(scope="session")
 async def bench() -> AsyncIterator[Bench]:
     """The session's server."""
-    async with local_server() as server:
+    async with local_server(extra=AT_ONCE) as server:
         yield Bench(server)

@@ -9,7 +9,7 @@ TESTERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) *
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo example brokers test soak soak-events record mutants check format bench bench-scale clean
+.PHONY: help demo example brokers test test-all soak soak-events record mutants check format bench bench-scale clean
 
 help:  ## show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -41,8 +41,11 @@ demo: $(VENV)/.demo  ## run an order workflow on an embedded Temporal server, ag
 example: $(VENV)/.examples  ## run an example of functions, as in `make example NAME=grpc`; without a name, list them
 	@$(BIN)/python examples/run.py $(NAME)
 
-test: $(VENV)/.dev  ## run all tests, those against a real Temporal server among them
+test: $(VENV)/.dev  ## prove each claim once, in ten minutes at most; what is sampled follows from the seed that is printed
 	@$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder $(ARGS)
+
+test-all: $(VENV)/.dev  ## run everything: all suspensions, all scenarios on Temporal, what waits for long; before a release
+	@$(BIN)/python -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder --all --timeout 1200 $(ARGS)
 
 soak: $(VENV)/.dev  ## run 1,000 instances while workers are killed, the server restarts and services fail
 	@$(BIN)/python -m tests.soak $(ARGS)

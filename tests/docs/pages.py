@@ -14,6 +14,9 @@ PAGES = ("README.md", "docs/tutorial.md", "docs/common-mistakes.md", "docs/direk
 INSTALLING = {"README.md": "Install"}
 """The section of a page that is followed in a checkout. Everything else is followed in a folder that begins empty."""
 
+MADE = {"README.md": "Try it"}
+"""The section of a page whose commands are targets of the Makefile, which nobody follows from within a test."""
+
 APART = {"docs/events.md": "Start an instance with curl"}
 """The section of a page that is followed by itself, in a folder of its own."""
 
@@ -93,5 +96,5 @@ def _blocks(page: str, text: str) -> Iterator[Block]:
 
 
 def of_the_checkout(block: Block) -> bool:
-    """Tell whether a block is followed in a checkout."""
-    return INSTALLING.get(block.page) == block.heading
+    """Tell whether a block is about a checkout."""
+    return block.heading in (INSTALLING.get(block.page), MADE.get(block.page))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.pages import ROOT, blocks_of, of_the_checkout
+from tests.docs.pages import INSTALLING, ROOT, blocks_of
 from tests.docs.reader import follow, reading
 
 _IGNORED = shutil.ignore_patterns(".git", ".*cache", ".venv", ".hypothesis", "tests", "*.egg-info", "__pycache__")
@@ -27,7 +27,7 @@ def test_it_installs(tmp_path: Path) -> None:
     with reading(tmp_path, passed) as reader:
         shutil.copytree(ROOT, reader.folder, ignore=_IGNORED, dirs_exist_ok=True)
         installed = 0
-        for block in filter(of_the_checkout, blocks_of("README.md")):
+        for block in (block for block in blocks_of("README.md") if block.heading == INSTALLING[block.page]):
             if "python3 -m venv" in block.text:
                 reader.terminal.type("command -v deactivate > /dev/null && deactivate; rm -rf .venv")
             follow(reader, [block])

@@ -1,4 +1,4 @@
-"""A sample of the ways in which a secret might come back; `python -m tests.leaks` tries all of them."""
+"""A sample of the ways in which a secret might come back; all of them in a run of the tests that tries everything."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,8 +9,9 @@ from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import local_server
 from tests.leaks.corpus import LEAKS, Leak
 from tests.leaks.finding import find
-from tests.leaks.in_examples import find_in_examples
+from tests.leaks.in_examples import NAMES, find_in_examples
 from tests.leaks.places import PLACED, find_in_places
+from tests.sampling import sample
 
 pytestmark = pytest.mark.temporal
 
@@ -22,7 +23,7 @@ async def server() -> AsyncIterator[Server]:
         yield server
 
 
-@pytest.mark.parametrize("leak", LEAKS[::5], ids=lambda leak: leak.name)
+@pytest.mark.parametrize("leak", sample(LEAKS, "leaks", 20), ids=lambda leak: leak.name)
 async def test_no_secret_leaks(server: Server, leak: Leak) -> None:
     """It is in no history, query, description, error or line of the log; and business data come back as they were."""
     [found] = await find(server, [leak])
@@ -30,7 +31,7 @@ async def test_no_secret_leaks(server: Server, leak: Leak) -> None:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("leak", PLACED[:6:2], ids=lambda leak: leak.name)
+@pytest.mark.parametrize("leak", sample(PLACED, "leaks in all places", 3), ids=lambda leak: leak.name)
 async def test_no_secret_stands_anywhere_else(server: Server, leak: Leak) -> None:
     """It is in no heartbeat, attempt that failed, child, timer, sink, task, command or answer of the gateway."""
     [found] = await find_in_places(server, [leak])
@@ -38,8 +39,9 @@ async def test_no_secret_stands_anywhere_else(server: Server, leak: Leak) -> Non
 
 
 @pytest.mark.timeout(300)
-async def test_no_secret_leaks_from_an_example(server: Server, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", sample(NAMES, "examples with secrets", 1))
+async def test_no_secret_leaks_from_an_example(server: Server, tmp_path: Path, name: str) -> None:
     """Neither those that it declares nor others of its worker."""
     pytest.importorskip("flask", reason="see the extra 'examples'")
-    [found] = await find_in_examples(server, tmp_path, ["oauth2"])
+    [found] = await find_in_examples(server, tmp_path, [name])
     assert found.leaked == []

@@ -11,7 +11,7 @@ from schemathesis.core.failures import FailureGroup
 
 from swf_temporal.app.gateway import instances
 from tests.sampling import count
-from tests.temporal.conftest import Bench
+from tests.temporal.conftest import PATIENCE, Bench
 from tests.temporal.test_gateway import CALCULATION, ORDER, WAITING, named, working
 
 EXAMPLES = 4, 60
@@ -49,7 +49,7 @@ def _try(result: Any, url: str) -> list[str]:
         )
         @given(case=cases)
         def attempt(case: Any) -> None:
-            case.call_and_validate(base_url=url)
+            case.call_and_validate(base_url=url, timeout=PATIENCE)
 
         try:
             attempt()

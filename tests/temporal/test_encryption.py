@@ -20,6 +20,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.converter import CONVERTER, converter_of
 from swf_temporal.temporal.workflow import Interpreter
+from tests.sampling import sample
 from tests.temporal import test_outlasting as outlasting
 from tests.temporal.conftest import Bench, calling, define, events_of
 
@@ -196,7 +197,7 @@ async def test_a_key_is_replaced_in_the_middle_of_a_run(bench: Bench) -> None:
     assert all(f'"swf-key-id": "{key_id}"' in history.to_json() for key_id in ids)
 
 
-@pytest.mark.parametrize("kind", ["none", "missing", "wrong"])
+@pytest.mark.parametrize("kind", sample(["none", "missing", "wrong"], "keys that a worker lacks", 1))
 async def test_a_worker_without_the_key_says_so_and_the_run_waits(
     bench: Bench, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

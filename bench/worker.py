@@ -17,7 +17,7 @@ from bench.ending import end_with_input
 from bench.handwritten import WORKFLOWS, Asking, answer, answer_activity
 from bench.work import POST, WORK
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
 from swf_temporal.performing import Calls
@@ -35,7 +35,7 @@ def worker_of(contender: str, client: Client, service: str) -> Worker:
         for work in WORK:  # as `swf worker` does before it asks for work
             load(work.definition(service), name=work.name)
         tune_gc()
-        calls = Calls({"answer": answer}, settings=Settings(base_urls={POST: service}))
+        calls = Calls({"answer": answer}, settings=Settings(functions={POST: Options(base_url=service)}))
         return make_worker(client, Catalogue(), calls, Sinks(), task_queue=contender)
     capacity, asking = Capacity(), Asking()
     return Worker(

@@ -7,8 +7,7 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.configuration import read_settings
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.made_of_secrets import made_of_secrets

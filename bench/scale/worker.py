@@ -36,7 +36,7 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 def stored_in(folder: str) -> PayloadSettings:
     """Return what both contenders do with payloads: large ones are files in *folder*."""
-    return PayloadSettings(StorageSettings(Path(folder).as_uri()))
+    return PayloadSettings(storage=StorageSettings(url=Path(folder).as_uri()))
 
 
 def worker_of(contender: str, client: Client) -> Worker:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import uvicorn
 
-from swf_temporal.app.settings import Address
+from swf_temporal.app.option_values import Address
 from swf_temporal.errors import UsageError
 
 _GRACE = 5

@@ -12,7 +12,6 @@ from temporalio.service import RPCError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadUnavailable
-from swf_temporal.payloads.settings import PLAIN, PayloadSettings, are_in
 from swf_temporal.temporal import client as engine
 from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.connected_server import Server, server_of
@@ -21,6 +20,7 @@ from swf_temporal.temporal.known_mailboxes import Mailboxes
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
+    from swf_temporal.payloads.settings import PayloadSettings
 
 
 class Instance:
@@ -134,7 +134,7 @@ class Client:
 
     @classmethod
     async def connect(
-        cls, address: str | None = None, *, namespace: str | None = None, payloads: PayloadSettings | None = None
+        cls, address: str | None = None, *, namespace: str | None = None, payloads: "PayloadSettings | None" = None
     ) -> Self:
         """Return a client of the server at *address*; without one, of what the environment names (`TEMPORAL_ADDRESS`).
 
@@ -178,16 +178,18 @@ class Client:
         return Instance(self, self.temporal.get_workflow_handle(workflow_id))
 
 
+PAYLOAD_VARIABLES = ("SWF_CONFIG", "SWF_STORAGE", "SWF_ENCRYPTION", "SWF_COMPRESSION")
+"""The beginnings of variables that may say something of payloads."""
 _NOT_CONFIGURED = "[TMPRL1105]"
 """The code that the SDK gives to a reference to a stored payload where there is no storage."""
 
 
-def _payloads_of_environment() -> PayloadSettings:
-    if not are_in(os.environ):
-        return PLAIN
-    from swf_temporal.app.payload_settings import read_payload_settings  # noqa: PLC0415 - only where it says something
+def _payloads_of_environment() -> "PayloadSettings | None":
+    if not any(name.startswith(PAYLOAD_VARIABLES) for name in os.environ):
+        return None
+    from swf_temporal.payloads.settings import PayloadSettings  # noqa: PLC0415 - only where there may be any
 
-    return read_payload_settings()
+    return PayloadSettings.read()
 
 
 def new_id(definition_id: str) -> str:

@@ -11,21 +11,17 @@ from pathlib import Path
 from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.configuration import read_worker_settings
 from swf_temporal.app.definitions import catalogue_of, resources_of
 from swf_temporal.app.event_router import Router
-from swf_temporal.app.event_settings import read_event_settings
 from swf_temporal.app.health import health_endpoint
 from swf_temporal.app.logs import log_lines
-from swf_temporal.app.payload_settings import read_payload_settings
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.errors import CallFailed, UsageError
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of
 from swf_temporal.events.settings import EventSettings
-from swf_temporal.functions.operator.configuration import read_settings
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.payloads.settings import PayloadSettings
 
@@ -94,12 +90,12 @@ def prepare(
     """Return what is to be consumed, and log to stderr as its settings say. Raises UsageError."""
     readable = resources_of(resources)
     catalogue = catalogue_of(paths, readable)
-    events = read_event_settings(file=config)
+    events = EventSettings.read(file=config)
     if not events.consumers:
         raise UsageError("the configuration has no consumers", "write it under events › consumers")
     call_settings = read_settings(os.environ, file=config, resources=readable)
-    settings = read_worker_settings(os.environ, file=config, **options)
-    payloads = read_payload_settings(file=config)
+    settings = WorkerSettings.read(file=config, arguments=options)
+    payloads = PayloadSettings.read(file=config)
     log_lines(settings.log_format, settings.log_level)
     return Consuming(events, call_settings, catalogue, settings, payloads, address, namespace)
 

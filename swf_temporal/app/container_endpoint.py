@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from swf_temporal.app.settings import Address
+from swf_temporal.app.option_values import Address
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.containers.running_calls import RunningCalls
 from swf_temporal.runtime.variables import VariableStore

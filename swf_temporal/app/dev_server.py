@@ -5,31 +5,28 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.configuration import read_worker_settings
 from swf_temporal.app.consuming import consuming
 from swf_temporal.app.documents import missing
 from swf_temporal.app.event_router import Router
-from swf_temporal.app.event_settings import read_event_settings
 from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.gateway.serving import GATEWAY_PORT, gateway, is_installed
-from swf_temporal.app.gateway.settings import GatewaySettings
+from swf_temporal.app.http_settings import GatewaySettings
 from swf_temporal.app.live import LiveCatalogue
 from swf_temporal.app.logs import log_lines
-from swf_temporal.app.payload_settings import read_payload_settings
-from swf_temporal.app.settings import Address, LogFormat, WorkerSettings
+from swf_temporal.app.option_values import Address, LogFormat
+from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.ui_codec import codec_for_ui
 from swf_temporal.app.worker import Worker
 from swf_temporal.errors import Problem, UsageError
 from swf_temporal.events.settings import EventSettings
-from swf_temporal.functions.operator.configuration import read_settings
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.functions.registry import Registry
 from swf_temporal.payloads.settings import PLAIN, PayloadSettings
 from swf_temporal.temporal.connected_server import Server
@@ -116,7 +113,7 @@ class Development:
 
         def at(port: int) -> AbstractAsyncContextManager[str]:
             settings = GatewaySettings(
-                Address("127.0.0.1", port), task_queue=self.settings.task_queue, max_hops=self.events.max_hops
+                address=Address("127.0.0.1", port), task_queue=self.settings.task_queue, max_hops=self.events.max_hops
             )
             return gateway(settings, self.live, {None: Client.of(server)}, "choose another with --gateway-port")
 
@@ -162,12 +159,12 @@ def prepare(
         raise UsageError(f"--port and --ui-port are both {listening.port}", "the server and its UI have a port each")
     live = LiveCatalogue(folder, strict=strict)
     call_settings = read_settings(os.environ, local=True, file=config)
-    settings = read_worker_settings(os.environ, file=config, **options)
-    payloads = read_payload_settings(file=config)
-    events = read_event_settings(file=config)
+    settings = WorkerSettings.read(file=config, arguments=options)
+    payloads = PayloadSettings.read(file=config)
+    events = EventSettings.read(file=config)
     # Of these a developer has no use: it ends at once, and has no port but its own.
-    settings = replace(
-        settings, grace_period=timedelta(), known_definitions_only=False, health_port=None, deployment=None
+    settings = settings.replace(
+        grace_period=timedelta(), known_definitions_only=False, health_port=None, deployment=None
     )
     offered = functions_of(functions, call_settings.modules)
     log_lines(settings.log_format, settings.log_level)

@@ -120,7 +120,7 @@ def _unproven(workflow: Definition, use: FunctionUse, found: "Described | None")
         return
     if any(set(schemes) <= set(workflow.secrets) for schemes in security):
         return
-    from swf_temporal.functions.operator.options import environment_name  # noqa: PLC0415 - as above
+    from swf_temporal.functions.operator.settings import environment_name  # noqa: PLC0415 - as above
 
     schemes = list(security[0])
     asked = " or ".join(" and ".join(map(repr, one)) for one in security)

@@ -10,10 +10,10 @@ from temporalio.converter import DataConverter
 from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.payload_settings import read_payload_settings
 from swf_temporal.errors import UsageError
 from swf_temporal.files import is_folder
 from swf_temporal.loading import documents_in
+from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.replaying import Replayed, replay
@@ -31,7 +31,7 @@ async def replay_files(folder: Path) -> AsyncIterator[Replayed]:
     files = documents_in(folder, _ENDINGS)
     if not files:
         raise UsageError(f"there is no history in {folder}", "`temporal workflow show --output json` writes one")
-    converter = converter_of(read_payload_settings())
+    converter = converter_of(PayloadSettings.read())
     for file in files:
         try:
             yield await replay(_history_in(file), converter)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import jwt
 from starlette.requests import Request
 
-from swf_temporal.app.http_settings import JwtSettings
+from swf_temporal.app.http_settings import HttpServerSettings
 
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures with key pairs only: a public key must not count as a shared secret."""
@@ -43,9 +43,10 @@ def is_same(given: str, secret: str) -> bool:
 class JwtVerifier:
     """Verifies JWTs by the keys that their issuer publishes."""
 
-    def __init__(self, settings: JwtSettings) -> None:
+    def __init__(self, settings: HttpServerSettings) -> None:
+        """Verify what *settings* ask for; they name where the keys are."""
         self._settings = settings
-        self._keys = jwt.PyJWKClient(settings.jwks, lifespan=_KEYS_CACHED_FOR, timeout=_PATIENCE)
+        self._keys = jwt.PyJWKClient(settings.jwks or "", lifespan=_KEYS_CACHED_FOR, timeout=_PATIENCE)
 
     async def claims_of(self, token: str) -> Mapping[str, Any]:
         """Return what *token* claims. Raises NotAuthenticatedError and KeysUnavailableError."""

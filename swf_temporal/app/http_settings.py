@@ -1,91 +1,243 @@
-"""Settings that HTTP servers have in common: origins of web pages, secrets, and JWTs of an issuer."""
+"""The settings of HTTP servers: of the codec server, and of the gateway with its tenants."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from enum import StrEnum
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final, Self
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
+from swf_temporal.app.option_values import Address
 from swf_temporal.errors import UsageError
+from swf_temporal.events.settings import EventSettings
+from swf_temporal.functions.operator.configuration import Section, argument, reading
+from swf_temporal.functions.operator.forms import RATE, Count, Duration, Rate, Size, is_url
+from swf_temporal.routing.chains import MAX_HOPS
+from swf_temporal.text.model_errors import validation_error
 
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 """The hosts that only this machine reaches."""
 _SHORTEST_SECRET: Final = 16
 """The least length of a secret, in characters."""
+_SOURCE: Final = re.compile(r"(env|file):.+")
+_MIB: Final = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class JwtSettings:
-    """The JWTs that count."""
-
-    jwks: str
-    """The URL of the keys by which they are verified."""
-    issuer: str | None = None
-    audience: str | None = None
-
-
-def as_origin(value: object) -> str:
-    """Read the origin of web pages."""
+def _origin(value: object) -> str:
     parts = urlsplit(str(value).strip())
     if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path.strip("/") or parts.query:
         raise ValueError("it must be an origin without a path, such as https://temporal.example.com")
     return f"{parts.scheme}://{parts.netloc}".lower()
 
 
-def as_jwks(value: object) -> str:
-    """Read where the keys of an issuer are."""
-    parts = urlsplit(str(value).strip())
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in LOOPBACK):
-        raise ValueError("it must be an https URL")
-    return str(value).strip()
-
-
-def as_secret_source(value: object) -> str:
-    """Read where a secret is."""
+def _jwks(value: object) -> str:
     text = str(value).strip()
-    kind, _, name = text.partition(":")
-    if kind not in {"env", "file"} or not name:
-        raise ValueError("it must be env:VARIABLE or file:PATH")
+    if not is_url(text, {"https"}) and not (is_url(text, {"http"}) and urlsplit(text).hostname in LOOPBACK):
+        raise ValueError("it must be an https URL")
     return text
 
 
-Origin = Annotated[str, BeforeValidator(as_origin)]
-Jwks = Annotated[str | None, BeforeValidator(lambda value: value and as_jwks(value))]
-SecretSource = Annotated[str, BeforeValidator(as_secret_source)]
-
-
-def origin_of_option(text: str) -> str:
-    """Return the origin that the option `--origin` names. Raises UsageError."""
-    try:
-        return as_origin(text)
-    except ValueError as error:
-        raise UsageError(f"--origin is {text!r}", str(error)) from None
-
-
-def secret_of(source: str, env: Mapping[str, str], config: Path | None, place: str) -> str:
-    """Return the secret at *source*, which the configuration *config* names at *place*. Raises UsageError.
-
-    Files are looked for beside the configuration.
-    """
-    kind, _, name = source.partition(":")
-    try:
-        secret = env.get(name, "") if kind == "env" else ((config or Path()).parent / name).read_text(encoding="ascii")
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{place}: the file {name} cannot be read: {error}") from None
-    secret = secret.strip()
+def _token(value: object, info: ValidationInfo) -> str:
+    read_with, source = reading(info), str(value).strip()
+    if read_with is None:
+        return source
+    if not _SOURCE.fullmatch(source):
+        raise ValueError("it must be env:VARIABLE or file:PATH")
+    secret = read_with.held(source).strip()
     if len(secret) < _SHORTEST_SECRET:
         hint = f"it must have at least {_SHORTEST_SECRET} characters, such as `openssl rand -hex 32` prints"
-        raise UsageError(f"{place}: what {source} holds is not a token", hint)
+        raise validation_error(f"what {source} holds is not a token", hint=hint)
     return secret
 
 
-def jwt_settings(jwks: str | None, issuer: str | None, audience: str | None, section: str) -> JwtSettings | None:
-    """Return the JWTs that the *section* of the configuration lets count, if any. Raises UsageError."""
-    if jwks is None:
-        return None
-    if audience is None and issuer is None:
-        hint = "otherwise tokens for other programs would be accepted"
-        raise UsageError(f"{section} › jwks needs an issuer or an audience", hint)
-    return JwtSettings(jwks, issuer, audience)
+_Token = Annotated[str, BeforeValidator(_token)]
+"""A secret that clients send: the configuration names the variable or file that holds it."""
+
+
+class HttpServerSettings(Section):
+    """The address of a server, and the clients that it answers."""
+
+    address: Address = argument(Address(LOOPBACK[0], 0))
+    origins: tuple[Annotated[str, BeforeValidator(_origin)], ...] = ()
+    """The origins of web pages that may ask, besides its own."""
+    jwks: Annotated[str, BeforeValidator(_jwks)] | None = None
+    """The URL of the keys by which JWTs are verified; without one, none counts."""
+    issuer: str | None = None
+    audience: str | None = None
+    unauthenticated: bool = False
+    """Whether everyone may ask, also where others than this machine reach it: a proxy authenticates them."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether everyone is answered."""
+        return self.jwks is None
+
+    @property
+    def is_open_to_others(self) -> bool:
+        """Whether everyone is answered on other machines too, and nobody has asked for that."""
+        return self.is_open and not self.unauthenticated and self.address.host not in LOOPBACK
+
+    @model_validator(mode="after")
+    def _is_verified(self) -> Self:
+        if self.jwks is not None and self.audience is None and self.issuer is None:
+            hint = "otherwise tokens for other programs would be accepted"
+            raise validation_error("it needs an issuer or an audience", "jwks", hint=hint)
+        return self
+
+
+class CodecServerSettings(HttpServerSettings):
+    """The settings of the codec server."""
+
+    section: ClassVar[str] = "codecServer"
+
+    token: _Token | None = Field(None, repr=False)
+    """A secret that clients send as bearer token."""
+    namespaces: tuple[str, ...] = ()
+    """The namespaces that are served; all if there is none."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests need no token."""
+        return self.token is None and self.jwks is None
+
+
+class Operation(StrEnum):
+    """An operation that a tenant may be allowed."""
+
+    EVENTS = "events"
+    """Send events."""
+    START = "start"
+    """Start instances."""
+    READ = "read"
+    """Read definitions, and where instances are and what came of them."""
+    TASKS = "tasks"
+    """Read what instances wait for, and give it to them."""
+    END = "end"
+    """Cancel and terminate instances."""
+
+
+class Tenant(Section):
+    """A group of clients, and what is theirs."""
+
+    name: str = argument("-")
+    keys: tuple[_Token, ...] = Field((), repr=False)
+    """Its API keys."""
+    claims: Mapping[str, str] = Field(default_factory=dict)
+    """What a JWT of it claims."""
+    workflows: tuple[str, ...]
+    """The ids of its definitions; `*` stands for any characters."""
+    sources: tuple[str, ...] = ("*",)
+    """The sources of events that it may send, likewise."""
+    operations: frozenset[Operation] = frozenset(Operation)
+    namespace: str | None = None
+    """The namespace of Temporal where its instances are, if not that of the gateway."""
+    task_queue: str | None = None
+    """The task queue of its instances, if not that of the gateway."""
+    rate: Annotated[Rate, RATE] | None = None
+    """How many requests it may make, where each further event of a batch counts as one."""
+
+    def has_workflow(self, definition_id: str) -> bool:
+        """Tell whether the definition of that id is one of its own."""
+        return any(fnmatchcase(definition_id, one) for one in self.workflows)
+
+    def may_send_from(self, source: str) -> bool:
+        """Tell whether it may send events of that source."""
+        return any(fnmatchcase(source, one) for one in self.sources)
+
+
+EVERYONE: Final = Tenant(workflows=("*",))
+"""Who asks a gateway that has no tenants."""
+
+
+def _with_their_names(tenants: Mapping[str, Tenant]) -> dict[str, Tenant]:
+    return {name: tenant.replace(name=name) for name, tenant in tenants.items()}
+
+
+class GatewaySettings(HttpServerSettings):
+    """The settings of the gateway: its clients and its limits."""
+
+    section: ClassVar[str] = "gateway"
+
+    tenants: Annotated[Mapping[str, Tenant], AfterValidator(_with_their_names)] = Field(default_factory=dict)
+    task_queue: str | None = None
+    """The task queue of instances; without one, that of the command."""
+    rate: Annotated[Rate, RATE] | None = None
+    """How many requests all clients together may make."""
+    max_bytes: Size = _MIB
+    """The largest body of a request, but for batches."""
+    max_batch_bytes: Size = 8 * _MIB
+    """The largest batch of events; it may have as many bytes as other bodies anyway."""
+    max_batch: Count = 1000
+    """How many events a batch may have."""
+    max_wait: Duration = timedelta(seconds=60)
+    """The longest that a request may wait for a result."""
+    max_hops: int = argument(MAX_HOPS)
+    """How many instances a chain may have in which each is started by an event of the one before."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether everyone may do everything."""
+        return not self.tenants
+
+    @model_validator(mode="after")
+    def _can_assign(self) -> Self:
+        """Refuse tenants to whom no request can be assigned, and keys or claims that assign it to none or several."""
+        claiming = [name for name, tenant in self.tenants.items() if tenant.claims]
+        for name, tenant in self.tenants.items():
+            if not tenant.keys and not tenant.claims:
+                hint = "requests are assigned to tenants by keys or claims"
+                raise validation_error("it has neither keys nor claims", "tenants", name, hint=hint)
+        keys = [key for tenant in self.tenants.values() for key in tenant.keys]
+        if len(keys) != len(set(keys)):
+            hint = "requests are assigned to tenants by their keys"
+            raise validation_error("two tenants have the same key", "tenants", hint=hint)
+        if claiming and self.jwks is None:
+            hint = "set gateway › jwks"
+            raise validation_error("they need JWTs that are verified", "tenants", claiming[0], "claims", hint=hint)
+        if self.jwks is not None and not claiming:
+            raise validation_error("no tenant has claims", "jwks", hint="JWTs are assigned to tenants by their claims")
+        return self
+
+
+def read_codec_server_settings(
+    env: Mapping[str, str], address: Address, origins: Sequence[str] = (), *, file: Path | None = None
+) -> CodecServerSettings:
+    """Return what the configuration says of the codec server at *address*; *origins* are further ones.
+
+    Raises UsageError for what cannot be read, and for a server that others reach and that asks for no token.
+    """
+    settings = CodecServerSettings.read(env, file=file, arguments={"address": address})
+    if settings.is_open_to_others:
+        hint = "set codecServer › token or jwks, or unauthenticated: true behind a proxy that authenticates"
+        raise UsageError(f"the codec server at {address} would decrypt for everyone who reaches it", hint)
+    return settings.replace(origins=_with_options(settings, origins))
+
+
+def read_gateway_settings(
+    env: Mapping[str, str], address: Address, origins: Sequence[str] = (), *, file: Path | None = None
+) -> GatewaySettings:
+    """Return what the configuration says of the gateway at *address*; *origins* are further ones.
+
+    Raises UsageError for what cannot be read, and for a gateway that others reach and that asks for no key.
+    """
+    events = EventSettings.read(env, file=file, with_secrets=False)
+    settings = GatewaySettings.read(env, file=file, arguments={"address": address, "max_hops": events.max_hops})
+    if settings.is_open_to_others:
+        hint = "set gateway › tenants, or unauthenticated: true behind a proxy that authenticates"
+        raise UsageError(f"the gateway at {address} would start workflows for everyone who reaches it", hint)
+    return settings.replace(origins=_with_options(settings, origins))
+
+
+def _with_options(settings: HttpServerSettings, origins: Sequence[str]) -> tuple[str, ...]:
+    """Return the origins of *settings*, and those that the option `--origin` names. Raises UsageError."""
+    found = list(settings.origins)
+    for text in origins:
+        try:
+            found.append(_origin(text))
+        except ValueError as error:
+            raise UsageError(f"--origin is {text!r}", str(error)) from None
+    return tuple(dict.fromkeys(found))

@@ -11,8 +11,8 @@ from typing import Any
 from temporalio import activity, workflow
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
+from swf_temporal.app.option_values import LogFormat, LogLevel
 from swf_temporal.app.reachability import SERVER_LOG, CoreLines
-from swf_temporal.app.settings import LogFormat, LogLevel
 from swf_temporal.functions.log_scrubbing import Scrubbing
 from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
 

@@ -11,17 +11,14 @@ from typing import Any
 from uuid import uuid4
 
 from swf_temporal.app.client import Client, Instance, new_id
-from swf_temporal.app.event_settings import read_event_settings
 from swf_temporal.app.function_modules import functions_of
-from swf_temporal.app.payload_settings import read_payload_settings
 from swf_temporal.app.servers import some_server
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
 from swf_temporal.data import JSON
 from swf_temporal.events.settings import EventSettings
 from swf_temporal.fetching.resources import Resources
-from swf_temporal.functions.operator.configuration import read_settings
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.payloads.settings import PLAIN, PayloadSettings
@@ -53,13 +50,13 @@ def with_functions(order: Order, modules: Iterable[str], config: Path | None, re
     It is for a definition that is run on the machine of its author: services there may be called. Raises UsageError.
     """
     settings = read_settings(os.environ, local=True, file=config, resources=resources)
-    functions, payloads = functions_of(modules, settings.modules), read_payload_settings(file=config)
+    functions, payloads = functions_of(modules, settings.modules), PayloadSettings.read(file=config)
     return replace(
         order,
         functions=functions,
         call_settings=settings,
         payloads=payloads,
-        event_settings=read_event_settings(file=config),
+        event_settings=EventSettings.read(file=config),
     )
 
 

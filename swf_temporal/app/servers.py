@@ -2,18 +2,21 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from swf_temporal.errors import UsageError
-from swf_temporal.payloads.settings import PLAIN, PayloadSettings
 from swf_temporal.temporal.client import configured, connect
 from swf_temporal.temporal.connected_server import Server, is_free, server_of
 from swf_temporal.temporal.constants import DEFAULT_PORT
 from swf_temporal.temporal.server import local_server
 
+if TYPE_CHECKING:
+    from swf_temporal.payloads.settings import PayloadSettings
+
 
 @asynccontextmanager
 async def some_server(
-    address: str | None, namespace: str | None, payloads: PayloadSettings = PLAIN
+    address: str | None, namespace: str | None, payloads: "PayloadSettings | None" = None
 ) -> AsyncIterator[tuple[Server, bool]]:
     """Find a server, or start one for as long as the context lasts; the second value tells whether it was started.
 
@@ -35,7 +38,7 @@ async def some_server(
         yield server, True
 
 
-async def known_server(address: str | None, namespace: str | None, payloads: PayloadSettings = PLAIN) -> Server:
+async def known_server(address: str | None, namespace: str | None, payloads: "PayloadSettings | None" = None) -> Server:
     """Return the server at *address*, or the one that the environment names. Raises UsageError if none answers."""
     return server_of(await connect(address=address, namespace=namespace, payloads=payloads))
 

@@ -7,17 +7,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from swf_temporal.app.configuration import read_worker_settings
 from swf_temporal.app.definitions import catalogue_of, resources_of
 from swf_temporal.app.documents import in_one_line, missing
-from swf_temporal.app.event_settings import read_event_settings
 from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.logs import log_lines
-from swf_temporal.app.payload_settings import read_payload_settings
+from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.worker import Worker
 from swf_temporal.errors import Problem
-from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.events.settings import EventSettings
+from swf_temporal.functions.operator.settings import read_settings
+from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.temporal.versioning import what_is_left
 from swf_temporal.temporal.worker import tune_gc
 
@@ -48,9 +48,9 @@ def prepare(sources: Sources, address: str | None = None, namespace: str | None 
     warned: list[Problem] = []
     catalogue = catalogue_of(sources.definitions, readable, warned, strict=sources.strict)
     call_settings = read_settings(os.environ, file=sources.config, resources=readable)
-    settings = read_worker_settings(os.environ, file=sources.config, **options)
-    payloads = read_payload_settings(file=sources.config)
-    events = read_event_settings(file=sources.config)
+    settings = WorkerSettings.read(file=sources.config, arguments=options)
+    payloads = PayloadSettings.read(file=sources.config)
+    events = EventSettings.read(file=sources.config)
     offered = functions_of(sources.functions, call_settings.modules)
     log_lines(settings.log_format, settings.log_level)
     for problem in warned:

@@ -1,87 +1,85 @@
-"""Settings of the worker itself; those of the calls that it makes are in `functions/operator/settings.py`.
-
-Nothing heavy is imported here: options on the command line are made of it. `configuration.py` reads the settings.
-"""
+"""The settings of a worker itself: task queue, concurrency, health and logs. Those of its calls have their own."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
-from enum import StrEnum
+from typing import Annotated, ClassVar
+
+from pydantic import BeforeValidator, Field
 
 from swf_temporal import __version__
-from swf_temporal.runtime.budgets import DEPTH, EXECUTIONS, HELD_BYTES, STATES, Limits
-from swf_temporal.stores.addresses import TEMPORAL
-from swf_temporal.temporal.constants import ACTIVITIES, CACHED_BYTES, TASK_QUEUE, WORKFLOWS
+from swf_temporal.app.option_values import Address, LogFormat, LogLevel
+from swf_temporal.functions.operator.configuration import Section
+from swf_temporal.functions.operator.forms import MAX_PORT, PAIRS, WORD, Count, Duration, Name, Port, Size, Whole
+from swf_temporal.runtime.budgets import (
+    DEPTH,
+    EXECUTIONS,
+    HELD_BYTES,
+    MIN_DEPTH,
+    MIN_EXECUTIONS,
+    MIN_HELD_BYTES,
+    MIN_STATES,
+    STATES,
+    Limits,
+)
+from swf_temporal.stores.addresses import TEMPORAL, as_store
+from swf_temporal.temporal.constants import ACTIVITIES, CACHED_BYTES, MIN_CACHED_BYTES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.deployment import Deployment, Versioning
 
 
-class LogFormat(StrEnum):
-    """The format of log lines."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-class LogLevel(StrEnum):
-    """The lowest level that is logged."""
-
-    DEBUG = "debug"
-    INFO = "info"
-    WARNING = "warning"
-    ERROR = "error"
+def _address(value: object) -> Address:
+    if isinstance(value, Address):
+        return value
+    host, _, port = str(value).strip().rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not host or not port.isdecimal() or not 0 < int(port) <= MAX_PORT:
+        raise ValueError("it must be an address and a port, such as 127.0.0.1:8889")
+    return Address(host, int(port))
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
-    """The address at which a server listens."""
-
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        """Return it as it is written."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+_Versioning = Annotated[Versioning, WORD]
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerSettings:
+class WorkerSettings(Section):
     """The settings of a worker itself: task queue, concurrency, health and logs."""
 
-    task_queue: str = TASK_QUEUE
+    section: ClassVar[str] = "worker"
+    prefix: ClassVar[str] = "SWF_"
+
+    task_queue: Name = TASK_QUEUE
     """The task queue whose instances it runs."""
     known_definitions_only: bool = False
     """Whether it refuses instances that bring another definition than those that it serves."""
-    max_activities: int = ACTIVITIES
+    max_activities: Count = ACTIVITIES
     """The maximum number of function calls in progress."""
-    max_cached_workflows: int = WORKFLOWS
+    max_cached_workflows: Count = WORKFLOWS
     """How many running instances are kept in memory; others are replayed when something happens to them."""
-    max_cached_bytes: int = CACHED_BYTES
+    max_cached_bytes: Size = Field(CACHED_BYTES, ge=MIN_CACHED_BYTES)
     """How many bytes of memory the data of these instances may take together, with two large ones at least."""
-    max_states_without_waiting: int = STATES
+    max_states_without_waiting: Whole = Field(STATES, ge=MIN_STATES)
     """How many states an instance may enter without waiting for anything."""
-    max_executions_without_waiting: int = EXECUTIONS
+    max_executions_without_waiting: Whole = Field(EXECUTIONS, ge=MIN_EXECUTIONS)
     """How many executions may be begun without waiting for anything, each by the one before."""
-    max_subflow_depth: int = DEPTH
+    max_subflow_depth: Whole = Field(DEPTH, ge=MIN_DEPTH)
     """How many sub-workflows may wait for one another."""
-    max_held_bytes: int = HELD_BYTES
+    max_held_bytes: Size = Field(HELD_BYTES, ge=MIN_HELD_BYTES)
     """How many bytes of collected results one instance may hold."""
-    grace_period: timedelta = timedelta(seconds=30)
+    grace_period: Duration = timedelta(seconds=30)
     """How long calls that are under way may still take when the worker is told to stop."""
-    health_port: int | None = None
+    health_port: Port | None = None
     """The port on which it answers `/livez` and `/readyz`; none if there is no such port."""
-    container_endpoint: Address | None = None
+    container_endpoint: Annotated[Address, BeforeValidator(_address)] | None = None
     """Where functions in containers reach it; nowhere if it is None."""
-    log_format: LogFormat = LogFormat.TEXT
-    log_level: LogLevel = LogLevel.INFO
-    variables: str = field(default=TEMPORAL, repr=False)  # a URL may have a password
+    log_format: Annotated[LogFormat, WORD] = LogFormat.TEXT
+    log_level: Annotated[LogLevel, WORD] = LogLevel.INFO
+    variables: Annotated[str, BeforeValidator(as_store)] = Field(TEMPORAL, repr=False)  # a URL may have a password
     """Where variables are held: `temporal`, or the URL of a database."""
-    deployment: str | None = None
+    deployment: Name | None = None
     """The Worker Deployment that it belongs to; with None, workers have no versions, and each takes what comes."""
-    build_id: str | None = None
+    build_id: Name | None = None
     """Its version within that deployment; with None, the release of this package."""
-    versioning: Versioning = Versioning.AUTO_UPGRADE
+    versioning: _Versioning = Versioning.AUTO_UPGRADE
     """What becomes of its instances when another version of the deployment becomes the current one."""
-    versioning_of: Mapping[str, Versioning] = field(default_factory=dict)
+    versioning_of: Annotated[Mapping[str, _Versioning], PAIRS] = Field(default_factory=dict)
     """The same for instances of single definitions, by their ids."""
 
     @property

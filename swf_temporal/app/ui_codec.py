@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from swf_temporal.app.settings import Address
+from swf_temporal.app.option_values import Address
 from swf_temporal.payloads.settings import PLAIN, PayloadSettings
 from swf_temporal.temporal.converter import converter_of
 
@@ -26,13 +26,13 @@ async def codec_for_ui(
     try:
         from swf_temporal.app.asgi_server import asgi_server  # noqa: PLC0415 - of an extra
         from swf_temporal.app.codec_server.application import codec_application  # noqa: PLC0415 - of an extra
-        from swf_temporal.app.codec_server.settings import CodecServerSettings  # noqa: PLC0415 - as above
+        from swf_temporal.app.http_settings import CodecServerSettings  # noqa: PLC0415 - as above
     except ImportError as error:
         tell(f"the UI shows no payloads: that needs {error.name} (pip install 'swf-temporal[codec-server]')")
         yield []
         return
     origins = tuple(f"http://{host}:{ui_port}" for host in (_LOOPBACK, "localhost"))
-    settings = CodecServerSettings(Address(_LOOPBACK, 0), origins)
+    settings = CodecServerSettings(address=Address(_LOOPBACK, 0), origins=origins)
     application = codec_application(settings, lambda namespace: converter_of(payloads, namespace), is_logged=False)
     async with asgi_server(application, settings.address, _HINT) as address:
         yield ["--ui-codec-endpoint", f"http://{address}"]

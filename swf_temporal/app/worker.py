@@ -5,7 +5,6 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -14,11 +13,9 @@ from temporalio import worker as temporal_worker
 from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.configuration import read_worker_settings
 from swf_temporal.app.container_endpoint import container_endpoint
 from swf_temporal.app.event_delivery import EventDelivery
 from swf_temporal.app.event_router import Router
-from swf_temporal.app.event_settings import read_event_settings
 from swf_temporal.app.health import health_endpoint
 from swf_temporal.app.reachability import watched
 from swf_temporal.app.settings import WorkerSettings
@@ -30,8 +27,7 @@ from swf_temporal.functions.call import causes
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.containers.containers import Containers
 from swf_temporal.functions.containers.running_calls import RunningCalls
-from swf_temporal.functions.operator.configuration import read_settings
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
@@ -80,8 +76,8 @@ class Worker:
         *task_queue* wins over that of *settings*; these, *call_settings* and *events*, which says where produced
         events go, are used instead of those of the environment. Raises InvalidDefinition if a definition cannot run.
         """
-        settings = settings or read_worker_settings(os.environ)
-        self.settings = settings if task_queue is None else replace(settings, task_queue=task_queue)
+        settings = settings or WorkerSettings.read()
+        self.settings = settings if task_queue is None else settings.replace(task_queue=task_queue)
         self.catalogue = definitions if isinstance(definitions, Catalogue) else _catalogue_of(definitions)
         self._client = client
         self._namespace = namespace
@@ -152,7 +148,7 @@ class Worker:
             self._offered, call_settings, replaced={"direktiv": lambda shared: Containers(shared, named, running)}
         )
         calls = Calls(env=os.environ, functions=functions)
-        events = self._events or read_event_settings()
+        events = self._events or EventSettings.read()
         sinks = Sinks(events.sinks, call_settings)
         sinks.router = Router(Client(client), self.catalogue, settings.task_queue, max_hops=events.max_hops).deliver
         if weak := calls.secrets.unprotected():

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.app.settings import Address
+from swf_temporal.app.option_values import Address
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Address as ServerAddress
 from swf_temporal.cli.options import (

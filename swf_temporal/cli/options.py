@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from swf_temporal.app.settings import LogFormat, LogLevel
+from swf_temporal.app.option_values import LogFormat, LogLevel
 from swf_temporal.cli.completing import definitions_and_files, instance_ids
 from swf_temporal.cli.output import Form
 from swf_temporal.errors import UsageError

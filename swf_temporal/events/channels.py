@@ -4,27 +4,14 @@ from dataclasses import replace
 from hashlib import sha256
 
 from swf_temporal.data import JSON
-from swf_temporal.events.settings import BrokerAddress
+from swf_temporal.events.settings import BrokerAddress, target_of
 from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Credentials
-from swf_temporal.functions.asyncapi.brokers.protocols import WIRES
-from swf_temporal.functions.asyncapi.servers import Target, target_at
 from swf_temporal.functions.operator.settings import Settings
 
 _SUBPROTOCOL = "cloudevents.json"
 """Of WebSocket, as the protocol binding of CloudEvents has it."""
 _SESSION_EXPIRY = 7 * 24 * 3600
 """For how many seconds a broker of MQTT 5 keeps what comes while a consumer is away."""
-
-
-def family_of(url: str) -> str:
-    """Return the family of protocols of *url*: amqp, kafka, mqtt, nats, ws or http."""
-    return WIRES[url.partition("://")[0].lower()].family
-
-
-def target_of(url: str) -> Target:
-    """Return the server that *url* names. Raises CallFailed if it names none."""
-    scheme, _, rest = url.partition("://")
-    return target_at(scheme.lower(), rest, None)
 
 
 def channel_of(
@@ -37,12 +24,13 @@ def channel_of(
     """
     target = target_of(broker.url)
     options = settings.options_for(None, target.host, target.port)
+    own = broker.credentials
     credentials = Credentials(
-        username=broker.username if broker.username is not None else target.username,
-        password=broker.password if broker.password is not None else target.password,
-        token=broker.token,
+        username=own.username if own.username is not None else target.username,
+        password=own.password if own.password is not None else target.password,
+        token=own.token,
         headers=tuple({**options.headers, **broker.headers}.items()),
-        mechanism=broker.mechanism,
+        mechanism=own.mechanism,
     )
     return Channel(
         protocol=target.protocol,

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from uuid import uuid4
 
-import httpx
-
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.events.channels import channel_of, client_id_of, family_of
+from swf_temporal.events.channels import channel_of, client_id_of
 from swf_temporal.events.connections import Connection
 from swf_temporal.events.jetstream import known_by_event, publishing_to
 from swf_temporal.events.messages import message_of
@@ -22,7 +20,6 @@ from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
-from swf_temporal.functions.operator.network import read_pattern
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import scrubbed
 
@@ -51,9 +48,7 @@ class Sinks:
         self._brokers = Brokers(self._http)
         self._sinks = tuple(sinks)
         own = self._settings.credentials
-        self._hidden: dict[str, dict[str, JSON]] = {
-            one.name: {"credentials": [*one.broker.credentials, *own]} for one in sinks
-        }
+        self._hidden: dict[str, dict[str, JSON]] = {one.name: {"credentials": [*one.secrets, *own]} for one in sinks}
         """What no answer, error or line of the log may show."""
         scrub_libraries()
         self._connections: dict[str, Connection] = {}
@@ -108,11 +103,11 @@ class Sinks:
             raise CallFailed(message, code="Timeout") from error
 
     async def _to(self, sink: SinkSettings, event: CloudEvent) -> bool:
-        if sink.broker.url == ROUTER:
+        if sink.url == ROUTER:
             if self.router is None:
                 return False
             return await self.router(event)
-        family = family_of(sink.broker.url)
+        family = sink.family
         try:
             message = message_of(event, family, sink.mode)
         except ValueError as error:
@@ -120,10 +115,10 @@ class Sinks:
         if family == "http":
             await self._post(sink, message)
         else:
-            channel = channel_of(self._settings, sink.broker, self._client_ids[sink.name], routing_key=event.type)
+            channel = channel_of(self._settings, sink, self._client_ids[sink.name], routing_key=event.type)
             if family == "kafka":
                 message = _with_key(message, event)
-            if sink.broker.stream is not None:
+            if sink.stream is not None:
                 message = known_by_event(message, event)
             await self._connection(sink, family, channel).send(channel, message)
         return True
@@ -131,22 +126,22 @@ class Sinks:
     def _connection(self, sink: SinkSettings, family: str, channel: Channel) -> Connection:
         """Return the connection of *sink*, which is made when it is first needed."""
         if sink.name not in self._connections:
-            broker, stream = self._brokers.speaking(family), sink.broker.stream
+            broker, stream = self._brokers.speaking(family), sink.stream
             assert isinstance(broker, Connecting)  # noqa: S101 - all but HTTP
             connect = partial(broker.sending, channel) if stream is None else partial(publishing_to, channel, stream)
             self._connections[sink.name] = Connection(connect, channel.timeout)
         return self._connections[sink.name]
 
     async def _post(self, sink: SinkSettings, message: Message) -> None:
-        own = {**message.headers, **sink.broker.headers}
-        token = sink.broker.token
+        own = {**message.headers, **sink.headers}
+        token = sink.credentials.token
         if token is not None:
             own.setdefault("Authorization", f"Bearer {token}")
-        elif sink.broker.username is not None:
-            pair = f"{sink.broker.username}:{sink.broker.password or ''}"
+        elif sink.credentials.username is not None:
+            pair = f"{sink.credentials.username}:{sink.credentials.password or ''}"
             own.setdefault("Authorization", f"Basic {b64encode(pair.encode()).decode()}")
         headers = (*own.items(), ("Content-Type", message.content_type or ""))
-        await self._http.request_raw(Request("POST", sink.broker.url, headers, message.payload))
+        await self._http.request_raw(Request("POST", sink.url, headers, message.payload))
 
 
 def _with_key(message: Message, event: CloudEvent) -> Message:
@@ -157,6 +152,4 @@ def _with_key(message: Message, event: CloudEvent) -> Message:
 
 def _reaching(settings: Settings, sinks: Sequence[SinkSettings]) -> Settings:
     """Return *settings* with which the receivers may be reached that the operator names as sinks."""
-    urls = [httpx.URL(sink.broker.url) for sink in sinks if sink.broker.url.startswith(("http:", "https:"))]
-    named = tuple(read_pattern(url.netloc.decode("ascii").rpartition("@")[2]) for url in urls)
-    return replace(settings, network=replace(settings.network, named=(*settings.network.named, *named)))
+    return settings.reaching(sink.url for sink in sinks if sink.url.startswith(("http:", "https:")))

@@ -1,12 +1,16 @@
 """The codec that settings ask for."""
 
+from typing import TYPE_CHECKING
+
 from temporalio.converter import PayloadCodec
 
 from swf_temporal.errors import UsageError
-from swf_temporal.payloads.settings import PayloadSettings
+
+if TYPE_CHECKING:
+    from swf_temporal.payloads.settings import PayloadSettings
 
 
-def codec_of(payloads: PayloadSettings, namespace: str) -> PayloadCodec:
+def codec_of(payloads: "PayloadSettings", namespace: str) -> PayloadCodec:
     """Return the codec of *payloads* in a namespace. Raises UsageError if keys cannot be loaded."""
     try:
         from swf_temporal.payloads.codec import Compressing, Encrypting  # noqa: PLC0415 - of an extra

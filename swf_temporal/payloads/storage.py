@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from threading import Lock
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from cachetools import LRUCache, TTLCache
 from temporalio.api.common.v1 import Payload
@@ -23,7 +23,9 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.errors import PayloadUnavailable
 from swf_temporal.payloads.objects import Folder, folder_at
-from swf_temporal.payloads.settings import StorageSettings
+
+if TYPE_CHECKING:
+    from swf_temporal.payloads.settings import StorageSettings
 
 NAME: Final = "swf"
 """The name of the driver in references, by which readers find it: it stays when an URL changes."""
@@ -46,7 +48,7 @@ _R = TypeVar("_R")
 class ObjectStorage(StorageDriver):
     """Stores payloads as objects of a folder, and reads them."""
 
-    def __init__(self, settings: StorageSettings, folder: Folder | None = None) -> None:
+    def __init__(self, settings: "StorageSettings", folder: Folder | None = None) -> None:
         self.settings = settings
         self._folder = folder
         self._known: TTLCache[str, bool] = TTLCache(_MAX_KNOWN, _FRESH)
@@ -148,7 +150,7 @@ class ObjectStorage(StorageDriver):
         raise AssertionError  # the last attempt returned or raised
 
 
-def storage_of(settings: StorageSettings) -> ExternalStorage:
+def storage_of(settings: "StorageSettings") -> ExternalStorage:
     """Return what the SDK takes for *settings*. Raises UsageError if nothing can reach the folder."""
     folder = folder_at(settings.url, settings.options)
     return ExternalStorage(drivers=[ObjectStorage(settings, folder)], payload_size_threshold=settings.threshold)

@@ -1,6 +1,5 @@
 """The addresses of variable stores, as an operator writes them. No library of a database is imported."""
 
-import re
 from typing import Final
 
 TEMPORAL: Final = "temporal"
@@ -9,7 +8,6 @@ TEMPORAL: Final = "temporal"
 _FORMS: Final = "it must be 'temporal', 'sqlite:///FILE' or 'postgresql://USER@HOST/DATABASE'"
 _SQLITE: Final = "sqlite:///"
 _POSTGRESQL: Final = ("postgresql://", "postgres://")
-_PASSWORD: Final = re.compile(r"(?<=://)([^:@/\s]*):\S*@|(?<=[?&])(password=)[^&\s]*")
 
 
 def as_store(value: object) -> str:
@@ -25,8 +23,3 @@ def with_driver(address: str) -> str:
     """Return the URL of a database as SQLAlchemy takes it."""
     scheme, _, rest = address.partition("://")
     return f"{'sqlite' if scheme == 'sqlite' else 'postgresql+psycopg'}://{rest}"
-
-
-def without_password(text: str) -> str:
-    """Return *text* with three dots for each password that a URL in it has."""
-    return _PASSWORD.sub(lambda found: f"{found[2]}…" if found[2] else f"{found[1]}:…@", text)

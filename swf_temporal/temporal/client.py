@@ -26,7 +26,6 @@ from temporalio.service import RPCError, RPCStatusCode
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import UsageError, WorkflowFault
-from swf_temporal.payloads.settings import PLAIN, PayloadSettings
 from swf_temporal.temporal.addresses import refuse_malformed
 from swf_temporal.temporal.call_facts import shortened
 from swf_temporal.temporal.client_errors import (
@@ -55,6 +54,7 @@ from swf_temporal.temporal.sending import sendable
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
+    from swf_temporal.payloads.settings import PayloadSettings
 
 Handle = WorkflowHandle[Any, Any]
 
@@ -77,7 +77,7 @@ class RunEnded(WorkflowFault):
 
 
 async def connect(
-    *, address: str | None = None, namespace: str | None = None, payloads: PayloadSettings = PLAIN
+    *, address: str | None = None, namespace: str | None = None, payloads: "PayloadSettings | None" = None
 ) -> Client:
     """Return a client of the cluster that the environment names (`TEMPORAL_ADDRESS`, `TEMPORAL_API_KEY` and so on).
 

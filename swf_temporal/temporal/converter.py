@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from temporalio.api.common.v1 import Payload
 from temporalio.api.failure.v1 import Failure
@@ -30,9 +30,11 @@ from temporalio.exceptions import ApplicationError
 from swf_temporal.errors import PayloadUnavailable
 from swf_temporal.guarding.spending import spent_here
 from swf_temporal.payloads.encodings import COMPRESSED, ENCRYPTED, Refusing, is_unreadable, unreadable
-from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
+
+if TYPE_CHECKING:
+    from swf_temporal.payloads.settings import PayloadSettings
 
 
 class OrderedJSON(JSONPlainPayloadConverter):
@@ -154,8 +156,10 @@ CONVERTER: Final = DataConverter(
 """The data converter of our clients and workers; any other Temporal program reads what it writes."""
 
 
-def converter_of(payloads: PayloadSettings, namespace: str = DEFAULT_NAMESPACE) -> DataConverter:
+def converter_of(payloads: "PayloadSettings | None", namespace: str = DEFAULT_NAMESPACE) -> DataConverter:
     """Return the data converter of clients and workers where *payloads* are configured. Raises UsageError."""
+    if payloads is None:
+        return CONVERTER
     converter, storage, encryption = CONVERTER, payloads.storage, payloads.encryption
     if storage is not None:
         from swf_temporal.payloads.storage import storage_of  # noqa: PLC0415 - only where it is configured

@@ -12,18 +12,20 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from temporalio.client import Client
 from temporalio.converter import DataConverter
 from temporalio.service import RPCError
 
 from swf_temporal.errors import UsageError
-from swf_temporal.payloads.settings import PLAIN, PayloadSettings
 from swf_temporal.temporal.connected_server import Server, is_free
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.database_lock import held, prepare, refuse_held
 from swf_temporal.temporal.process_watchdog import with_watchdog
+
+if TYPE_CHECKING:
+    from swf_temporal.payloads.settings import PayloadSettings
 
 QUICK = (
     "--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000",
@@ -58,7 +60,7 @@ async def local_server(
     ui_port: int | None = None,
     database: Path | None = None,
     extra: Sequence[str] = (),
-    payloads: PayloadSettings = PLAIN,
+    payloads: "PayloadSettings | None" = None,
 ) -> AsyncIterator[Server]:
     """Start a development server for as long as the context lasts; free ports are chosen where none are given.
 

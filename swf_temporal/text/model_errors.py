@@ -16,6 +16,7 @@ from swf_temporal.text.suggestions import did_you_mean
 
 _EXPECTED = {
     "string_type": "a text",
+    "string_too_short": "a text that is not empty",
     "filter_type": "a text",
     "bool_type": "true or false",
     "bool_parsing": "true or false",
@@ -26,6 +27,7 @@ _EXPECTED = {
     "float_parsing": "a number",
     "tuple_type": "a list",
     "list_type": "a list",
+    "frozen_set_type": "a list",
     "dict_type": "an object",
     "model_type": "an object",
     "model_attributes_type": "an object",
@@ -103,7 +105,7 @@ def problem_of(
     *expected* says what form is asked for, where that is more than what the model says.
     """
     if details["type"] in ("literal_error", "enum"):
-        message, hint = not_one_of(subject, place.value, _quoted(str(details.get("ctx", {}).get("expected"))))
+        message, hint = not_one_of(subject, place.value, allowed_words(details))
         return source.problem("enum", message, place.position, hint)
     if expected is None:
         expected = details["msg"] if details["type"] == WRONG_FORM else expected_form(details["type"])
@@ -130,6 +132,12 @@ def custom_problem(details: ErrorDetails, root: Object, source: Source, code: st
     at_key = facts["at_key"] or _OF_A_KEY in details["loc"][-1:]
     position = place.key_position if at_key else place.position
     return source.problem(code, facts["message"], position, facts["hint"])
+
+
+def allowed_words(details: ErrorDetails) -> list[str]:
+    """Return the words of which a value that was refused is none."""
+    expected = str(details.get("ctx", {}).get("expected"))
+    return [word.strip(" '") for part in expected.split(" or ") for word in part.split(",")]
 
 
 def not_one_of(subject: str, value: Any, words: Sequence[str]) -> tuple[str, str | None]:
@@ -165,7 +173,3 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield annotation
     for part in get_args(annotation):
         yield from _models(part)
-
-
-def _quoted(expected: str) -> list[str]:
-    return [word.strip(" '") for part in expected.split(" or ") for word in part.split(",")]

@@ -22,9 +22,8 @@ from temporalio.api.common.v1 import Payloads
 from swf_temporal.app.asgi_server import asgi_server
 from swf_temporal.app.codec_server.application import codec_application
 from swf_temporal.app.codec_server.serving import prepare
-from swf_temporal.app.codec_server.settings import CodecServerSettings, read_codec_server_settings
-from swf_temporal.app.http_settings import JwtSettings
-from swf_temporal.app.settings import Address
+from swf_temporal.app.http_settings import CodecServerSettings, read_codec_server_settings
+from swf_temporal.app.option_values import Address
 from swf_temporal.errors import UsageError
 from swf_temporal.payloads.settings import EncryptionSettings, PayloadSettings, StorageSettings
 from swf_temporal.temporal.converter import converter_of
@@ -40,7 +39,8 @@ def payloads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> PayloadSettings
     """Return settings with a key and a storage."""
     monkeypatch.setenv("CODEC_KEY", base64.b64encode(bytes([1] * 32)).decode())
     return PayloadSettings(
-        StorageSettings(f"file://{tmp_path}/objects", threshold=2000), EncryptionSettings({"1": "env:CODEC_KEY"}, "1")
+        storage=StorageSettings(url=f"file://{tmp_path}/objects", threshold=2000),
+        encryption=EncryptionSettings(keys={"1": "env:CODEC_KEY"}, key="1"),
     )
 
 
@@ -48,7 +48,7 @@ def payloads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> PayloadSettings
 async def served(payloads: PayloadSettings, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
     """Serve with *settings*; yield a client."""
     application = codec_application(
-        CodecServerSettings(LOOPBACK, **settings), lambda namespace: converter_of(payloads, namespace)
+        CodecServerSettings(address=LOOPBACK, **settings), lambda namespace: converter_of(payloads, namespace)
     )
     async with (
         asgi_server(application, LOOPBACK, "") as address,
@@ -191,7 +191,7 @@ async def test_tokens_of_an_issuer_count(
         "no.jwt.at-all",
     ]
     caplog.set_level(logging.INFO, "swf")
-    async with served(payloads, jwts=JwtSettings(url, "https://id", "codec"), token=TOKEN) as client:
+    async with served(payloads, jwks=url, issuer="https://id", audience="codec", token=TOKEN) as client:
         for token in refused:
             answer = await client.post("/orders/decode", json=body, headers={"Authorization": f"Bearer {token}"})
             assert answer.status_code == 401, token
@@ -224,11 +224,13 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
         "issuer: https://id, audience: codec, namespaces: [orders]}"
     )
     wanted = CodecServerSettings(
-        LOOPBACK,
-        ("https://a.example.com", UI),
-        TOKEN,
-        JwtSettings("https://id/jwks", "https://id", "codec"),
-        ("orders",),
+        address=LOOPBACK,
+        origins=("https://a.example.com", UI),
+        token=TOKEN,
+        jwks="https://id/jwks",
+        issuer="https://id",
+        audience="codec",
+        namespaces=("orders",),
     )
     assert read_codec_server_settings({}, LOOPBACK, [UI], file=path) == wanted
 
@@ -238,9 +240,9 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
     [
         ("{origins: ['*']}", "codecServer › origins › 0: it must be an origin without a path"),
         ("{jwks: http://id.example.com/jwks, issuer: a}", "codecServer › jwks: it must be an https URL"),
-        ("{jwks: https://id/jwks}", "codecServer › jwks needs an issuer or an audience"),
+        ("{jwks: https://id/jwks}", "codecServer › jwks: it needs an issuer or an audience"),
         ("{token: abc}", "codecServer › token: it must be env:VARIABLE or file:PATH"),
-        ("{token: 'env:NOWHERE'}", "codecServer › token: what env:NOWHERE holds is not a token"),
+        ("{token: 'env:NOWHERE'}", "codecServer › token: the variable NOWHERE is not set"),
         ("{token: 'file:nowhere'}", "codecServer › token: the file nowhere cannot be read"),
         ("{tokens: []}", "codecServer › tokens: there is no such option; did you mean 'token'?"),
     ],

@@ -15,7 +15,7 @@ import pytest
 from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.cli.conftest import Running, Swf
 
 FUNCTIONS = """\
@@ -104,7 +104,7 @@ def serving(swf: Swf) -> Serving:
 
 async def call(url: str, given: Any, key: str = "1") -> Any:
     """Call the function as a worker does."""
-    functions = Functions(settings=Settings(base_url=url))
+    functions = Functions(settings=Settings(calls=Options(base_url=url)))
     try:
         operation = {"type": "knative-workflow", "image": "served"}
         return await functions.call(Call(Function("served", "direktiv", operation), given, idempotency_key=key))

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import fields
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.cli.lazy import COMMANDS
 from swf_temporal.function_types import TYPES
 from swf_temporal.functions.asyncapi.brokers.protocols import WIRES
+from swf_temporal.functions.operator.settings import Options
 from swf_temporal.languages.port import Language
 from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import NUMBERS
@@ -84,11 +84,6 @@ def _codes() -> list[str]:
     return sorted({code for text in texts for code in re.findall(r'context\.(?:error|warning)\(\s*"([a-z-]+)"', text)})
 
 
-def _variables() -> list[str]:
-    text = (PACKAGE / "functions" / "operator" / "variables.py").read_text(encoding="utf-8")
-    return sorted(set(re.findall(r'"(SWF_[A-Z_]+)"', text)))
-
-
 def _members(port: type) -> list[str]:
     return [name for name in vars(port) if not name.startswith("_")]
 
@@ -103,8 +98,11 @@ KINDS: dict[str, list[Callable[[], list[str]]]] = {
     "a command": [lambda: sorted(COMMANDS)],
     "a state type": [lambda: list(STATE_TYPES)],
     "an entry of the trace": [lambda: [str(kind) for kind in TraceKind]],
-    "a setting of calls": [_variables],
-    "a setting of the worker": [lambda: [field.name for field in fields(WorkerSettings)]],
+    "a setting": [
+        lambda: [setting.variable.name or "" for setting in Options.settings() if setting.variable],
+        lambda: list(WorkerSettings.model_fields),
+        lambda: [setting.key for setting in WorkerSettings.settings()],
+    ],
     "a public name of the package": [lambda: swf_temporal.__all__],
 }
 """For some rows of the table: the names of all that there is of that kind."""

@@ -8,7 +8,7 @@ from swf_temporal.app.event_router import Router
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
+from swf_temporal.events.settings import ConsumerSettings
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
@@ -17,7 +17,8 @@ from swf_temporal.loading import load
 async def main(url: str, address: str, server: str, queue: str, definition: str) -> None:
     """Consume until this process is killed."""
     router = Router(await Client.connect(server), Catalogue([load(definition)]), queue)
-    settings = ConsumerSettings(address, BrokerAddress(url, address, declare=url.startswith("amqp")))
+    word = "queue" if url.startswith("amqp") else "subject" if url.startswith("nats") else "topic"
+    settings = ConsumerSettings(name=address, url=url, **{word: address}, declare=word == "queue")
 
     async def take(event: CloudEvent) -> int:
         await router.take(event)

@@ -62,19 +62,19 @@ async def broker(request: pytest.FixtureRequest, topic: str) -> BrokerAddress:
     match request.param:
         case "amqp":
             server: Server = request.getfixturevalue("rabbitmq")
-            return BrokerAddress(f"amqp://{HOST}:{server.port}", topic, declare=True)
+            return BrokerAddress(url=f"amqp://{HOST}:{server.port}", queue=topic, declare=True)
         case "kafka":
             server = request.getfixturevalue("kafka_cluster")
-            return BrokerAddress(f"kafka://{HOST}:{server.port}", topic)
+            return BrokerAddress(url=f"kafka://{HOST}:{server.port}", topic=topic)
         case "mqtt":
             server = request.getfixturevalue("mosquitto")
-            return BrokerAddress(f"mqtt://{HOST}:{server.port}", topic)
+            return BrokerAddress(url=f"mqtt://{HOST}:{server.port}", topic=topic)
         case "nats":
             server = request.getfixturevalue("jetstream")
             connection = await nats.connect(f"nats://{HOST}:{server.port}")
             await connection.jetstream().add_stream(name=topic, subjects=[topic])
             await connection.close()
-            return BrokerAddress(f"nats://{HOST}:{server.port}", topic)
+            return BrokerAddress(url=f"nats://{HOST}:{server.port}", subject=topic)
     raise ValueError(request.param)
 
 
@@ -134,7 +134,7 @@ async def outputs(running: Running, number: int) -> list[Any]:
 async def test_events_find_their_instances(bench: Bench, broker: BrokerAddress, mode: Mode) -> None:
     """Events of a key come to one instance, also if the producer sends them again."""
     async with bench.worker(order()) as running:
-        settings = ConsumerSettings(broker.address, broker)
+        settings = ConsumerSettings(name=broker.address, **dict(broker))
         async with consuming(settings, router_to(running).take) as consumer:
             await connected(consumer)
             sent = [event for key in "abc" for event in events_of(key)]
@@ -146,13 +146,13 @@ async def test_events_find_their_instances(bench: Bench, broker: BrokerAddress, 
 @every_broker
 async def test_what_cannot_be_taken_is_no_obstacle(bench: Bench, broker: BrokerAddress) -> None:
     """It goes to the dead letters, with the reason; what nobody consumes is acknowledged."""
-    dead = replace(broker, address=f"{broker.address}-dead")
+    dead = broker.replace(**{broker.word or "": f"{broker.address}-dead"})
     letters: list[Message] = []
     channel = channel_of(Settings(), dead, "undertaker")
     family = broker.url.partition(":")[0]
     receiver = Brokers(Http(Settings())).speaking(family)
     async with bench.worker(order()) as running, receiver.receive(channel) as dying:
-        settings = ConsumerSettings(broker.address, broker, max_bytes=1000, dead_letter=dead.address)
+        settings = ConsumerSettings(name=broker.address, **dict(broker), max_bytes=1000, dead_letter=dead.address)
         bad: list[CloudEvent | Message] = [
             Message(b"no event", "text/plain"),
             Message(b'{"specversion": "1.0"}', "application/cloudevents+json"),
@@ -193,7 +193,7 @@ async def test_what_a_killed_consumer_had_not_acknowledged_comes_again(bench: Be
             assert await dying.stdout.readline() == b"p-a\n"
         dying.send_signal(signal.SIGKILL)
         await dying.wait()
-        async with consuming(ConsumerSettings(broker.address, broker), router_to(running).take):
+        async with consuming(ConsumerSettings(name=broker.address, **dict(broker)), router_to(running).take):
             found = await outputs(running, 2)
     assert sorted(found, key=json.dumps) == [{"placed": {"of": key}, "paid": [key]} for key in "ab"]
 
@@ -211,7 +211,7 @@ async def test_events_wait_for_a_server_that_is_away(broker: BrokerAddress) -> N
         taken.append(event.id)
         return 1
 
-    async with consuming(ConsumerSettings(broker.address, broker), take) as consumer:
+    async with consuming(ConsumerSettings(name=broker.address, **dict(broker)), take) as consumer:
         await connected(consumer)
         await publish(broker, events_of("a"))
         async with asyncio.timeout(30):
@@ -231,7 +231,7 @@ async def test_an_event_that_breaks_its_taker_is_given_up(broker: BrokerAddress)
             raise KeyError("unforeseen")
         return 1
 
-    async with consuming(ConsumerSettings(broker.address, broker), take) as consumer:
+    async with consuming(ConsumerSettings(name=broker.address, **dict(broker)), take) as consumer:
         await connected(consumer)
         await publish(broker, events_of("a"))
         async with asyncio.timeout(30):
@@ -251,10 +251,10 @@ async def test_a_connection_that_breaks_is_made_again(broker: BrokerAddress) -> 
 
     port = int(broker.url.rpartition(":")[2])
     async with Link(port).opened() as link:
-        led = replace(broker, url=broker.url.replace(str(port), str(link.port)))
+        led = broker.replace(url=broker.url.replace(str(port), str(link.port)))
         if broker.url.startswith("kafka"):
             led = broker  # its clients go to the addresses that the cluster names
-        async with consuming(ConsumerSettings(broker.address, led), take) as consumer:
+        async with consuming(ConsumerSettings(name=broker.address, **dict(led)), take) as consumer:
             await connected(consumer)
             await publish(broker, events_of("a"))
             async with asyncio.timeout(30):
@@ -284,8 +284,7 @@ async def test_events_come_over_a_websocket() -> None:
 
     async with websocket_server(serve, HOST, 0, subprotocols=[Subprotocol("cloudevents.json")]) as server:
         port = next(iter(server.sockets)).getsockname()[1]
-        broker = BrokerAddress(f"ws://{HOST}:{port}")
-        async with consuming(ConsumerSettings("ws", broker), take):
+        async with consuming(ConsumerSettings(name="ws", url=f"ws://{HOST}:{port}"), take):
             async with asyncio.timeout(30):
                 while len(taken) < 2:
                     await asyncio.sleep(0.02)
@@ -295,17 +294,17 @@ async def test_events_come_over_a_websocket() -> None:
 
 async def test_mqtt_of_version_3(mosquitto: Server, topic: str) -> None:
     """It carries events in JSON alone, and shares them within a group."""
-    broker = BrokerAddress(f"mqtt://{HOST}:{mosquitto.port}", topic, version="3.1.1")
+    broker = BrokerAddress(url=f"mqtt://{HOST}:{mosquitto.port}", topic=topic, version="3.1.1")
     taken: list[str] = []
 
     async def take(event: CloudEvent) -> int:
         taken.append(event.id)
         return 1
 
-    both = [replace(broker, client_id=f"{topic}-{number}") for number in range(2)]
+    both = [broker.replace(client_id=f"{topic}-{number}") for number in range(2)]
     async with (
-        consuming(ConsumerSettings("one", both[0], "group"), take) as one,
-        consuming(ConsumerSettings("two", both[1], "group"), take) as two,
+        consuming(ConsumerSettings(name="one", **dict(both[0]), group="group"), take) as one,
+        consuming(ConsumerSettings(name="two", **dict(both[1]), group="group"), take) as two,
     ):
         await connected(one)
         await connected(two)

@@ -25,10 +25,13 @@ LOGIN = b64encode(b"ada:s3cr:et").decode()
 def test_a_broker_has_the_credentials_of_its_settings_and_its_url() -> None:
     """A header is one by its name."""
     broker = BrokerAddress(
-        "amqp://bob:0ne@host", username="ada", password=PASSWORD, token=TOKEN, headers={"X-Key": "k", "X-Team": "a"}
+        url="amqp://bob:0ne@host",
+        queue="a",
+        credentials={"username": "ada", "password": PASSWORD, "token": TOKEN},
+        headers={"X-Key": "k", "X-Team": "a"},
     )
-    assert broker.credentials == [PASSWORD, LOGIN, TOKEN, "k", "0ne", b64encode(b"bob:0ne").decode()]
-    assert BrokerAddress("nats://host", username="ada").credentials == []
+    assert broker.secrets == [PASSWORD, LOGIN, TOKEN, "k", "0ne", b64encode(b"bob:0ne").decode()]
+    assert BrokerAddress(url="nats://host", subject="a", credentials={"username": "ada"}).secrets == []
 
 
 async def _refusing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -45,8 +48,10 @@ async def test_a_receiver_that_repeats_its_credentials_does_not_tell_them() -> N
     """They are replaced in the fault, which a history would keep; what else it says stays."""
     server = await asyncio.start_server(_refusing, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/events"
-    brokers = [BrokerAddress(url, token=TOKEN), BrokerAddress(url, username="ada", password=PASSWORD)]
-    sinks = Sinks([SinkSettings(f"sink {number}", broker) for number, broker in enumerate(brokers)])
+    credentials = [{"token": TOKEN}, {"username": "ada", "password": PASSWORD}]
+    sinks = Sinks(
+        [SinkSettings(name=f"sink {number}", url=url, credentials=one) for number, one in enumerate(credentials)]
+    )
     async with server:
         outcomes = await sinks.deliver(CloudEvent("1", "shop", "placed", {}))
         await sinks.aclose()
@@ -75,8 +80,8 @@ async def test_a_consumer_that_is_refused_does_not_log_its_token(caplog: pytest.
     async def take(event: CloudEvent) -> int:
         raise AssertionError(event)
 
-    broker = BrokerAddress("nats://localhost", "orders", token=TOKEN)
-    consumer = Consumer(ConsumerSettings("orders", broker), _Broken(), take, Settings())
+    settings = ConsumerSettings(name="orders", url="nats://localhost", subject="orders", credentials={"token": TOKEN})
+    consumer = Consumer(settings, _Broken(), take, Settings())
     running = asyncio.create_task(consumer.run())
     async with asyncio.timeout(30):
         while "is not known" not in caplog.text:

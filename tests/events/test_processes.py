@@ -63,7 +63,7 @@ async def test_every_event_counts_once_whatever_is_killed(
         for number in range(EVENTS)
         for key in range(KEYS)
     ]
-    broker = BrokerAddress(f"amqp://{HOST}:{rabbitmq.port}", topic, declare=True)
+    broker = BrokerAddress(url=f"amqp://{HOST}:{rabbitmq.port}", queue=topic, declare=True)
     producing = [asyncio.create_task(publish(broker, [each for each in events for _ in range(2)]))]
     for some in (10, 30):
         with swf.running(*consume) as consumer, swf.running("worker", *common) as worker:
@@ -136,7 +136,7 @@ async def test_a_development_server_consumes_and_produces(jetstream: Server, top
     ports = ["--port", str(free_port()), "--ui-port", str(free_port())]
     with swf.running("dev", "--config", "swf.yml", *ports) as dev:
         await asyncio.to_thread(dev.until, "consuming from")
-        await publish(BrokerAddress(url, topic), [CloudEvent("1", "test", "asked", {"number": 6})])
+        await publish(BrokerAddress(url=url, subject=topic), [CloudEvent("1", "test", "asked", {"number": 6})])
         answer = await answers.next_msg(timeout=60)
         assert answer.headers is not None
         ended = await asyncio.to_thread(dev.stop, signal.SIGTERM)

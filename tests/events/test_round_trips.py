@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from dataclasses import replace
 
 import nats
 import pytest
@@ -51,8 +50,8 @@ async def test_events_arrive_as_they_were_sent(broker: BrokerAddress, mode: Mode
         taken.append(event)
         return 1
 
-    sinks = Sinks([SinkSettings("sink", broker, mode=mode)])
-    async with consuming(ConsumerSettings(broker.address, broker), take) as consumer:
+    sinks = Sinks([SinkSettings(name="sink", **dict(broker), mode=mode)])
+    async with consuming(ConsumerSettings(name=broker.address, **dict(broker)), take) as consumer:
         await connected(consumer)
         for event in EVENTS:
             assert await sinks.publish(event) == ["sink"]
@@ -65,7 +64,7 @@ async def test_events_arrive_as_they_were_sent(broker: BrokerAddress, mode: Mode
 
 def by_way_of(link: Link, broker: BrokerAddress) -> BrokerAddress:
     """Return the address of *broker* behind *link*."""
-    return replace(broker, url=broker.url.replace(broker.url.rpartition(":")[2], str(link.port)))
+    return broker.replace(url=broker.url.replace(broker.url.rpartition(":")[2], str(link.port)))
 
 
 @every_broker
@@ -78,8 +77,8 @@ async def test_a_sink_keeps_its_connection(broker: BrokerAddress) -> None:
         return 1
 
     async with Link(int(broker.url.rpartition(":")[2])).opened() as link:
-        sinks = Sinks([SinkSettings("sink", by_way_of(link, broker))])
-        async with consuming(ConsumerSettings(broker.address, broker), take) as consumer:
+        sinks = Sinks([SinkSettings(name="sink", **dict(by_way_of(link, broker)))])
+        async with consuming(ConsumerSettings(name=broker.address, **dict(broker)), take) as consumer:
             await connected(consumer)
             await sinks.publish(EVENTS[0])
             made = link.connections
@@ -109,7 +108,7 @@ async def test_a_sink_keeps_its_connection_of_websocket() -> None:
 
     async with serve(receive, HOST, 0, subprotocols=[Subprotocol("cloudevents.json")]) as server:
         port = next(iter(server.sockets)).getsockname()[1]
-        sinks = Sinks([SinkSettings("sink", BrokerAddress(f"ws://{HOST}:{port}"))])
+        sinks = Sinks([SinkSettings(name="sink", url=f"ws://{HOST}:{port}")])
         for number, event in enumerate(EVENTS[:3], 1):
             await sinks.publish(event)
             assert len(came) == number
@@ -127,8 +126,8 @@ async def test_a_stream_has_an_event_once(jetstream: Server, topic: str) -> None
     url = f"nats://{HOST}:{jetstream.port}"
     connection = await nats.connect(url)
     await connection.jetstream().add_stream(name=topic, subjects=[topic])
-    address = BrokerAddress(url, topic, stream=topic)
-    sinks = Sinks([SinkSettings("sink", address, mode="binary")])
+    sink = SinkSettings(name="sink", url=url, subject=topic, stream=topic, mode="binary")
+    sinks = Sinks([sink])
     for _ in range(3):
         await sinks.publish(EVENTS[0])
     await sinks.aclose()
@@ -136,7 +135,7 @@ async def test_a_stream_has_an_event_once(jetstream: Server, topic: str) -> None
     assert info.state.messages == 1
     await connection.close()
     with pytest.raises(CallFailed, match="no stream"):
-        await Sinks([SinkSettings("sink", replace(address, address=f"{topic}-other"))]).publish(EVENTS[0])
+        await Sinks([sink.replace(subject=f"{topic}-other", mode="structured")]).publish(EVENTS[0])
 
 
 async def test_an_exchange_leads_to_a_queue(rabbitmq: Server, topic: str) -> None:
@@ -148,8 +147,10 @@ async def test_an_exchange_leads_to_a_queue(rabbitmq: Server, topic: str) -> Non
         return 1
 
     url = f"amqp://{HOST}:{rabbitmq.port}"
-    settings = ConsumerSettings(topic, BrokerAddress(url, topic, "amq.topic", f"{topic}.#", declare=True))
-    sinks = Sinks([SinkSettings("sink", BrokerAddress(url, exchange="amq.topic"))])
+    settings = ConsumerSettings(
+        name=topic, url=url, queue=topic, exchange="amq.topic", routing_key=f"{topic}.#", declare=True
+    )
+    sinks = Sinks([SinkSettings(name="sink", url=url, exchange="amq.topic")])
     async with consuming(settings, take) as consumer:
         await connected(consumer)
         await sinks.publish(CloudEvent("1", "shop", f"{topic}.placed"))

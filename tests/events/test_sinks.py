@@ -12,7 +12,7 @@ from swf_temporal.app.client import Client
 from swf_temporal.app.event_sending import send
 from swf_temporal.app.worker import Worker
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.events.settings import ROUTER, BrokerAddress, EventSettings, SinkSettings
+from swf_temporal.events.settings import ROUTER, EventSettings, SinkSettings
 from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.port import Definition
@@ -23,7 +23,7 @@ from tests.temporal.conftest import Bench
 from tests.temporal.test_event_starts import output
 
 pytestmark = pytest.mark.temporal
-ROUTED = SinkSettings("router", BrokerAddress(ROUTER))
+ROUTED = SinkSettings(name="router", url=ROUTER)
 
 FIRST = """
 id: ID-first
@@ -130,9 +130,9 @@ async def test_an_event_is_sent_until_every_sink_has_it(bench: Bench, topic: str
     definition = named(PRODUCING, topic)
     async with receiver([500]) as (one, first), receiver([]) as (two, second):
         sinks = (
-            SinkSettings("one", BrokerAddress(one, headers={"X-Key": "k"}), mode="binary"),
-            SinkSettings("two", BrokerAddress(two, username="ada", password="p")),  # noqa: S106 - of the test
-            SinkSettings("other", BrokerAddress("http://127.0.0.1:1"), types=("other",)),
+            SinkSettings(name="one", url=one, headers={"X-Key": "k"}, mode="binary"),
+            SinkSettings(name="two", url=two, credentials={"username": "ada", "password": "p"}),
+            SinkSettings(name="other", url="http://127.0.0.1:1", types=("other",)),
         )
         async with working(bench, definition, sinks=sinks) as worker:
             queue = worker.settings.task_queue
@@ -151,7 +151,7 @@ async def test_attempts_end_where_the_sink_says_so(bench: Bench, topic: str) -> 
     """The run gets an error then."""
     definition = named(PRODUCING, topic)
     async with receiver([500, 503, 500]) as (url, got):
-        sinks = (SinkSettings("one", BrokerAddress(url), max_attempts=2),)
+        sinks = (SinkSettings(name="one", url=url, max_attempts=2),)
         async with working(bench, definition, sinks=sinks) as worker:
             queue = worker.settings.task_queue
             instance = await worker.client.start(definition, {}, task_queue=queue)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.faults.conftest import Attempt, Stage, Told
 from tests.functions.conftest import Service
 from tests.functions.rpc.users_service import AIO, GRPC, PROTOS, Users, serving
@@ -34,7 +34,7 @@ def attempt(server: str, name: str = "Ada", **facts: Any) -> Attempt:
         "operation": f"file://{PROTOS}/users.proto#UserService#AddUser",
         **facts.pop("function", {}),
     }
-    return Attempt(function, {"full_name": name}, Settings(base_url=server, **settings), **facts)
+    return Attempt(function, {"full_name": name}, Settings(calls=Options(base_url=server, **settings)), **facts)
 
 
 def check(told: Told, code: str, status: int | None, *texts: str) -> None:

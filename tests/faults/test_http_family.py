@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.faults.conftest import Attempt, Stage, Told
 from tests.functions.conftest import Service
 
@@ -90,7 +90,7 @@ async def test_refused(stage: Stage, kind: str, closed_port: int, tmp_path: Path
 async def test_too_slow(stage: Stage, service: Service, kind: str, tmp_path: Path) -> None:
     """The service takes its time."""
     service.hangs(*PATHS[kind])
-    settings = Settings(timeout=timedelta(milliseconds=200))
+    settings = Settings(calls=Options(timeout=timedelta(milliseconds=200)))
     told = await stage.play(attempt(kind, service.url, tmp_path, settings=settings), "Timeout")
     check(told, "Timeout", "there was no answer in time")
 
@@ -163,7 +163,8 @@ async def test_too_large(stage: Stage, service: Service, kind: str, tmp_path: Pa
     """More comes than the worker takes."""
     service.answers_with(*PATHS[kind], {"name": "x" * 2000})
     told = await stage.play(
-        attempt(kind, service.url, tmp_path, settings=Settings(max_response_bytes=1000)), "AnswerTooLarge"
+        attempt(kind, service.url, tmp_path, settings=Settings(calls=Options(max_response_bytes=1000))),
+        "AnswerTooLarge",
     )
     check(told, "AnswerTooLarge", "larger than 1000 bytes", status=200)
 

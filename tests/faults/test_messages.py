@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.faults.conftest import Attempt, Stage, Told
 from tests.functions.conftest import Service
 
@@ -37,7 +37,7 @@ def attempt(folder: Path, protocol: str, host: str, action: str = "send", **fact
     }
     file = folder / "street.json"
     file.write_text(json.dumps(document), encoding="utf-8")
-    settings = Settings(timeout=timedelta(seconds=1), **facts.pop("settings", {}))
+    settings = Settings(calls=Options(timeout=timedelta(seconds=1), **facts.pop("settings", {})))
     arguments = {"lumens": 7} if action == "send" else None
     function = {"type": "asyncapi", "operation": f"{file}#tell", **facts.pop("function", {})}
     return Attempt(function, arguments, settings, **facts)

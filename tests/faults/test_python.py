@@ -15,7 +15,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.faults.conftest import Attempt, Stage, Told
 
 
@@ -83,10 +83,10 @@ async def test_what_does_not_fit(stage: Stage, name: str, arguments: Any, code: 
     check(await stage.play(function(name, arguments), code), code, text)
 
 
-def script(code: str, **settings: Any) -> Attempt:
+def script(code: str, *, scripts: bool = True, **options: Any) -> Attempt:
     """Return a call of a script."""
     operation = {"type": "custom", "operation": f"script:python:{code}"}
-    return Attempt(operation, {}, Settings(scripts=settings.pop("scripts", True), **settings))
+    return Attempt(operation, {}, Settings(scripts=scripts, calls=Options(**options)))
 
 
 @pytest.mark.parametrize(

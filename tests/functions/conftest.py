@@ -13,7 +13,7 @@ import pytest
 from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.listening import listening
 
 Failed = Callable[[Functions, Call], Awaitable[CallFailed]]
@@ -146,7 +146,7 @@ def service() -> Iterator[Service]:
 @pytest.fixture
 async def functions(service: Service) -> AsyncIterator[Functions]:
     """Return functions whose services are all the test's one."""
-    functions = Functions(settings=Settings(base_url=service.url))
+    functions = Functions(settings=Settings(calls=Options(base_url=service.url)))
     yield functions
     await functions.aclose()
 

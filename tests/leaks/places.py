@@ -30,12 +30,11 @@ from swf_temporal.app.asgi_server import asgi_server
 from swf_temporal.app.client import Client
 from swf_temporal.app.event_delivery import EventDelivery
 from swf_temporal.app.gateway.serving import gateway
-from swf_temporal.app.gateway.settings import GatewaySettings
-from swf_temporal.app.settings import Address
-from swf_temporal.events.settings import BrokerAddress, SinkSettings
+from swf_temporal.app.http_settings import GatewaySettings
+from swf_temporal.app.option_values import Address
+from swf_temporal.events.settings import SinkSettings
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.operator.options import Options
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
@@ -285,11 +284,14 @@ async def _terminated(handle: swf.Handle) -> None:
 async def _worker(server: Server, service: _Held, url: str, queue: str) -> AsyncIterator[None]:
     settings = Settings(calls=Options(headers={"X-Api-Key": HEADER, "Cookie": f"session={HEADER}"}))
     calls = Calls({"repeat": service.answer}, settings=settings, secrets=Secrets(SECRETS))
-    addresses = {
-        "token": BrokerAddress(f"{url}/events", token=TOKEN),
-        "login": BrokerAddress(f"{url}/events", username="ada", password=LOGIN),
-    }
-    sinks = Sinks([SinkSettings(name, address, max_attempts=1) for name, address in addresses.items()], settings)
+    credentials = {"token": {"token": TOKEN}, "login": {"username": "ada", "password": LOGIN}}
+    sinks = Sinks(
+        [
+            SinkSettings(name=name, url=f"{url}/events", credentials=one, max_attempts=1)
+            for name, one in credentials.items()
+        ],
+        settings,
+    )
     try:
         async with make_worker(
             server.client, Catalogue(()), calls, EventDelivery(sinks), task_queue=queue, debug_mode=True
@@ -303,7 +305,7 @@ async def _worker(server: Server, service: _Held, url: str, queue: str) -> Async
 @asynccontextmanager
 async def _gateway(server: Server, definitions: list[Definition], queue: str) -> AsyncIterator[httpx.AsyncClient]:
     clients: Mapping[str | None, Client] = {None: Client.of(server)}
-    settings = GatewaySettings(Address("127.0.0.1", 0), task_queue=queue)
+    settings = GatewaySettings(address=Address("127.0.0.1", 0), task_queue=queue)
     async with (
         gateway(settings, Catalogue(definitions), dict(clients), "") as url,
         httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as client,

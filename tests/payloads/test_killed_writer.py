@@ -16,7 +16,7 @@ from swf_temporal.payloads.settings import StorageSettings
 from swf_temporal.payloads.storage import ObjectStorage
 
 async def main():
-    driver = ObjectStorage(StorageSettings(f"file://{sys.argv[1]}"))
+    driver = ObjectStorage(StorageSettings(url=f"file://{sys.argv[1]}"))
     for number in range(100_000):
         await driver.store(StorageDriverStoreContext(), [Payload(data=number.to_bytes(4) * 2_000_000)])
 

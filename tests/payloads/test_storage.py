@@ -67,15 +67,15 @@ async def read(driver: ObjectStorage, claim: StorageDriverClaim) -> Payload:
 
 async def test_another_process_reads_what_one_has_stored(url: str) -> None:
     """A payload comes back with its metadata, from a driver that has nothing in memory."""
-    claim = await stored(ObjectStorage(StorageSettings(url)))
+    claim = await stored(ObjectStorage(StorageSettings(url=url)))
 
-    assert await read(ObjectStorage(StorageSettings(url)), claim) == PAYLOAD
+    assert await read(ObjectStorage(StorageSettings(url=url)), claim) == PAYLOAD
 
 
 async def test_the_same_payload_is_one_object_that_is_written_once(url: str) -> None:
     """Neither the same driver nor another one writes it again; another payload is another object."""
     folder = Counting(folder_at(url, {}))
-    first, second = ObjectStorage(StorageSettings(url), folder), ObjectStorage(StorageSettings(url), folder)
+    first, second = ObjectStorage(StorageSettings(url=url), folder), ObjectStorage(StorageSettings(url=url), folder)
     claims = [await stored(first), await stored(first), await stored(second)]
 
     assert folder.writes == 1
@@ -87,10 +87,10 @@ async def test_the_same_payload_is_one_object_that_is_written_once(url: str) -> 
 async def test_an_object_that_is_older_than_a_day_is_written_again(tmp_path: Path) -> None:
     """A rule that deletes old objects counts from the last use that stored it."""
     url = f"file://{tmp_path}"
-    claim = await stored(ObjectStorage(StorageSettings(url)))
+    claim = await stored(ObjectStorage(StorageSettings(url=url)))
     path = tmp_path / claim.claim_data["sha256"][:2] / claim.claim_data["sha256"]
     os.utime(path, (time.time() - 100_000,) * 2)
-    await stored(ObjectStorage(StorageSettings(url)))
+    await stored(ObjectStorage(StorageSettings(url=url)))
 
     assert time.time() - path.stat().st_mtime < 1000
 
@@ -98,9 +98,9 @@ async def test_an_object_that_is_older_than_a_day_is_written_again(tmp_path: Pat
 async def test_what_was_read_or_written_is_kept_in_memory_up_to_a_size(url: str) -> None:
     """A payload that is read often is fetched once; one that is larger than the memory is fetched each time."""
     for cache_bytes, reads in ((1_000_000, 1), (1000, 2)):
-        claim = await stored(ObjectStorage(StorageSettings(url)))
+        claim = await stored(ObjectStorage(StorageSettings(url=url)))
         folder = Counting(folder_at(url, {}))
-        driver = ObjectStorage(StorageSettings(url, cache_bytes=cache_bytes), folder)
+        driver = ObjectStorage(StorageSettings(url=url, cache_bytes=cache_bytes), folder)
         assert await read(driver, claim) == await read(driver, claim) == PAYLOAD
 
         assert folder.reads == reads
@@ -108,7 +108,7 @@ async def test_what_was_read_or_written_is_kept_in_memory_up_to_a_size(url: str)
 
 async def test_a_missing_object_is_named_with_its_place(url: str) -> None:
     """The message has the object, the storage and what to do."""
-    driver = ObjectStorage(StorageSettings(url))
+    driver = ObjectStorage(StorageSettings(url=url))
     digest = "ab" * 32
     with pytest.raises(PayloadUnavailable) as failed:
         await read(driver, StorageDriverClaim({"sha256": digest, "size": "7"}))
@@ -121,32 +121,34 @@ async def test_a_missing_object_is_named_with_its_place(url: str) -> None:
 async def test_a_changed_object_is_refused(tmp_path: Path) -> None:
     """What an object holds must have the SHA-256 that is its name."""
     url = f"file://{tmp_path}"
-    claim = await stored(ObjectStorage(StorageSettings(url)))
+    claim = await stored(ObjectStorage(StorageSettings(url=url)))
     path = tmp_path / claim.claim_data["sha256"][:2] / claim.claim_data["sha256"]
     path.write_bytes(path.read_bytes()[:-1] + b"y")
     with pytest.raises(PayloadUnavailable, match="was changed: its SHA-256 differs from its name"):
-        await read(ObjectStorage(StorageSettings(url)), claim)
+        await read(ObjectStorage(StorageSettings(url=url)), claim)
 
 
 async def test_a_reference_leads_to_no_other_file(tmp_path: Path) -> None:
     """A reference that is written by hand cannot name a path."""
     (tmp_path / "secret").write_bytes(b"")
     with pytest.raises(PayloadUnavailable, match="has no SHA-256"):
-        await read(ObjectStorage(StorageSettings(f"file://{tmp_path}")), StorageDriverClaim({"sha256": "../secret"}))
+        await read(
+            ObjectStorage(StorageSettings(url=f"file://{tmp_path}")), StorageDriverClaim({"sha256": "../secret"})
+        )
 
 
 async def test_what_may_pass_is_tried_again_and_what_may_not_is_told(url: str) -> None:
     """A store that does not answer is asked four times, one that refuses once."""
     folder = Counting(folder_at(url, {}), ConnectionError("reset"), TimeoutError())
-    await stored(ObjectStorage(StorageSettings(url), folder))
+    await stored(ObjectStorage(StorageSettings(url=url), folder))
     assert folder.writes == 3
 
     down = Counting(folder_at(url, {}), *[ConnectionError("reset")] * 4)
     with pytest.raises(PayloadUnavailable, match=r"cannot be written in .*: ConnectionError: reset"):
-        await stored(ObjectStorage(StorageSettings(url), down), Payload(data=b"another"))
+        await stored(ObjectStorage(StorageSettings(url=url), down), Payload(data=b"another"))
     refusing = Counting(folder_at(url, {}), PermissionError("AccessDenied"))
     with pytest.raises(PayloadUnavailable, match=r"permission denied \(AccessDenied\)"):
-        await stored(ObjectStorage(StorageSettings(url), refusing), Payload(data=b"a third"))
+        await stored(ObjectStorage(StorageSettings(url=url), refusing), Payload(data=b"a third"))
     assert refusing.writes == 1
 
 
@@ -155,12 +157,12 @@ async def test_a_folder_without_the_right_to_write(tmp_path: Path) -> None:
     """The rights of the file system are told in words."""
     os.chmod(tmp_path, stat.S_IRUSR | stat.S_IXUSR)  # noqa: PTH101 - one call
     with pytest.raises(PayloadUnavailable, match="permission denied"):
-        await stored(ObjectStorage(StorageSettings(f"file://{tmp_path}")))
+        await stored(ObjectStorage(StorageSettings(url=f"file://{tmp_path}")))
 
 
 async def test_more_than_a_payload_may_hold_is_refused_for_good(url: str) -> None:
     """As where the server refuses the result of an activity."""
-    driver = ObjectStorage(StorageSettings(url, max_bytes=100_000))
+    driver = ObjectStorage(StorageSettings(url=url, threshold=50_000, max_bytes=100_000))
     with pytest.raises(ApplicationError) as failed:
         await stored(driver)
 
@@ -189,7 +191,7 @@ async def test_nobody_sees_half_of_a_file(tmp_path: Path) -> None:
 def test_places_that_cannot_be_reached_are_told() -> None:
     """A scheme that nobody knows, and one whose package is missing."""
     with pytest.raises(UsageError, match="payloads cannot be stored in nowhere://x"):
-        storage_of(StorageSettings("nowhere://x"))
+        storage_of(StorageSettings(url="nowhere://x"))
     with pytest.raises(UsageError, match="pip install gcsfs"):
-        storage_of(StorageSettings("gs://bucket/prefix"))
+        storage_of(StorageSettings(url="gs://bucket/prefix"))
     assert isinstance(folder_at("memory://x", {}), RemoteFolder)

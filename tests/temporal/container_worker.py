@@ -11,8 +11,8 @@ from datetime import timedelta
 from swf_temporal.app import variables as app_variables
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
-from swf_temporal.functions.operator.options import Options, SharedFolder
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.forms import SharedFolder
+from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import activities, host
 from swf_temporal.temporal.variable_claims import ClaimedVariables
@@ -46,7 +46,7 @@ async def main(address: str, queue: str, folder: str, url: str, *stopping: str) 
         app_variables.ClaimedVariables = Stopping  # type: ignore[attr-defined]  # which asks for it there
     options = Options(shared_folder=SharedFolder(folder, MOUNTED), timeout=timedelta(minutes=10))
     worker = Worker(
-        address, settings=WorkerSettings(task_queue=queue), call_settings=Settings(base_url=url, calls=options)
+        address, settings=WorkerSettings(task_queue=queue), call_settings=Settings(calls=options.replace(base_url=url))
     )
     async with worker:
         tell("ready")

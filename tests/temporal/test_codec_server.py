@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from swf_temporal.app.payload_settings import read_payload_settings
+from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.server import find_program
@@ -37,7 +37,7 @@ async def test_the_program_of_temporal_shows_what_is_encrypted(
     monkeypatch.setenv("CODEC_SERVER_KEY", base64.b64encode(bytes([7] * 32)).decode())
     monkeypatch.setenv("CODEC_SERVER_TOKEN", TOKEN)
     config = bench.client.config()
-    config["data_converter"] = converter_of(read_payload_settings())
+    config["data_converter"] = converter_of(PayloadSettings.read())
     hidden = Bench(replace(bench.server, client=Client(**config)))
     definition = define({"name": "a", "type": "inject", "data": {"done": True}}, id="shown")
     noise = os.urandom(3000).hex()

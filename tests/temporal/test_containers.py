@@ -15,11 +15,12 @@ import httpx
 import pytest
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.settings import Address, WorkerSettings
+from swf_temporal.app.option_values import Address
+from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
 from swf_temporal.errors import StoreUnavailable
-from swf_temporal.functions.operator.options import Options, SharedFolder
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.forms import SharedFolder
+from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.loading import load
 from swf_temporal.temporal.client import RunEnded
 from swf_temporal.temporal.variables import MAX_BYTES
@@ -102,7 +103,7 @@ async def serving(  # noqa: PLR0913 - what may be otherwise in one of the tests
             client,
             definitions=[load(workflow(name, states, functions))],
             settings=WorkerSettings(task_queue=QUEUE, container_endpoint=endpoint),
-            call_settings=Settings(base_urls={"an/image": served.url}, named={"AN_IMAGE": options}),
+            call_settings=Settings(functions={"an/image": options.replace(base_url=served.url)}),
         )
         async with worker:
             yield Served(client, name, served)
@@ -249,7 +250,7 @@ async def test_an_asynchronous_call_leaves_variables(bench: Bench, shared: Path)
             definitions=[load(whole)],
             settings=WorkerSettings(task_queue=QUEUE),
             call_settings=Settings(
-                base_url=served.url, calls=Options(shared_folder=SharedFolder(str(shared), MOUNTED))
+                calls=Options(base_url=served.url, shared_folder=SharedFolder(str(shared), MOUNTED))
             ),
         )
         async with worker:

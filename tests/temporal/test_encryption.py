@@ -40,7 +40,7 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def encryption(current: str = "1", numbers: str = "12", **options: Any) -> EncryptionSettings:
     """Return settings with some of the keys."""
-    return EncryptionSettings({number: f"env:TEST_KEY_{number}" for number in numbers}, current, **options)
+    return EncryptionSettings(keys={number: f"env:TEST_KEY_{number}" for number in numbers}, key=current, **options)
 
 
 def with_payloads(bench: Bench, settings: PayloadSettings) -> Bench:
@@ -295,7 +295,9 @@ async def test_schedules_hide_their_input_and_their_memo(bench: Bench) -> None:
 
 async def test_large_payloads_are_encrypted_before_they_are_stored(bench: Bench, tmp_path: Path) -> None:
     """Objects show nothing; a replay writes none anew, although it encrypts again."""
-    settings = PayloadSettings(StorageSettings(f"file://{tmp_path}/objects", threshold=2000), encryption())
+    settings = PayloadSettings(
+        storage=StorageSettings(url=f"file://{tmp_path}/objects", threshold=2000), encryption=encryption()
+    )
     hidden = with_payloads(bench, settings)
     noise = base64.b64encode(os.urandom(20_000)).decode()
     definition = define(calling("a", "f"), functions=("f",))

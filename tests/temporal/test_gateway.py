@@ -30,11 +30,10 @@ from swf_temporal.app.asgi_server import asgi_server
 from swf_temporal.app.client import Client
 from swf_temporal.app.definitions import catalogue_of
 from swf_temporal.app.gateway.serving import gateway
-from swf_temporal.app.gateway.settings import GatewaySettings, Operation, Tenant
-from swf_temporal.app.http_settings import JwtSettings
+from swf_temporal.app.http_settings import GatewaySettings, Operation, Tenant
+from swf_temporal.app.option_values import Address
 from swf_temporal.app.rereading import RereadCatalogue
-from swf_temporal.app.settings import Address
-from swf_temporal.functions.operator.options import Rate
+from swf_temporal.functions.operator.forms import Rate
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
@@ -114,7 +113,7 @@ async def served(
 ) -> AsyncIterator[httpx.AsyncClient]:
     """Serve *definitions*; yield a client."""
     address = Address("127.0.0.1", 0)
-    chosen = GatewaySettings(address, task_queue=queue, **settings)
+    chosen = GatewaySettings(address=address, task_queue=queue, **settings)
     clients: dict[str | None, Client] = {None: Client.of(bench.server)}
     async with (
         gateway(
@@ -353,11 +352,11 @@ async def test_tenants_see_what_is_theirs(bench: Bench) -> None:
     """By their keys: definitions, sources of events and operations; what is another's is not there."""
     ours, theirs = named(ORDER), named(WAITING)
     our_key, their_key, reader = (f"{name}-key-0123456789" for name in ("our", "their", "reader"))
-    tenants = (
-        Tenant("us", (ours.id,), ("shop", "ban*"), keys=(our_key, f"{our_key}-next")),
-        Tenant("them", (theirs.id,), keys=(their_key,)),
-        Tenant("reader", ("gateway-*",), operations=frozenset([Operation.READ]), keys=(reader,)),
-    )
+    tenants = {
+        "us": Tenant(workflows=(ours.id,), sources=("shop", "ban*"), keys=(our_key, f"{our_key}-next")),
+        "them": Tenant(workflows=(theirs.id,), keys=(their_key,)),
+        "reader": Tenant(workflows=("gateway-*",), operations=frozenset([Operation.READ]), keys=(reader,)),
+    }
     placed = event("placed", "shop", order="7")
     async with working(bench, ours, theirs, tenants=tenants) as (client, _):
 
@@ -410,8 +409,8 @@ async def test_limits(bench: Bench) -> None:
         (413, "too-large"), (413, "too-large"), (413, "too-many-events"), (415, "content-encoding")
     ]  # fmt: skip
     assert batch.status_code == 202
-    tenant = Tenant("one", keys=(key,), rate=Rate(3, 3600))
-    async with served(bench, [orders], tenants=(tenant,)) as client:
+    tenant = Tenant(workflows=("*",), keys=(key,), rate=Rate(3, 3600))
+    async with served(bench, [orders], tenants={"one": tenant}) as client:
         headers = {"X-API-Key": key}
         good = [await client.get("/workflows", headers=headers) for _ in range(2)]
         refused = await send(client, [event("placed", "shop", order="1")] * 2, **headers)
@@ -433,7 +432,7 @@ async def test_a_server_that_is_gone_is_told() -> None:
     async with AsyncExitStack() as stack:
         async with local_server() as server:
             clients: dict[str | None, Client] = {None: Client.of(server)}
-            settings = GatewaySettings(Address("127.0.0.1", 0))
+            settings = GatewaySettings(address=Address("127.0.0.1", 0))
             url = await stack.enter_async_context(gateway(settings, Catalogue([orders]), clients, ""))
             client = httpx.AsyncClient(base_url=url, trust_env=False, timeout=60)
             await stack.enter_async_context(client)
@@ -547,10 +546,10 @@ async def test_tasks(bench: Bench) -> None:
     """Are listed, shown with the schema of their data, and completed once, by data that fit."""
     approval, waiting = named(APPROVAL), named(WAITING)
     key, other = "the-key-of-people", "the-key-of-others"
-    tenants = (
-        Tenant("people", (approval.id,), keys=(key,)),
-        Tenant("others", (waiting.id,), operations=frozenset([Operation.READ]), keys=(other,)),
-    )
+    tenants = {
+        "people": Tenant(workflows=(approval.id,), keys=(key,)),
+        "others": Tenant(workflows=(waiting.id,), operations=frozenset([Operation.READ]), keys=(other,)),
+    }
     async with working(bench, approval, waiting, tenants=tenants) as (client, worker):
         client.headers["X-API-Key"] = key
         instance = (await client.post(f"/workflows/{approval.id}")).json()["id"]
@@ -584,7 +583,8 @@ async def test_tasks(bench: Bench) -> None:
 async def test_the_page_needs_nothing_from_elsewhere(bench: Bench) -> None:
     """What it loads comes from the gateway, and its policy forbids all else; it is shown without a key."""
     orders = named(ORDER)
-    async with served(bench, [orders], tenants=(Tenant("one", keys=("a-key-of-16-chars",)),)) as client:
+    tenant = Tenant(workflows=("*",), keys=("a-key-of-16-chars",))
+    async with served(bench, [orders], tenants={"one": tenant}) as client:
         page = await client.get("/", follow_redirects=True)
         loaded = re.findall(r'(?:src|href)="([^"]+)"', page.text)
         files = [await client.get(f"/{name}") for name in loaded if name != "data:,"]
@@ -609,14 +609,15 @@ async def test_tokens_of_an_issuer(bench: Bench) -> None:
         facts = {"aud": "gateway", "exp": time.time() + 60, **claims}
         return {"Authorization": f"Bearer {jwt.encode(facts, key, algorithm='RS256', headers={'kid': '1'})}"}
 
-    tenants = (
-        Tenant("reading", (billing.id,), operations=frozenset([Operation.READ]), claims={"scope": "workflows.read"}),
-        Tenant("billing", (billing.id,), claims={"groups": "billing", "aud": "gateway"}),
-    )
+    reading = frozenset([Operation.READ])
+    tenants = {
+        "reading": Tenant(workflows=(billing.id,), operations=reading, claims={"scope": "workflows.read"}),
+        "billing": Tenant(workflows=(billing.id,), claims={"groups": "billing", "aud": "gateway"}),
+    }
     issuer = Starlette(routes=[Route("/jwks.json", keys)])
     async with asgi_server(issuer, Address("127.0.0.1", 0), "") as address:
-        jwts = JwtSettings(f"http://{address}/jwks.json", audience="gateway")
-        async with served(bench, [billing], tenants=tenants, jwts=jwts) as client:
+        jwks = f"http://{address}/jwks.json"
+        async with served(bench, [billing], tenants=tenants, jwks=jwks, audience="gateway") as client:
             path = f"/workflows/{billing.id}"
             started = await client.post(path, headers=token(groups=["people", "billing"]))
             read = await client.get(path, headers=token(scope="openid workflows.read"))
@@ -624,8 +625,8 @@ async def test_tokens_of_an_issuer(bench: Bench) -> None:
             of_nobody = await client.get(path, headers=token(groups=["people"]))
             elsewhere = await client.get(path, headers=token(groups=["billing"], aud="shop"))
             over = await client.get(path, headers=token(groups=["billing"], exp=time.time() - 60))
-    nowhere = JwtSettings("http://127.0.0.1:1/jwks.json", audience="gateway")
-    async with served(bench, [billing], tenants=tenants, jwts=nowhere) as client:
+    nowhere = "http://127.0.0.1:1/jwks.json"
+    async with served(bench, [billing], tenants=tenants, jwks=nowhere, audience="gateway") as client:
         unknown = await client.post(path, headers=token(groups=["billing"]))
     assert problem(unknown) == (503, "unavailable")
     assert (started.status_code, read.status_code) == (202, 200)
@@ -718,7 +719,7 @@ async def test_requests_as_the_binding_shows_them(bench: Bench) -> None:
         (BATCHED_EXAMPLE, [{"appinfoA": "abc", "appinfoB": 123, "appinfoC": True}, '<much wow="xml"/>']),
     ]
     key = "a-key-of-16-chars"  # with keys, the gateway has whatever name its proxy gives it
-    async with working(bench, some, tenants=(Tenant("one", keys=(key,)),)) as (client, _):
+    async with working(bench, some, tenants={"one": Tenant(workflows=("*",), keys=(key,))}) as (client, _):
         client.headers["X-API-Key"] = key
         for example, outputs in wanted:
             head, _, body = example.partition("\n\n")

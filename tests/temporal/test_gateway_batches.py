@@ -13,8 +13,8 @@ from swf_temporal.app.client import Client
 from swf_temporal.app.gateway.batches import Batch
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.serving import gateway
-from swf_temporal.app.gateway.settings import GatewaySettings
-from swf_temporal.app.settings import Address
+from swf_temporal.app.http_settings import GatewaySettings
+from swf_temporal.app.option_values import Address
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.catalogue import Catalogue
@@ -82,7 +82,7 @@ async def serving(definition: Definition, port: int, database: Path) -> AsyncIte
     async with local_server(port=port, database=database) as server:
         clients: dict[str | None, Client] = {None: await Client.connect(f"127.0.0.1:{port}")}
         assert server.client is not None
-    settings = GatewaySettings(Address("127.0.0.1", 0), task_queue="batches")
+    settings = GatewaySettings(address=Address("127.0.0.1", 0), task_queue="batches")
     async with (
         gateway(settings, Catalogue([definition]), clients, "") as url,
         httpx.AsyncClient(base_url=url, trust_env=False, timeout=120) as client,

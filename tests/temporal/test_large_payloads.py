@@ -29,7 +29,7 @@ LARGE = "x" * (5 * MIB)
 
 async def storing(bench: Bench, url: str, **settings: Any) -> Bench:
     """Return a bench on the same server whose client stores large payloads at *url*."""
-    converter = converter_of(PayloadSettings(storage=StorageSettings(url, **settings)))
+    converter = converter_of(PayloadSettings(storage=StorageSettings(url=url, **settings)))
     config = bench.client.config()
     config["data_converter"] = converter
     return Bench(replace(bench.server, client=Client(**config)))

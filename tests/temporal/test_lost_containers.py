@@ -16,8 +16,8 @@ import pytest
 from swf_temporal.app.client import Client
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
-from swf_temporal.functions.operator.options import Options, SharedFolder
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.forms import SharedFolder
+from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.runtime.variables import Variable, VariableRef
@@ -162,7 +162,7 @@ async def local(bench: Bench, shared: Path) -> AsyncIterator[tuple[Client, str]]
         unused_port = free.getsockname()[1]
     options = Options(shared_folder=SharedFolder(str(shared), str(shared)))
     client = Client.of(bench.server)
-    call_settings = Settings(base_url=f"http://127.0.0.1:{unused_port}/", calls=options)
+    call_settings = Settings(calls=options.replace(base_url=f"http://127.0.0.1:{unused_port}/"))
     async with Worker(client, settings=WorkerSettings(task_queue="lost-function"), call_settings=call_settings):
         yield client, str(unused_port)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
@@ -59,7 +59,7 @@ async def working(bench: Bench, users: Users, folder: Path) -> AsyncIterator[Run
     (folder / "users.yaml").write_text(DEFINITION)
     definition = load(folder / "users.yaml")
     calls = Calls(
-        settings=Settings(base_url=f"grpc://127.0.0.1:{users.port}"),
+        settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")),
         secrets=Secrets({"directory": {"token": "sesame"}}),
     )
     queue = f"rpc-{os.getpid()}-{next(Bench.numbers)}"

@@ -21,8 +21,8 @@ from temporalio.api.common.v1 import Payloads
 from temporalio.converter import DataConverter
 
 from swf_temporal.app.codec_server.authentication import Authentication
-from swf_temporal.app.codec_server.settings import CodecServerSettings
 from swf_temporal.app.http_authentication import KeysUnavailableError, NotAuthenticatedError
+from swf_temporal.app.http_settings import CodecServerSettings
 from swf_temporal.errors import PayloadUnavailable
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
 

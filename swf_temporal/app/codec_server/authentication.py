@@ -4,8 +4,8 @@ from typing import Final
 
 from starlette.requests import Request
 
-from swf_temporal.app.codec_server.settings import CodecServerSettings
 from swf_temporal.app.http_authentication import JwtVerifier, NotAuthenticatedError, bearer_token, is_same
+from swf_temporal.app.http_settings import CodecServerSettings
 
 OPEN: Final = "-"
 """The subject of a request that needs no token."""
@@ -16,7 +16,7 @@ class Authentication:
 
     def __init__(self, settings: CodecServerSettings) -> None:
         self._settings = settings
-        self._jwts = None if settings.jwts is None else JwtVerifier(settings.jwts)
+        self._jwts = None if settings.jwks is None else JwtVerifier(settings)
 
     async def subject_of(self, request: Request) -> str:
         """Return who asks, for the log. Raises NotAuthenticatedError."""

@@ -5,10 +5,9 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from swf_temporal.app.codec_server.settings import CodecServerSettings, read_codec_server_settings
+from swf_temporal.app.http_settings import CodecServerSettings, read_codec_server_settings
 from swf_temporal.app.logs import log_lines
-from swf_temporal.app.payload_settings import read_payload_settings
-from swf_temporal.app.settings import Address, LogFormat, LogLevel
+from swf_temporal.app.option_values import Address, LogFormat, LogLevel
 from swf_temporal.errors import UsageError
 from swf_temporal.payloads.settings import PLAIN, PayloadSettings
 from swf_temporal.temporal.converter import converter_of
@@ -18,7 +17,7 @@ def prepare(
     address: Address, origins: Sequence[str], config: Path | None, log_format: LogFormat | None = None
 ) -> tuple[CodecServerSettings, PayloadSettings]:
     """Return the settings of a codec server, and of the payloads that it reads. Raises UsageError."""
-    payloads = read_payload_settings(file=config)
+    payloads = PayloadSettings.read(file=config)
     if payloads == PLAIN:
         hint = "give the configuration of the workers with --config or SWF_CONFIG"
         raise UsageError("payloads are neither encrypted, compressed nor stored: there is nothing to decode", hint)

@@ -37,8 +37,7 @@ from swf_temporal.app.gateway.limits import Limits
 from swf_temporal.app.gateway.metrics import CONTENT_TYPE, Metrics
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import PATIENCE, Asked, TenantCatalogue
-from swf_temporal.app.gateway.settings import GatewaySettings
-from swf_temporal.app.http_settings import LOOPBACK
+from swf_temporal.app.http_settings import LOOPBACK, GatewaySettings
 from swf_temporal.errors import SwfError
 from swf_temporal.languages.catalogue import Catalogue
 

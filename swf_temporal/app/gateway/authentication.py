@@ -8,8 +8,8 @@ from typing import Any
 from starlette.requests import Request
 
 from swf_temporal.app.gateway.refusals import Refused, unavailable
-from swf_temporal.app.gateway.settings import EVERYONE, GatewaySettings, Operation, Tenant
 from swf_temporal.app.http_authentication import JwtVerifier, KeysUnavailableError, NotAuthenticatedError, bearer_token
+from swf_temporal.app.http_settings import EVERYONE, GatewaySettings, Operation, Tenant
 
 _log = logging.getLogger("swf")
 
@@ -23,8 +23,8 @@ class Authentication:
     def __init__(self, settings: GatewaySettings) -> None:
         self._settings = settings
         # By their hashes: how long it takes to find one tells nothing about those that there are.
-        self._by_key = {_hashed(key): tenant for tenant in settings.tenants for key in tenant.keys}
-        self._jwts = None if settings.jwts is None else JwtVerifier(settings.jwts)
+        self._by_key = {_hashed(key): tenant for tenant in settings.tenants.values() for key in tenant.keys}
+        self._jwts = None if settings.jwks is None else JwtVerifier(settings)
 
     async def tenant_of(self, request: Request) -> Tenant:
         """Return the tenant of *request*.
@@ -45,7 +45,9 @@ class Authentication:
         except KeysUnavailableError as error:
             _log.error("%s", error)
             raise unavailable("the keys of the issuer of tokens cannot be fetched") from None
-        found = next((one for one in self._settings.tenants if one.claims and _claims(claims, one.claims)), None)
+        found = next(
+            (one for one in self._settings.tenants.values() if one.claims and _claims(claims, one.claims)), None
+        )
         if found is None:
             raise Refused(
                 403,

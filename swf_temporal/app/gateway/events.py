@@ -15,7 +15,7 @@ from swf_temporal.app.gateway.cloud_events import BATCH, Received, content_type_
 from swf_temporal.app.gateway.instances import instance_of, link_to
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import PATIENCE, Asked
-from swf_temporal.app.gateway.settings import Operation
+from swf_temporal.app.http_settings import Operation
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.routing.routes import Route, route
 from swf_temporal.temporal.event_dispatch import Receipt, lanes_of
@@ -63,7 +63,7 @@ async def _received(asked: Asked) -> Received:
     asked.permit(Operation.EVENTS)
     settings, headers = asked.settings, asked.request.headers
     is_batch = content_type_of(headers.get("content-type", ""))[0] == BATCH
-    body = await asked.body(settings.max_batch_bytes if is_batch else settings.max_bytes)
+    body = await asked.body(max(settings.max_batch_bytes, settings.max_bytes) if is_batch else settings.max_bytes)
     received = events_of(headers.items(), body)
     count = len(received.events)
     if count > settings.max_batch:

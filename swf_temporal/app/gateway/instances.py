@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from swf_temporal.app.client import Instance
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import Asked
-from swf_temporal.app.gateway.settings import Operation
+from swf_temporal.app.http_settings import Operation
 from swf_temporal.app.instances import RUNNING, STATUSES, described, facts_of, filter_of, listed
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.names import WORKFLOW_TYPES

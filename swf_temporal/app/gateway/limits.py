@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from aiolimiter import AsyncLimiter
 
 from swf_temporal.app.gateway.refusals import Refused
-from swf_temporal.app.gateway.settings import GatewaySettings, Tenant
-from swf_temporal.functions.operator.options import Rate
+from swf_temporal.app.http_settings import GatewaySettings, Tenant
+from swf_temporal.functions.operator.forms import Rate
 
 
 class Limits:
@@ -14,7 +14,7 @@ class Limits:
 
     def __init__(self, settings: GatewaySettings) -> None:
         self._of_all = None if settings.rate is None else _Limit(settings.rate)
-        self._by_tenant = {one.name: _Limit(one.rate) for one in settings.tenants if one.rate is not None}
+        self._by_tenant = {name: _Limit(one.rate) for name, one in settings.tenants.items() if one.rate is not None}
 
     async def count(self, tenant: Tenant, amount: int = 1) -> None:
         """Count *amount* requests of *tenant*. Raises Refused if that is more than it may make now."""

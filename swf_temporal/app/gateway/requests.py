@@ -15,7 +15,7 @@ from swf_temporal.app.gateway.cloud_events import content_type_of, json_of_body
 from swf_temporal.app.gateway.limits import Limits
 from swf_temporal.app.gateway.metrics import Metrics
 from swf_temporal.app.gateway.refusals import Refused
-from swf_temporal.app.gateway.settings import GatewaySettings, Operation, Tenant
+from swf_temporal.app.http_settings import GatewaySettings, Operation, Tenant
 from swf_temporal.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
@@ -139,7 +139,7 @@ class Asked:
             text = found[1] if found else "0"
         if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
             raise Refused(400, "bad-parameter", f"wait is {text!r}", "it is a whole number of seconds, such as wait=30")
-        return min(float(text), self.settings.max_wait)
+        return min(float(text), self.settings.max_wait.total_seconds())
 
 
 def _too_large(limit: int) -> Refused:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import AsyncIterator, Callable, Container, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -11,11 +11,10 @@ from typing import Final
 from swf_temporal.app.client import Client
 from swf_temporal.app.definitions import catalogue_of, resources_of
 from swf_temporal.app.documents import in_one_line
-from swf_temporal.app.gateway.settings import GatewaySettings, read_gateway_settings
+from swf_temporal.app.http_settings import GatewaySettings, read_gateway_settings
 from swf_temporal.app.logs import log_lines
-from swf_temporal.app.payload_settings import read_payload_settings
+from swf_temporal.app.option_values import Address, LogFormat, LogLevel
 from swf_temporal.app.rereading import RereadCatalogue, reread
-from swf_temporal.app.settings import Address, LogFormat, LogLevel
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.errors import Problem, UsageError
 from swf_temporal.languages.catalogue import Catalogue
@@ -61,7 +60,7 @@ def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it option
     refuse_missing_extra()
     settings = read_gateway_settings(os.environ, address, origins, file=config)
     if task_queue is not None:
-        settings = replace(settings, task_queue=task_queue)
+        settings = settings.replace(task_queue=task_queue)
     paths, readable = list(definitions), resources_of(resources)
 
     def read(known: Container[Path]) -> Catalogue:
@@ -73,7 +72,7 @@ def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it option
 
     catalogue = RereadCatalogue(paths, read)
     log_lines(log_format or LogFormat.TEXT, log_level or LogLevel.INFO)
-    return Prepared(settings, catalogue, read_payload_settings(file=config), server, namespace, tls or {})
+    return Prepared(settings, catalogue, PayloadSettings.read(file=config), server, namespace, tls or {})
 
 
 async def serve(prepared: Prepared, ready: Callable[[str], None]) -> int:
@@ -91,7 +90,7 @@ async def serve(prepared: Prepared, ready: Callable[[str], None]) -> int:
 
 async def clients_of(prepared: Prepared) -> dict[str | None, Client]:
     """Return a client for each namespace that a tenant has, and one for the others. Raises UsageError."""
-    names = dict.fromkeys([None, *(one.namespace for one in prepared.settings.tenants)])
+    names = dict.fromkeys([None, *(one.namespace for one in prepared.settings.tenants.values())])
     return {
         name: await Client.connect(prepared.server, namespace=name or prepared.namespace, payloads=prepared.payloads)
         for name in names

@@ -7,7 +7,7 @@ from starlette.responses import JSONResponse, Response
 from swf_temporal.app.gateway.instances import instance_of
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import Asked
-from swf_temporal.app.gateway.settings import Operation
+from swf_temporal.app.http_settings import Operation
 from swf_temporal.app.tasks import Tasks, complete_task, find_task, list_tasks
 
 _MAX_TASKS: Final = 200

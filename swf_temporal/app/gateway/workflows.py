@@ -14,7 +14,7 @@ from swf_temporal.app.gateway.authentication import refuse_workflow
 from swf_temporal.app.gateway.instances import Found, link_to, outcome
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import Asked
-from swf_temporal.app.gateway.settings import Operation
+from swf_temporal.app.http_settings import Operation
 from swf_temporal.app.instances import RUNNING, described
 from swf_temporal.data import JSON
 from swf_temporal.errors import DefinitionsUnavailable, UnknownDefinition, UsageError

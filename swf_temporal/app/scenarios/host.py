@@ -10,7 +10,6 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
-from swf_temporal.app.payload_settings import read_payload_settings
 from swf_temporal.app.scenarios.driver import ScenarioDriver
 from swf_temporal.app.scenarios.scripted import ScriptedCalls, Session
 from swf_temporal.app.scenarios.virtual_time import BeginningAt, Listener, VirtualTime
@@ -18,6 +17,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
+from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.simulation.clock import MICROSECOND
 from swf_temporal.simulation.scenario import Observed, Scenario, workflows_of
@@ -127,7 +127,7 @@ async def scenario_host(
     calls_of: Callable[[], ScriptedCalls] = ScriptedCalls, runner_of: Callable[[Listener], VirtualTime] = VirtualTime
 ) -> AsyncIterator[ScenarioHost]:
     """Start a server, and a worker for which time is virtual, for as long as the context lasts."""
-    async with local_server(extra=_CONFIGURED, payloads=read_payload_settings()) as server:
+    async with local_server(extra=_CONFIGURED, payloads=PayloadSettings.read()) as server:
         calls = calls_of()
         worker = make_worker(
             server.client,

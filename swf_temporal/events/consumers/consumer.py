@@ -20,7 +20,7 @@ from typing import Final
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.events.channels import at, channel_of, client_id_of, family_of
+from swf_temporal.events.channels import at, channel_of, client_id_of
 from swf_temporal.events.consumers.port import Incoming, MessageSource, NeverError, NotNowError, Take
 from swf_temporal.events.messages import event_in
 from swf_temporal.events.settings import ConsumerSettings
@@ -52,9 +52,9 @@ class Consumer:
         self.is_connected = False
         self._source = source
         self._take = take
-        self._family = family_of(consumer.broker.url)
+        self._family = consumer.family
         self._dead_letters = _DeadLetters(consumer, settings)
-        self._hidden: dict[str, JSON] = {"credentials": [*consumer.broker.credentials, *settings.credentials]}
+        self._hidden: dict[str, JSON] = {"credentials": [*consumer.secrets, *settings.credentials]}
         scrub_libraries()
         self._unknown: set[str] = set()
 
@@ -85,7 +85,7 @@ class Consumer:
 
     @property
     def _place(self) -> str:
-        broker = self.settings.broker
+        broker = self.settings
         return " ".join(filter(None, (broker.url.rpartition("@")[2], broker.address)))
 
     async def _consume(self, messages: AsyncGenerator[Incoming]) -> None:
@@ -159,10 +159,10 @@ class _DeadLetters:
     def __init__(self, consumer: ConsumerSettings, settings: Settings) -> None:
         self._name = consumer.name
         self._brokers = Brokers(Http(settings))
-        self._family = family_of(consumer.broker.url)
+        self._family = consumer.family
         self._channel = None
         if consumer.dead_letter is not None:
-            channel = channel_of(settings, consumer.broker, client_id_of(f"{consumer.name}/dead"), _MAX_LETTER_BYTES)
+            channel = channel_of(settings, consumer, client_id_of(f"{consumer.name}/dead"), _MAX_LETTER_BYTES)
             self._channel = at(channel, consumer.dead_letter)
 
     async def bury(self, incoming: Incoming, reason: str) -> None:

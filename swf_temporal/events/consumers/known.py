@@ -3,7 +3,7 @@
 import importlib
 from typing import Final
 
-from swf_temporal.events.channels import channel_of, client_id_of, family_of
+from swf_temporal.events.channels import channel_of, client_id_of
 from swf_temporal.events.consumers.port import MessageSource
 from swf_temporal.events.settings import ConsumerSettings
 from swf_temporal.functions.call import optional
@@ -21,9 +21,9 @@ SOURCES: Final = {
 
 def source_of(consumer: ConsumerSettings, settings: Settings) -> MessageSource:
     """Return where *consumer* takes messages from. Raises CallFailed if the library of its protocol is missing."""
-    module, name, library = SOURCES[family_of(consumer.broker.url)]
-    optional(library, module, f"consumers of {family_of(consumer.broker.url)}")
-    channel = channel_of(settings, consumer.broker, client_id_of(consumer.name), consumer.max_bytes)
+    module, name, library = SOURCES[consumer.family]
+    optional(library, module, f"consumers of {consumer.family}")
+    channel = channel_of(settings, consumer, client_id_of(consumer.name), consumer.max_bytes)
     made: MessageSource = getattr(importlib.import_module(f"swf_temporal.events.consumers.{module}"), name)(
         channel, consumer
     )

@@ -23,7 +23,7 @@ class NatsSource:
 
     def __init__(self, channel: Channel, settings: ConsumerSettings) -> None:
         self._channel = channel
-        self._stream = settings.broker.stream
+        self._stream = settings.stream
         self._durable = settings.group or settings.name
         self._prefetch = settings.prefetch
 

@@ -66,7 +66,7 @@ def _configured(settings: Settings, function: str, document: Document, spoken: S
         return None
     wire = WIRES.get(configured.partition("://")[0].lower())
     is_meant = wire is not None and (not spoken or _alike(spoken, wire.family) is not None)
-    if configured == settings.base_url and not is_meant:
+    if configured == settings.calls.base_url and not is_meant:
         return None
     if wire is None:
         message = (

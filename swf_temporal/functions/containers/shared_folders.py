@@ -10,7 +10,7 @@ from pathlib import Path
 
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.containers.folders import read_files, write_files
-from swf_temporal.functions.operator.options import SharedFolder
+from swf_temporal.functions.operator.forms import SharedFolder
 from swf_temporal.runtime.host import CallFolder
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
 

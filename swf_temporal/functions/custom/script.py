@@ -22,8 +22,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script_process import LENGTH
-from swf_temporal.functions.operator.options import Options
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Settings, merged
 
 MEMORY = 1 << 30
 """Bytes of address space that a script may take, Python included."""
@@ -51,12 +50,12 @@ class Scripts:
             message = f"function '{name}' is a script, and this worker does not run scripts"
             raise permanent_failure("ScriptsOff", f"{message}: its operator may allow them with SWF_SCRIPTS=1")
         code, arguments = _script(call)
-        options = self._settings.for_function(name).merged_over(self._settings.calls)
-        limit = (options.timeout or self._settings.timeout).total_seconds()
+        options = merged(self._settings.for_function(name), self._settings.calls)
+        limit = options.timeout.total_seconds()
         request = {"code": code, "arguments": arguments, "seconds": math.ceil(limit), "memory": MEMORY}
         try:
             async with asyncio.timeout(limit):
-                written = await _run(call, json.dumps(request).encode(), self._largest(options))
+                written = await _run(call, json.dumps(request).encode(), options.max_response_bytes)
         except TimeoutError:
             raise CallFailed(
                 f"the script of function '{name}' did not end within {limit:g} s", code="Timeout"
@@ -67,9 +66,6 @@ class Scripts:
             # It has all that its process has, so it can also write where only its result is written.
             message = f"the script of function '{name}' wrote something else than its result, or nested it too deeply"
             raise CallFailed(message, code="ScriptCrashed") from None
-
-    def _largest(self, options: Options) -> int:
-        return options.max_response_bytes or self._settings.max_response_bytes
 
 
 async def _run(call: Call, request: bytes, largest: int) -> bytes:

@@ -25,8 +25,7 @@ from swf_temporal.functions.http.connections import RESEND, Connections
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import Request, check_headers, redirected
 from swf_temporal.functions.operator.limits import RateLimits
-from swf_temporal.functions.operator.options import Effective
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import HostOptions, Settings
 from swf_temporal.origins import PORTS
 
 _MAX_SHOWN = 200
@@ -104,7 +103,7 @@ class Http:
         return response, content
 
     @asynccontextmanager
-    async def _exchange(self, request: Request) -> AsyncIterator[tuple[httpx.Response, Effective]]:
+    async def _exchange(self, request: Request) -> AsyncIterator[tuple[httpx.Response, HostOptions]]:
         """Yield the answer to *request*, or to the last of those that a service redirected to; and how it was asked."""
         check_headers(request)
         sent = request
@@ -162,14 +161,14 @@ class _There:
 
     url: httpx.URL
     port: int
-    options: Effective
+    options: HostOptions
 
     @property
     def host(self) -> str:
         return self.url.host
 
 
-def _with_configured(request: Request, options: Effective) -> list[tuple[str, str]]:
+def _with_configured(request: Request, options: HostOptions) -> list[tuple[str, str]]:
     given = {name.lower() for name, _ in request.headers}
     more = ((name, value) for name, value in options.headers.items() if name.lower() not in given)
     return [(name, value) for name, value in (*request.headers, *more) if name.lower() not in _FRAMING]

@@ -21,8 +21,7 @@ from swf_temporal import __version__
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.http.streams import Stream, UnansweredError, connected, fresh
 from swf_temporal.functions.operator.network import looked_up
-from swf_temporal.functions.operator.options import Effective
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import HostOptions, Settings
 from swf_temporal.functions.operator.tls import Tls
 
 _DEFAULT_HEADERS = {
@@ -55,7 +54,7 @@ class Connections:
             WeakKeyDictionary()
         )
 
-    def to(self, url: httpx.URL, options: Effective) -> httpx.AsyncClient:
+    def to(self, url: httpx.URL, options: HostOptions) -> httpx.AsyncClient:
         """Return the client for requests to *url*."""
         proxy = self._usual_proxy(url) if options.proxy is None else options.proxy or None
         clients = self._clients.setdefault(asyncio.get_running_loop(), {})

@@ -1,141 +1,184 @@
-"""The settings of calls, as a configuration file and the environment give them.
+"""The configuration: settings in sections of a file, and environment variables, which win over it.
 
-One file in YAML or JSON, which `SWF_CONFIG` names, and variables named `SWF_…`; a variable wins over the file.
+A setting is one field of a `Section`: its type says how it is written, its bounds and its default are the field's, its
+key in the file is its name in camel case, and its variable is the prefix of the section and its name. The file is YAML
+or JSON, and `--config` or `SWF_CONFIG` names it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import timedelta
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from types import UnionType
+from typing import Any, ClassVar, Final, NamedTuple, Self, Union, get_args, get_origin
 
-import httpx
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo
 from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
-from swf_temporal.fetching.resources import Resources
 from swf_temporal.files import read_text
-from swf_temporal.functions.operator import parsers
-from swf_temporal.functions.operator.network import Network, Pattern, read_pattern
-from swf_temporal.functions.operator.options import Options, Rate, SharedFolder, environment_name
-from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.functions.operator.tls import Tls
-from swf_temporal.functions.operator.variables import Variables
-from swf_temporal.text.model_errors import expected_form, fields_at
+from swf_temporal.functions.operator.credentials import without_password
+from swf_temporal.text.model_errors import allowed_words, expected_form, fields_at
 from swf_temporal.text.parsing import read_data
 from swf_temporal.text.suggestions import suggestion
 
-_FILE = "SWF_CONFIG"
-_NAMED = f"it is named by --config or {_FILE}"
+SECTIONS: Final = (
+    *("calls", "functions", "hosts", "network", "modules", "scripts", "worker"),
+    *("storage", "encryption", "compression", "codecServer", "events", "gateway"),
+)
+"""The keys at the top of the file."""
+_FILE: Final = "SWF_CONFIG"
+_NAMED: Final = f"it is named by --config or {_FILE}"
+_NO_KEY: Final = "\0"
+_OF_A_KEY: Final = "[key]"
+_MIB: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """The environment variable of a setting, where the type of its field says something of it."""
+
+    name: str | None = None
+    """None is for the prefix of the section and the name of the field; an empty one for no variable."""
+    is_confidential: bool = False
+    """Whether a mistake is told without the value, which may hold a password."""
+    may_be_empty: bool = False
+    """Whether an empty one says something; others say nothing then."""
+
+
+NO_VARIABLE: Final = Variable("")
+
+
+class FromVariable(str):
+    """A text that stands in an environment variable."""
+
+    __slots__ = ("variable",)
+    variable: Variable
+
+    def __new__(cls, text: str, variable: Variable) -> Self:
+        """Return *text* as that of *variable*."""
+        self = super().__new__(cls, text)
+        self.variable = variable
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What holds values that a configuration names: variables, and files beside it."""
+
+    env: Mapping[str, str]
+    folder: Path
+
+    def held(self, source: str) -> str:
+        """Return what `env:VARIABLE` or `file:PATH` holds. Raises ValueError."""
+        kind, _, name = source.partition(":")
+        if kind == "env":
+            if name not in self.env:
+                raise ValueError(f"the variable {name} is not set")
+            return self.env[name]
+        try:
+            return (self.folder / name).read_text(encoding="utf-8").strip()
+        except (OSError, ValueError) as error:
+            raise ValueError(f"the file {name} cannot be read: {error}") from None
+
+
+def reading(info: ValidationInfo) -> Reading | None:
+    """Return what a configuration is read with; None if it is a program that makes a section."""
+    return info.context if isinstance(info.context, Reading) else None
+
+
+def argument(default: Any) -> Any:
+    """Return a field of a section that is no setting: programs and commands say it."""
+    return Field(default, alias=_NO_KEY)
+
+
+class Setting(NamedTuple):
+    """A setting of a section: what it is called, or the section that it is."""
+
+    key: str
+    variable: Variable | None
+    section: "type[Section] | None"
 
 
 class Section(BaseModel):
-    """A part of the file, in which there is nothing but its options."""
+    """A part of the configuration, in which there is nothing but its settings."""
 
-    model_config = ConfigDict(extra="forbid", alias_generator=to_camel)
-
-
-class _Tls(Section):
-    verify: bool = True
-    ca: str | None = None
-    cert: str | None = None
-    key: str | None = None
-
-
-class _ForHost(Section):
-    timeout: Annotated[timedelta | None, BeforeValidator(parsers.as_timeout)] = None
-    headers: Annotated[dict[str, str], BeforeValidator(parsers.as_headers)] = Field(default_factory=dict)
-    tls: _Tls | None = None
-    proxy: Annotated[str | None, BeforeValidator(parsers.as_proxy)] = None
-    concurrency: Annotated[int | None, BeforeValidator(parsers.as_count)] = None
-    rate: Annotated[Rate | None, BeforeValidator(parsers.as_rate)] = None
-    max_response_bytes: Annotated[int | None, BeforeValidator(parsers.as_count)] = None
-    check_responses: bool | None = None
-    retry_on_closed_connection: bool | None = None
-
-
-class _ForFunction(_ForHost):
-    base_url: Annotated[str | None, BeforeValidator(parsers.as_url)] = None
-    shared_folder: Annotated[SharedFolder | None, BeforeValidator(parsers.as_shared_folder)] = None
-
-
-class _Network(Section):
-    allow: list[str] = Field(default_factory=list)
-    deny: list[str] = Field(default_factory=list)
-
-
-class _File(Section):
-    calls: _ForFunction = Field(default_factory=_ForFunction)
-    functions: dict[str, _ForFunction] = Field(default_factory=dict)
-    hosts: dict[str, _ForHost] = Field(default_factory=dict)
-    network: _Network = Field(default_factory=_Network)
-    modules: list[str] | None = None
-    scripts: bool | None = None
-    worker: dict[str, Any] = Field(default_factory=dict)
-    """What concerns no call but the worker itself, which reads it."""
-    storage: dict[str, Any] = Field(default_factory=dict)
-    """What concerns payloads: `app/payload_settings.py` reads it."""
-    encryption: dict[str, Any] = Field(default_factory=dict)
-    compression: bool | None = None
-    codec_server: dict[str, Any] = Field(default_factory=dict)
-    """What concerns the codec server, which reads it."""
-    events: dict[str, Any] = Field(default_factory=dict)
-    """What concerns consumers and sinks: `app/event_settings.py` reads it."""
-    gateway: dict[str, Any] = Field(default_factory=dict)
-    """What concerns the gateway, which reads it."""
-
-
-Model = TypeVar("Model", bound=Section)
-
-
-def read_settings(
-    env: Mapping[str, str], *, local: bool = False, file: Path | None = None, resources: Resources | None = None
-) -> Settings:
-    """Return the settings that the configuration *file* (else the one that `SWF_CONFIG` names) and *env* give.
-
-    *resources* is what documents may refer to, if that is not what *env* says.
-
-    *local* is for trying definitions out on this machine: then it may be called itself, and definitions may
-    bring scripts. Raises UsageError for what cannot be read, naming the place or the variable.
-    """
-    path = configuration_file(env, file)
-    content = _File() if path is None else validated(_File, content_of(path), path)
-    variables = Variables(env)
-    calls = variables.options().merged_over(_options(content.calls, path, "calls"))
-    named = {
-        environment_name(name): _options(each, path, f"functions › {name}") for name, each in content.functions.items()
-    }
-    for name in variables.names():
-        named[name] = variables.options(name).merged_over(named.get(name, Options()))
-    base_urls = {environment_name(name): each.base_url for name, each in content.functions.items() if each.base_url}
-    settings = Settings(
-        base_urls={**base_urls, **variables.base_urls()},
-        base_url=variables.base_url() or content.calls.base_url,
-        calls=calls,
-        named=named,
-        hosts={_pattern(path, name): _options(each, path) for name, each in content.hosts.items()},
-        resources=resources or Resources.from_environment(env),
-        modules=variables.modules(content.modules),
-        scripts=variables.switch("SWF_SCRIPTS", local if content.scripts is None else content.scripts),
-        network=Network(
-            allow=variables.patterns("SWF_ALLOW_HOSTS")
-            or tuple(_pattern(path, text) for text in content.network.allow),
-            deny=variables.patterns("SWF_DENY_HOSTS") or tuple(_pattern(path, text) for text in content.network.deny),
-            local=local,
-        ),
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, alias_generator=to_camel, validate_by_name=True, hide_input_in_errors=True
     )
-    return replace(settings, network=replace(settings.network, named=tuple(_named_in(settings))))
+    section: ClassVar[str | None] = None
+    """Its key at the top of the file; None if its settings stand there, or within another section."""
+    prefix: ClassVar[str | None] = None
+    """The beginning of its variables; None if it has none."""
+
+    def replace(self, **changes: Any) -> Self:
+        """Return this section with *changes*."""
+        return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | changes)
+
+    @classmethod
+    def settings(cls) -> Iterator[Setting]:
+        """Yield all settings."""
+        for name, field in cls.model_fields.items():
+            annotation = field.annotation
+            kinds = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+            section = next((one for one in kinds if isinstance(one, type) and issubclass(one, Section)), None)
+            variable = next((one for one in field.metadata if isinstance(one, Variable)), Variable())
+            if variable.name is None and cls.prefix is not None and section is None:
+                variable = replace(variable, name=f"{cls.prefix}{name.upper()}")
+            if field.alias != _NO_KEY:
+                yield Setting(str(field.alias), variable if variable.name else None, section)
+
+    @classmethod
+    def merged(cls, content: Any, env: Mapping[str, str], ending: str = "") -> Any:
+        """Return *content*, which a file has of this section, with what *env* says in variables with that *ending*."""
+        if not isinstance(content, dict):
+            return content
+        found = dict(content)
+        for key, variable, section in cls.settings():
+            if section is not None and (part := section.merged(found.get(key, {}), env, ending)):
+                found[key] = part
+            elif variable is not None:
+                name = f"{variable.name}{ending}"
+                if name in env and (env[name].strip() or variable.may_be_empty):
+                    found[key] = FromVariable(env[name].strip(), replace(variable, name=name))
+        return found
+
+    @classmethod
+    def read(
+        cls,
+        env: Mapping[str, str] = os.environ,
+        *,
+        file: Path | None = None,
+        arguments: Mapping[str, object] | None = None,
+        with_secrets: bool = True,
+    ) -> Self:
+        """Return what *arguments* give, else *env*, else the configuration *file* or that in `SWF_CONFIG`.
+
+        An argument that is None says nothing. Unless *with_secrets*, secrets stay the places where they are. Raises
+        UsageError for what cannot be read, naming the place or the variable.
+        """
+        path = file or (Path(env[_FILE]) if env.get(_FILE) else None)
+        content = {} if path is None else _content_of(path)
+        if cls.section is None:
+            keys = {setting.key for setting in cls.settings()}
+            content = {key: value for key, value in content.items() if key in keys}
+        merged = cls.merged(content if cls.section is None else content.get(cls.section, {}), env)
+        context = Reading(env, path.parent if path else Path()) if with_secrets else None
+        try:
+            settings = cls.model_validate(merged, by_name=False, context=context)
+        except ValidationError as error:
+            told = [_told(details, cls, merged, path) for details in error.errors(include_url=False)]
+            if len(told) == 1:
+                raise UsageError(*told[0]) from None
+            raise UsageError("\n".join(": ".join(filter(None, one)) for one in told)) from None
+        given = {name: value for name, value in (arguments or {}).items() if value is not None}
+        return settings.replace(**given) if given else settings
 
 
-def configuration_file(env: Mapping[str, str], file: Path | None = None) -> Path | None:
-    """Return the path of the configuration: *file*, else the one that *env* names."""
-    return file or (Path(env[_FILE]) if env.get(_FILE) else None)
-
-
-def content_of(path: Path) -> JSON:
-    """Return what the configuration at *path* holds. Raises UsageError."""
+def _content_of(path: Path) -> dict[str, JSON]:
+    """Return the sections that the configuration at *path* has. Raises UsageError."""
     try:
         text = read_text(path)
     except (OSError, ValueError) as error:
@@ -145,59 +188,59 @@ def content_of(path: Path) -> JSON:
         content: JSON = read_data(text)
     except ValueError as error:
         raise UsageError(f"the configuration {path} is neither YAML nor JSON: {error}", _NAMED) from None
-    return {} if content is None else content
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise UsageError(f"{path}: the file: it must be an object")
+    for key in content:
+        if key not in SECTIONS:
+            raise UsageError(f"{path}: {key}: there is no such option{suggestion(str(key), SECTIONS)}")
+    return content
 
 
-def validated(model: type[Model], content: JSON, path: Path, within: Sequence[str] = ()) -> Model:
-    """Return *content*, which stands *within* a part of the file at *path*, as a *model*. Raises UsageError."""
-    try:
-        return model.model_validate(content)
-    except ValidationError as error:
-        raise UsageError("\n".join(f"{path}: {_text_of(each, model, within)}" for each in error.errors())) from None
+def _told(details: ErrorDetails, model: type[Section], content: Any, path: Path | None) -> tuple[str, str | None]:
+    """Return what is wrong, with its place in the file, and a hint; or the variable, and what is wrong there."""
+    facts = details.get("ctx", {}) if details["type"] == "custom" else {}
+    text, hint, value = _text_of(details, model), facts.get("hint"), content
+    place = [] if model.section is None else [model.section]
+    steps = [step for step in (*details["loc"], *facts.get("path", ())) if step != _OF_A_KEY]
+    for number, step in enumerate(steps):
+        has = step in value if isinstance(value, dict) else isinstance(value, list) and isinstance(step, int)
+        value = value[step] if has else None
+        if isinstance(value, FromVariable):
+            shown = "is not what it should be" if value.variable.is_confidential else f"is {without_password(value)!r}"
+            rest = [one for one in steps[number + 1 :] if isinstance(one, str)]
+            return f"{value.variable.name} {shown}", "; ".join(filter(None, (": ".join([*rest, text]), hint)))
+        name = value.get("name") if isinstance(step, int) and isinstance(value, dict) else None
+        place.append(name if isinstance(name, str) else str(step))
+    where = " › ".join(place)
+    return f"{path}: {where}: {text}" if path else f"{where}: {text}", hint
 
 
-def _text_of(problem: Any, model: type[Section], within: Sequence[str]) -> str:
-    *place, last = (*within, *problem["loc"]) or ("the file",)
-    where = " › ".join(str(step) for step in (*place, last))
-    if problem["type"] == "extra_forbidden":
-        return f"{where}: there is no such option{suggestion(str(last), fields_at(model, problem['loc'][:-1]))}"
-    expected = expected_form(problem["type"])
-    return f"{where}: {problem['msg'].removeprefix('Value error, ') if expected is None else f'it must be {expected}'}"
+def _text_of(details: ErrorDetails, model: type[Section]) -> str:
+    kind, facts = details["type"], details.get("ctx", {})
+    *place, last = details["loc"] or ("",)
+    match kind:
+        case "extra_forbidden":
+            return f"there is no such option{suggestion(str(last), fields_at(model, place))}"
+        case "missing":
+            variable = next((one for key, one, _ in _section_at(model, place).settings() if key == last), None)
+            return "it is missing" + (f"; write it here, or set {variable.name}" if variable else "")
+        case "enum" | "literal_error":
+            return f"it must be one of {', '.join(allowed_words(details))}"
+        case "greater_than_equal":
+            return f"it must be at least {_number(facts['ge'])}"
+        case "less_than_equal":
+            return f"it must be at most {_number(facts['le'])}"
+    expected = expected_form(kind)
+    return details["msg"].removeprefix("Value error, ") if expected is None else f"it must be {expected}"
 
 
-def _options(section: _ForHost, path: Path | None, place: str | None = None) -> Options:
-    """Return the options as calls use them. Files are looked for beside the configuration."""
-    tls = None
-    if section.tls is not None and path is not None:
-        if place is not None and not section.tls.verify:
-            hint = "write it under `hosts`, for the one host that cannot prove who it is"
-            raise UsageError(f"{path}: {place} › tls › verify: a server is left unverified by its host alone", hint)
-        files = section.tls.model_dump(exclude={"verify"})
-        tls = Tls(section.tls.verify, **{key: name and str(path.parent / name) for key, name in files.items()})
-        tls.context()
-    return Options(
-        timeout=section.timeout,
-        headers=section.headers,
-        tls=tls,
-        proxy=section.proxy,
-        concurrency=section.concurrency,
-        rate=section.rate,
-        max_response_bytes=section.max_response_bytes,
-        check_responses=section.check_responses,
-        retry_on_closed_connection=section.retry_on_closed_connection,
-        shared_folder=section.shared_folder if isinstance(section, _ForFunction) else None,
-    )
+def _section_at(model: type[Section], place: list[int | str]) -> type[Section]:
+    for step in place:
+        model = next((inner for key, _, inner in model.settings() if key == step and inner), model)
+    return model
 
 
-def _pattern(path: Path | None, text: str) -> Pattern:
-    try:
-        return read_pattern(text)
-    except UsageError as error:
-        raise UsageError(f"{path}: {error.message}", error.hint) from None
-
-
-def _named_in(settings: Settings) -> list[Pattern]:
-    """Return the servers and proxies that the settings name: one that is named is meant to be reached."""
-    proxies = [each.proxy for each in (settings.calls, *settings.named.values(), *settings.hosts.values())]
-    urls = [settings.base_url, *settings.base_urls.values(), *proxies]
-    return [read_pattern(httpx.URL(url).netloc.decode("ascii").rpartition("@")[2]) for url in urls if url]
+def _number(bound: int) -> str:
+    return f"{bound // _MIB}MiB" if bound % _MIB == 0 else f"{bound:,}"

@@ -10,6 +10,8 @@ from urllib.parse import unquote
 _NAMES: Final = re.compile("auth|cookie|credential|key|password|secret|session|signature|token", re.IGNORECASE)
 """What is in the names of headers that hold credentials."""
 
+_PASSWORD: Final = re.compile(r"(?<=://)([^:@/\s]*):\S*@|(?<=[?&])(password=)[^&\s]*")
+
 
 def in_headers(headers: Mapping[str, str]) -> Iterator[str]:
     """Yield the credentials in *headers*: whole values, and what follows a scheme such as `Bearer`."""
@@ -37,6 +39,11 @@ def in_url(url: str) -> Iterator[str]:
     if at:
         username, _, password = login.partition(":")
         yield from of_login(unquote(username), unquote(password))
+
+
+def without_password(text: str) -> str:
+    """Return *text* with three dots for each password that a URL in it has."""
+    return _PASSWORD.sub(lambda found: f"{found[2]}…" if found[2] else f"{found[1]}:…@", text)
 
 
 def _decoded(text: str) -> str:

@@ -7,8 +7,7 @@ from weakref import WeakKeyDictionary
 
 from aiolimiter import AsyncLimiter
 
-from swf_temporal.functions.operator.options import Options, environment_name
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import HostOptions, Settings, environment_name
 
 _Bounds = list[AbstractAsyncContextManager[None]]
 
@@ -29,14 +28,14 @@ class RateLimits:
         """Return a turn to call *host*."""
         return _all_of(self._of(("host", host, port), lambda: self._settings.for_host(host, port)))
 
-    def _of(self, key: Hashable, options: Callable[[], Options]) -> _Bounds:
+    def _of(self, key: Hashable, options: Callable[[], HostOptions]) -> _Bounds:
         bounds = self._bounds.setdefault(asyncio.get_running_loop(), {})
         if key not in bounds:
             bounds[key] = list(_bounds(options()))
         return bounds[key]
 
 
-def _bounds(options: Options) -> Iterable[AbstractAsyncContextManager[None]]:
+def _bounds(options: HostOptions) -> Iterable[AbstractAsyncContextManager[None]]:
     # First a place, then the moment: a call that has waited for the moment should use it.
     if options.concurrency is not None:
         yield asyncio.Semaphore(options.concurrency)

@@ -6,14 +6,17 @@ start a workflow can ask what only the machine itself may ask, such as its cloud
 
 import asyncio
 import socket
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
-from swf_temporal.errors import CallFailed, UsageError
+from pydantic import BeforeValidator
+
+from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import permanent_failure
+from swf_temporal.functions.operator.configuration import Section, Variable, argument
+from swf_temporal.functions.operator.forms import SPLIT
 
 Address: TypeAlias = IPv4Address | IPv6Address
 _Block: TypeAlias = IPv4Network | IPv6Network
@@ -66,7 +69,7 @@ class Pattern:
 def read_pattern(text: str) -> Pattern:
     """Return the pattern that *text* is: `api.example.com`, `*.example.com`, `10.0.0.0/8`, `[::1]:8080`.
 
-    Raises UsageError if it is none.
+    Raises ValueError if it is none.
     """
     text = text.strip().lower()
     host, port = _split(text)
@@ -76,9 +79,8 @@ def read_pattern(text: str) -> Pattern:
         pass
     plain = host.removeprefix("*.") if host != "*" else "any"
     if not plain or not all(part.replace("-", "").replace("_", "").isalnum() for part in plain.split(".")):
-        raise UsageError(
-            f"{text!r} is not a host", "write api.example.com, *.example.com, api.example.com:8443 or 10.0.0.0/8"
-        )
+        forms = "api.example.com, *.example.com, api.example.com:8443 or 10.0.0.0/8"
+        raise ValueError(f"{text!r} is not a host; write {forms}")
     return Pattern(host, port=port)
 
 
@@ -94,19 +96,24 @@ _NOT_FROM_OUTSIDE = tuple(read_pattern(text) for text in (*_THIS_MACHINE, *_META
 _NOT_EVEN_HERE = tuple(read_pattern(text) for text in (*_METADATA, *_METADATA_NAMES))
 
 
-@dataclass(frozen=True)
-class Network:
+HostPattern = Annotated[
+    Pattern, BeforeValidator(lambda value: value if isinstance(value, Pattern) else read_pattern(str(value)))
+]
+_Hosts = Annotated[tuple[HostPattern, ...], SPLIT]
+
+
+class Network(Section):
     """The network hosts that may be called.
 
     What `deny` has is denied. If `allow` has anything, nothing else is allowed. This machine itself and the metadata
     services of clouds are denied too, unless `allow` has their address, or their name without a wildcard.
     """
 
-    allow: Sequence[Pattern] = ()
-    deny: Sequence[Pattern] = ()
-    named: Sequence[Pattern] = ()
+    allow: Annotated[_Hosts, Variable("SWF_ALLOW_HOSTS")] = ()
+    deny: Annotated[_Hosts, Variable("SWF_DENY_HOSTS")] = ()
+    named: tuple[Pattern, ...] = argument(())
     """What the operator names elsewhere, as the server of a function or as a proxy: allowed as well."""
-    local: bool = False
+    local: bool = argument(default=False)
     """Whether this machine itself may be called, as one wants who tries things out on it."""
 
     async def allowed_addresses(self, host: str, port: int) -> list[str]:

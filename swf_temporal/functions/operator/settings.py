@@ -1,120 +1,228 @@
 """The settings of calls: for all, by function and by host."""
 
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import AfterValidator, Field, field_validator
 
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.functions.operator import credentials
-from swf_temporal.functions.operator.network import Network, Pattern
-from swf_temporal.functions.operator.options import Effective, Options, SharedFolder, environment_name
+from swf_temporal.functions.operator.configuration import NO_VARIABLE, Section, Variable, argument
+from swf_temporal.functions.operator.forms import (
+    HEADERS,
+    RATE,
+    SHARED_FOLDER,
+    SPLIT,
+    Count,
+    Duration,
+    Proxy,
+    Rate,
+    SharedFolder,
+    Url,
+)
+from swf_temporal.functions.operator.network import HostPattern, Network, Pattern, read_pattern
 from swf_temporal.functions.operator.tls import Tls
+from swf_temporal.text.model_errors import validation_error
 
-__all__ = ["Settings", "environment_name"]
+_CONFIDENTIAL = Variable(is_confidential=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The operator's settings for calls. `configuration.read_settings` takes them from a file and the environment."""
+class HostOptions(Section):
+    """The settings of calls to one host, or how one call is made: what is not set is as for all calls."""
 
-    base_urls: Mapping[str, str] = field(default_factory=dict)
-    """Where services are, by the name of a function or of its document; wins over the document's servers."""
-    base_url: str | None = None
-    """Where services are that `base_urls` does not name; wins over the document's servers too."""
-    timeout: timedelta = timedelta(seconds=30)
-    """The longest that one attempt may take, where nothing else is said."""
-    max_response_bytes: int = 2 * 1024 * 1024
-    """The largest answer that is taken, where nothing else is said; the engine can carry no more than 2 MiB."""
-    max_connections: int = 100
-    document_lifetime: timedelta = timedelta(minutes=5)
+    prefix: ClassVar[str] = "SWF_"
+
+    timeout: Duration = timedelta(seconds=30)
+    """The longest that one attempt may take, from connecting to the last byte of the answer."""
+    headers: Annotated[Mapping[str, str], HEADERS, _CONFIDENTIAL] = Field(default_factory=dict, repr=False)
+    """Sent along, unless the definition says another value."""
+    tls: Tls = Tls()
+    proxy: Annotated[Proxy | None, Variable(is_confidential=True, may_be_empty=True)] = Field(None, repr=False)
+    """The URL of a proxy; an empty one is for none, whatever the environment says."""
+    concurrency: Count | None = None
+    """How many calls one worker makes at once; others wait."""
+    rate: Annotated[Rate, RATE] | None = None
+    """How often one worker calls; others wait."""
+    max_response_bytes: Count = 2 * 1024 * 1024
+    """The largest answer that is taken; the engine can carry no more than 2 MiB."""
+    check_responses: bool = False
+    """Whether answers must fit the schema that an OpenAPI document has for them."""
+    retry_on_closed_connection: bool = True
+    """Whether a request that may be repeated is sent again if a kept connection is closed before it is answered."""
+
+
+class Options(HostOptions):
+    """The settings of calls of one function, or of all calls."""
+
+    base_url: Url | None = None
+    """Where the service is; wins over the servers of its document."""
+    shared_folder: Annotated[SharedFolder, SHARED_FOLDER] | None = None
+    """Where the directories of calls stand that are given one: functions in containers."""
+
+    @field_validator("tls")
+    @classmethod
+    def _verified(cls, tls: Tls) -> Tls:
+        if not tls.verify:
+            hint = "write it under `hosts`, for the one host that cannot prove who it is"
+            raise validation_error("a server is left unverified by its host alone", "verify", hint=hint)
+        return tls
+
+
+def _by_environment_name(functions: Mapping[str, Options]) -> dict[str, Options]:
+    return {environment_name(name): options for name, options in functions.items()}
+
+
+class Settings(Section):
+    """The operator's settings for calls. `read_settings` takes them from a file and the environment."""
+
+    prefix: ClassVar[str] = "SWF_"
+    document_lifetime: ClassVar[timedelta] = timedelta(minutes=5)
     """For how long a document fetched from a URL is used before it is fetched again."""
-    modules: tuple[str, ...] | None = None
+
+    calls: Options = Options()
+    """What holds for all calls. Its limits are for all of them together."""
+    functions: Annotated[Mapping[str, Options], AfterValidator(_by_environment_name), NO_VARIABLE] = Field(
+        default_factory=dict
+    )
+    """What holds for a function, a document or a service, by its name as variables write it; and what variables say of
+    a host."""
+    hosts: Annotated[Mapping[HostPattern, HostOptions], NO_VARIABLE] = Field(default_factory=dict)
+    network: Network = Network(local=True)
+    """Which hosts calls may reach. A worker is stricter than this default, see `read_settings`."""
+    modules: Annotated[tuple[str, ...] | None, SPLIT, Variable("SWF_FUNCTION_MODULES", may_be_empty=True)] = None
     """The Python modules or packages whose functions `module:function` may name, beside those that are registered.
 
     None names no other. Where there is a list, installed packages that are not in it offer nothing.
     """
     scripts: bool = False
     """Whether definitions may bring scripts."""
-    network: Network = field(default_factory=lambda: Network(local=True))
-    """Which hosts calls may reach. A worker is stricter than this default, see `read_settings`."""
-    calls: Options = field(default_factory=Options)
-    """What holds for all calls. Its limits are for all of them together."""
-    named: Mapping[str, Options] = field(default_factory=dict)
-    """What holds for a function, by its name as variables write it; a host may be named so as well."""
-    hosts: Mapping[Pattern, Options] = field(default_factory=dict)
-    resources: Resources = field(default_factory=Resources)
+    max_connections: int = argument(100)
+    resources: Resources = argument(Resources())
     """Where documents may be that others refer to, besides their own folder or host."""
-    _decided: dict[tuple[str | None, str, int], Effective] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+
+    @classmethod
+    def merged(cls, content: Any, env: Mapping[str, str], ending: str = "") -> Any:
+        """Return *content* with what *env* says, also in variables that end in the name of a function or a host."""
+        found = super().merged(content, env, ending)
+        functions = found.get("functions", {})
+        if isinstance(functions, dict):
+            written = {environment_name(str(name)): name for name in functions}
+            said = {name: Options.merged(functions.get(written.get(name), {}), env, f"_{name}") for name in _names(env)}
+            found["functions"] = functions | {written.get(name, name): options for name, options in said.items()}
+        return found
 
     @property
     def credentials(self) -> list[str]:
         """The credentials that are configured: in headers, and in the URLs of services and proxies."""
-        options = [self.calls, *self.named.values(), *self.hosts.values()]
-        urls = [*self.base_urls.values(), self.base_url, *(one.proxy for one in options)]
+        options = [self.calls, *self.functions.values(), *self.hosts.values()]
         found = [text for one in options for text in credentials.in_headers(one.headers)]
-        return [*dict.fromkeys([*found, *(text for url in urls if url for text in credentials.in_url(url))])]
+        return [*dict.fromkeys([*found, *(text for url in self.urls for text in credentials.in_url(url))])]
 
     def base_url_for(self, names: Iterable[str]) -> str | None:
         """Return the URL configured for the first of *names* that has one, or else the one for all."""
-        if not self.base_urls:
-            return self.base_url
-        by_name = {environment_name(name): url for name, url in self.base_urls.items()}
-        for name in names:
-            if url := by_name.get(environment_name(name)):
-                return url
-        return self.base_url
+        return next(filter(None, (self.for_function(name).base_url for name in names)), self.calls.base_url)
 
     def for_function(self, function: str) -> Options:
         """Return what is configured for a function alone."""
-        return self.named.get(environment_name(function), _NOTHING)
+        return self.functions.get(environment_name(function), _NOTHING)
 
     def name_of(self, names: Iterable[str]) -> str:
         """Return the first of *names* under which something is configured, or else the first."""
         names = list(names)
-        return next((name for name in names if environment_name(name) in self.named), names[0])
+        return next((name for name in names if environment_name(name) in self.functions), names[0])
 
     def shared_folder_for(self, names: Iterable[str]) -> SharedFolder | None:
         """Return the folder that is shared with a function that has *names*, if one is: the first has precedence."""
         return next(filter(None, (self.for_function(name).shared_folder for name in names)), self.calls.shared_folder)
 
-    def for_host(self, host: str, port: int) -> Options:
+    def for_host(self, host: str, port: int) -> HostOptions:
         """Return what is configured for a host alone: its own entry first, then those with wildcards, longest first."""
         host = host.strip("[]").lower()
-        named = self.named.get(environment_name(f"{host}_{port}"), _NOTHING)
-        named = named.merged_over(self.named.get(environment_name(host), _NOTHING))
-        entries = [pattern for pattern in self.hosts if pattern.has(host, port)]
-        for pattern in sorted(entries, key=_how_exact, reverse=True):
-            named = named.merged_over(self.hosts[pattern])
-        return named
+        patterns = sorted((each for each in self.hosts if each.has(host, port)), key=_how_exact, reverse=True)
+        return merged(
+            self.for_function(f"{host}_{port}"), self.for_function(host), *(self.hosts[each] for each in patterns)
+        )
 
-    def options_for(self, function: str | None, host: str, port: int = 443) -> Effective:
+    def options_for(self, function: str | None, host: str, port: int = 443) -> HostOptions:
         """Return how *function* is called at *host*: what is said of the function, else of the host, else of all."""
         key = function, host, port
         if key not in self._decided:
             if len(self._decided) >= _MAX_DECIDED:
                 self._decided.clear()
-            self._decided[key] = self._decide(*key)
+            own = _NOTHING if function is None else self.for_function(function)
+            self._decided[key] = merged(own, self.for_host(host, port), self.calls)
         return self._decided[key]
 
-    def _decide(self, function: str | None, host: str, port: int) -> Effective:
-        own = _NOTHING if function is None else self.for_function(function)
-        options = own.merged_over(self.for_host(host, port)).merged_over(self.calls)
-        return Effective(
-            timeout=options.timeout or self.timeout,
-            max_response_bytes=options.max_response_bytes or self.max_response_bytes,
-            tls=options.tls or _USUAL,
-            headers=options.headers,
-            proxy=options.proxy,
-            check_responses=bool(options.check_responses),
-            retry_on_closed_connection=options.retry_on_closed_connection is not False,
-        )
+    def reaching(self, urls: Iterable[str]) -> Self:
+        """Return these settings with the servers of *urls* allowed: one that the operator names is to be reached."""
+        named = tuple(map(_server_of, urls))
+        return self.replace(network=self.network.replace(named=(*self.network.named, *named)))
+
+    @property
+    def urls(self) -> list[str]:
+        """Where services and proxies are."""
+        options = [self.calls, *self.functions.values()]
+        urls = [one.base_url for one in options]
+        return [url for url in (*urls, *(one.proxy for one in (*options, *self.hosts.values()))) if url]
+
+    @cached_property
+    def _decided(self) -> dict[tuple[str | None, str, int], HostOptions]:
+        return {}
 
 
 _MAX_DECIDED = 1024
 _NOTHING = Options()
-_USUAL = Tls()
+
+
+def read_settings(
+    env: Mapping[str, str], *, local: bool = False, file: Path | None = None, resources: Resources | None = None
+) -> Settings:
+    """Return the settings that the configuration *file* (else the one that `SWF_CONFIG` names) and *env* give.
+
+    *resources* is what documents may refer to, if that is not what *env* says.
+
+    *local* is for trying definitions out on this machine: then it may be called itself, and definitions may
+    bring scripts. Raises UsageError for what cannot be read, naming the place or the variable.
+    """
+    settings = Settings.read(env, file=file, arguments={"resources": resources or Resources.from_environment(env)})
+    if local and "scripts" not in settings.model_fields_set:
+        settings = settings.replace(scripts=True)
+    return settings.replace(network=settings.network.replace(local=local)).reaching(settings.urls)
+
+
+def merged(*options: HostOptions) -> HostOptions:
+    """Return *options*, each where those before it have nothing; headers of all."""
+    found: dict[str, Any] = {}
+    headers: dict[str, str] = {}
+    for one in options:
+        found = {name: getattr(one, name) for name in HostOptions.model_fields.keys() & one.model_fields_set} | found
+        given = {name.lower() for name in headers}
+        headers = {name: value for name, value in one.headers.items() if name.lower() not in given} | headers
+    return HostOptions(**found | {"headers": headers})
+
+
+@lru_cache(maxsize=4096)
+def environment_name(name: str) -> str:
+    """Return *name* as it appears in a variable's name: `check-stock` becomes `CHECK_STOCK`."""
+    return re.sub(r"[^A-Z0-9]", "_", name.upper())
+
+
+def _names(env: Mapping[str, str]) -> list[str]:
+    """Return the functions and hosts of which something is said, as variables call them."""
+    variables = (variable for section in (Options, Tls) for _, variable, _ in section.settings())
+    stems = [f"{variable.name}_" for variable in variables if variable is not None]
+    found = {key.removeprefix(stem) for key in env for stem in stems if key.startswith(stem)}
+    return sorted(name for name in found if name)
+
+
+def _server_of(url: str) -> Pattern:
+    import httpx  # noqa: PLC0415 - heavy, and most settings name no server
+
+    return read_pattern(httpx.URL(url).netloc.decode("ascii").rpartition("@")[2])
 
 
 def _how_exact(pattern: Pattern) -> tuple[bool, int, bool]:

@@ -1,27 +1,37 @@
 """TLS: how servers are checked, and the certificate that a client shows."""
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
+
+from pydantic import ValidationInfo, model_validator
 
 from swf_temporal.errors import UsageError
+from swf_temporal.functions.operator.configuration import NO_VARIABLE, Section, reading
+from swf_temporal.functions.operator.forms import File
 
 if TYPE_CHECKING:
     import ssl
 
 
-@dataclass(frozen=True, slots=True)
-class Tls:
+class Tls(Section):
     """TLS settings. By default: the system's certificate authorities, and no client certificate."""
 
-    verify: bool = True
+    prefix: ClassVar[str] = "SWF_TLS_"
+
+    verify: Annotated[bool, NO_VARIABLE] = True
     """Whether the server must prove who it is. It can be turned off for single hosts alone."""
-    ca: str | None = None
+    ca: File | None = None
     """A file of certificates, in PEM, of those who may vouch for a server."""
-    cert: str | None = None
+    cert: File | None = None
     """A file with the certificate that the client shows, in PEM."""
-    key: str | None = None
+    key: File | None = None
     """A file with its key, if it is not in the same one."""
+
+    @model_validator(mode="after")
+    def _can_be_used(self, info: ValidationInfo) -> Self:
+        if reading(info) is not None:
+            self.context()
+        return self
 
     def context(self) -> "ssl.SSLContext":
         """Return the context of such connections; one for all. Raises UsageError if a file cannot be used."""

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.call import optional, permanent_failure
 from swf_temporal.functions.operator.network import Network
-from swf_temporal.functions.operator.options import Effective
+from swf_temporal.functions.operator.settings import HostOptions
 from swf_temporal.functions.operator.tls import Tls
 
 _SERVER = re.compile(r"(?:(grpcs?|https?)://)?(\[[^\]]+\]|[^:/?#\s]+)(?::(\d{1,5}))?/?")
@@ -79,7 +79,7 @@ class Channels:
         self._network = network
         self._open: WeakKeyDictionary[asyncio.AbstractEventLoop, _Open] = WeakKeyDictionary()
 
-    async def to(self, target: Target, options: Effective) -> Any:
+    async def to(self, target: Target, options: HostOptions) -> Any:
         """Return the `grpc.aio.Channel` to *target*. Raises CallFailed if it may not be called."""
         self._network.check(target.host, target.port)
         proxy = _environment_proxy(target) if options.proxy is None else options.proxy or None

@@ -8,9 +8,9 @@ import httpx
 
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
 from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.operator.configuration import argument
 from swf_temporal.functions.operator.network import Network
-from swf_temporal.functions.operator.options import Options
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.origins import Origin, origin_of
 from swf_temporal.simulation.model.services import Kind, Service
 from swf_temporal.simulation.services.answering import Answering, RecordedRequests, no_service
@@ -21,11 +21,10 @@ from swf_temporal.simulation.services.http import THIS_MACHINE, HttpService, Rer
 Address: TypeAlias = tuple[str, int]
 
 
-@dataclass(frozen=True)
 class _OnlyServices(Network):
     """Lets calls reach the services of a scenario, and nothing else."""
 
-    services: frozenset[Address] = frozenset()
+    services: frozenset[Address] = argument(frozenset())
 
     def check(self, host: str, port: int) -> None:
         """Raise CallFailed if the scenario has no service there."""
@@ -73,7 +72,7 @@ class Places:
         """Return what calls these services as a worker would, and no others."""
         brokers = self._brokers
         settings = Settings(
-            base_urls=self._base_urls,
+            functions={name: Options(base_url=url) for name, url in self._base_urls.items()},
             network=_OnlyServices(services=frozenset(self._reached())),
             calls=Options(proxy=""),  # a proxy of the environment would not find them
         )

@@ -11,7 +11,7 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version2, version3
 
 __all__ = ["bench"]
@@ -21,7 +21,7 @@ DOCUMENTS = Path(__file__).parents[1] / "data"
 
 async def test_the_example_of_the_text_is_carried_out() -> None:
     """What the specification shows publishes a measurement, and has no result."""
-    settings = Settings(base_urls={"streetlightsapi": "mqtt://127.0.0.1:1883"})
+    settings = Settings(functions={"streetlightsapi": Options(base_url="mqtt://127.0.0.1:1883")})
     bench = Bench(DOCUMENTS, settings)
     measured: JSON = {"id": 7, "lumens": 12, "sentAt": "2026-01-01T00:00:00Z"}
 

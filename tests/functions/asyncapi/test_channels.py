@@ -11,8 +11,7 @@ import pytest
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.operator.network import Network
-from swf_temporal.functions.operator.options import Options
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version2, version3
 
 __all__ = ["bench"]
@@ -80,12 +79,19 @@ SEVERAL = {
         ({}, {}, "mqtt://127.0.0.1:2"),
         ({"servers": []}, {}, "mqtt://127.0.0.1:2"),
         ({"servers": ["second", "first"]}, {}, "nats://127.0.0.1:3"),
-        ({"servers": ["second"]}, {"base_url": "nats://127.0.0.1:9"}, "nats://127.0.0.1:9"),
-        ({}, {"base_url": "http://127.0.0.1:9"}, "mqtt://127.0.0.1:2"),
-        ({}, {"base_url": "grpc://127.0.0.1:9"}, "mqtt://127.0.0.1:2"),
-        ({}, {"base_urls": {"ASK": "ws://127.0.0.1:9/x/"}}, "ws://127.0.0.1:9/x"),
-        ({}, {"base_urls": {"api": "mqtts://127.0.0.1"}}, "mqtts://127.0.0.1:8883"),
-        ({}, {"base_urls": {"api.json": "mqtt://127.0.0.1:8"}, "base_url": "mqtt://127.0.0.1:9"}, "mqtt://127.0.0.1:8"),
+        ({"servers": ["second"]}, {"calls": {"base_url": "nats://127.0.0.1:9"}}, "nats://127.0.0.1:9"),
+        ({}, {"calls": {"base_url": "http://127.0.0.1:9"}}, "mqtt://127.0.0.1:2"),
+        ({}, {"calls": {"base_url": "grpc://127.0.0.1:9"}}, "mqtt://127.0.0.1:2"),
+        ({}, {"functions": {"ASK": {"base_url": "ws://127.0.0.1:9/x/"}}}, "ws://127.0.0.1:9/x"),
+        ({}, {"functions": {"api": {"base_url": "mqtts://127.0.0.1"}}}, "mqtts://127.0.0.1:8883"),
+        (
+            {},
+            {
+                "functions": {"api.json": {"base_url": "mqtt://127.0.0.1:8"}},
+                "calls": {"base_url": "mqtt://127.0.0.1:9"},
+            },
+            "mqtt://127.0.0.1:8",
+        ),
     ],
 )
 async def test_the_server_is_chosen(tmp_path: Path, channel: Any, settings: Any, expected: str) -> None:
@@ -119,7 +125,7 @@ async def test_a_server_that_is_nowhere_is_told(bench: Bench, document: Any, cod
 
 async def test_a_configured_server_must_speak_a_known_protocol(tmp_path: Path) -> None:
     """Where it is configured for this function there is no mistake about what was meant."""
-    bench = Bench(tmp_path, Settings(base_urls={"ask": "grpc://127.0.0.1:1"})).has(served(SEVERAL))
+    bench = Bench(tmp_path, Settings(functions={"ask": Options(base_url="grpc://127.0.0.1:1")})).has(served(SEVERAL))
 
     with pytest.raises(CallFailed, match="whose protocol is not one of mqtt") as caught:
         await bench.call("send", 1)
@@ -130,7 +136,7 @@ async def test_a_configured_server_must_speak_a_known_protocol(tmp_path: Path) -
 
 async def test_what_the_operator_says_holds(tmp_path: Path) -> None:
     """Timeouts, sizes and certificates are those of the settings."""
-    settings = Settings(max_response_bytes=7, base_urls={"ask": "mqtts://127.0.0.1"})
+    settings = Settings(calls=Options(max_response_bytes=7), functions={"ask": Options(base_url="mqtts://127.0.0.1")})
     bench = Bench(tmp_path, settings).has(served(SEVERAL))
 
     await bench.call("send", 1)
@@ -156,7 +162,7 @@ async def test_hosts_that_are_denied_are_not_called(tmp_path: Path) -> None:
 
 async def test_calls_wait_for_their_turn_at_a_host(tmp_path: Path) -> None:
     """One at a time, if the operator says so: the second is sent when the first is."""
-    bench = Bench(tmp_path, Settings(named={"127_0_0_1": Options(concurrency=1)})).has(publishing())
+    bench = Bench(tmp_path, Settings(functions={"127_0_0_1": Options(concurrency=1)})).has(publishing())
 
     await bench.call("send", 1)
     await bench.call("send", 2)

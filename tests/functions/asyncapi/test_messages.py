@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version3
 
 __all__ = ["bench"]
@@ -248,7 +248,7 @@ async def test_headers_that_come_are_held_against_their_schema(bench: Bench, hea
 
 async def test_a_message_can_be_too_large(tmp_path: Path) -> None:
     """The engine could not carry it."""
-    bench = Bench(tmp_path, Settings(max_response_bytes=3)).has(subscribing())
+    bench = Bench(tmp_path, Settings(calls=Options(max_response_bytes=3))).has(subscribing())
     bench.memory.put("lights", b"1234")
 
     with pytest.raises(CallFailed, match="larger than 3 bytes") as caught:

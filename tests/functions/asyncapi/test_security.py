@@ -11,7 +11,7 @@ import pytest
 from swf_temporal.calls import Auth, AuthRef
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.port import Credentials
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.functions.asyncapi.memory import Bench, bench, version2, version3
 
 if TYPE_CHECKING:
@@ -166,7 +166,9 @@ async def test_without_security_the_functions_auth_counts(
 
 async def test_a_server_may_have_a_user(tmp_path: Path) -> None:
     """An operator may write name and password into the URL, as is usual for AMQP; an auth wins."""
-    bench = Bench(tmp_path, Settings(base_urls={"ask": "mqtt://guest:s%40crt@127.0.0.1"})).has(secured())
+    bench = Bench(tmp_path, Settings(functions={"ask": Options(base_url="mqtt://guest:s%40crt@127.0.0.1")})).has(
+        secured()
+    )
 
     await bench.call("send", 1)
     await bench.call("send", 1, **by("by password"))

@@ -22,7 +22,7 @@ from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.listening import listening
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def server() -> Iterator[TokenServer]:
 @pytest.fixture
 async def functions(server: TokenServer) -> AsyncIterator[Functions]:
     """Return functions whose service is the token server's own."""
-    functions = Functions(settings=Settings(base_url=server.url))
+    functions = Functions(settings=Settings(calls=Options(base_url=server.url)))
     yield functions
     await functions.aclose()
 

@@ -11,7 +11,7 @@ import pytest
 from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.functions.auth.oauth_server import Client, Server, Token, serving
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 async def functions(server: Server) -> AsyncIterator[Functions]:
     """Return functions whose service takes the server's tokens."""
-    functions = Functions(settings=Settings(base_url=server.url))
+    functions = Functions(settings=Settings(calls=Options(base_url=server.url)))
     yield functions
     await functions.aclose()
 

@@ -15,8 +15,8 @@ from swf_temporal.calls import Function
 from swf_temporal.errors import StoreUnavailable
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.containers.containers import Containers
-from swf_temporal.functions.operator.options import Options, SharedFolder
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.forms import SharedFolder
+from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.runtime.host import CallFile, CallFolder
 from swf_temporal.runtime.variables import Variable, VariableRef
 
@@ -76,7 +76,7 @@ async def test_a_message_alone_is_an_internal_error(service: Service, functions:
 async def test_where_it_stands_is_configured(service: Service, name: str) -> None:
     """By the function's id, by its image, and by the image without a tag."""
     service.answers_with("POST", "/", 1)
-    functions = Functions(settings=Settings(base_urls={name: service.url}))
+    functions = Functions(settings=Settings(functions={name: Options(base_url=service.url)}))
     assert await functions.call(call_of()) == 1
     await functions.aclose()
 
@@ -86,7 +86,7 @@ async def test_it_is_configured_by_its_image(service: Service, failed: Failed) -
     service.hangs("POST", "/")
     service.answers_with("DELETE", "/")
     hasty = Options(timeout=timedelta(seconds=0.2))
-    functions = Functions(settings=Settings(base_url=service.url, named={"DIREKTIV_REQUEST": hasty}))
+    functions = Functions(settings=Settings(calls=Options(base_url=service.url), functions={"DIREKTIV_REQUEST": hasty}))
     fault = await failed(functions, call_of())
     assert fault.code == "Timeout"
     assert [one.method for one in service.requests] == ["POST", "DELETE"]
@@ -104,7 +104,7 @@ async def test_variables_that_cannot_be_reached_are_no_error_of_the_function(ser
             raise StoreUnavailable(write_id)
 
     shared = Options(shared_folder=SharedFolder(str(tmp_path), "/mnt/shared"))
-    settings = Settings(base_url=service.url, calls=shared)
+    settings = Settings(calls=shared.replace(base_url=service.url))
     functions = Functions(settings=settings, replaced={"direktiv": lambda services: Containers(services, Away())})
     of = VariableRef("namespace", "", "k")
     with pytest.raises(StoreUnavailable):

@@ -18,7 +18,7 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script import MEMORY
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed
@@ -159,7 +159,7 @@ async def test_a_script_inherits_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 
 async def test_a_script_whose_time_is_up_ends(failed: "Failed", tmp_path: Path) -> None:
     """It is killed with what it started."""
-    settings = Settings(scripts=True, timeout=timedelta(seconds=1))
+    settings = Settings(calls=Options(timeout=timedelta(seconds=1)), scripts=True)
 
     fault = await failed(Functions(settings=settings), script(_family(tmp_path)))
 

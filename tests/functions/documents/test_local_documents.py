@@ -16,7 +16,7 @@ from swf_temporal.fetching.resources import Resources
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.documents.documents import locate
 from swf_temporal.functions.documents.local_documents import file_named
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.functions.port import Described
 from swf_temporal.functions.rpc import protos
 from tests.functions.conftest import Failed, Service
@@ -162,7 +162,10 @@ async def test_a_proto_file_is_compiled_once(failed: Failed, tmp_path: Path, mon
 
     monkeypatch.setattr(protos, "compiled", counted)
     folder = Path(copytree(PROTOS, tmp_path / "protos"))
-    functions, add_user = Functions(settings=Settings(base_url=server)), named("users.proto#UserService#AddUser", "rpc")
+    functions, add_user = (
+        Functions(settings=Settings(calls=Options(base_url=server))),
+        named("users.proto#UserService#AddUser", "rpc"),
+    )
     await functions.prepare(add_user, str(folder))
     await functions.prepare(named("users.proto#UserService#Rename", "rpc"), str(folder))
     fault = await failed(functions, Call(add_user, {}, base=str(folder)))

@@ -19,8 +19,7 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.documents.documents import Documents
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
-from swf_temporal.functions.operator.configuration import read_settings
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service

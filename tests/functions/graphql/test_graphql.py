@@ -14,7 +14,7 @@ from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.graphql.requests import literal, selection_set
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.performing import Calls
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
@@ -309,7 +309,7 @@ async def test_credentials_are_sent(endpoint: Endpoint, functions: Functions) ->
 
 async def test_a_url_without_a_host(endpoint: Endpoint) -> None:
     """An endpoint that is a path is found where the settings say that the function's service is."""
-    functions = Functions(settings=Settings(base_urls={"ask": endpoint.url.removesuffix("/graphql")}))
+    functions = Functions(settings=Settings(functions={"ask": Options(base_url=endpoint.url.removesuffix("/graphql"))}))
 
     assert await functions.call(call_of("graphql#query#count")) == {"count": 2}
     await functions.aclose()

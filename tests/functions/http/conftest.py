@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.operator.options import Options
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.functions.operator.tls import Tls
 from tests.functions.http.raw_server import RawServer, raw_server
 
@@ -24,7 +23,7 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RawServer
 @pytest.fixture
 async def http(server: RawServer, tmp_path: Path) -> AsyncIterator[Http]:
     """Return a client that trusts the server."""
-    tls = Tls(ca=str(tmp_path / "ca.pem")) if server.context else None
+    tls = Tls(ca=str(tmp_path / "ca.pem") if server.context else None)
     proxy = server.url.replace("https", "http") if server.is_proxy else None
     async with aclosing(Http(Settings(calls=Options(tls=tls, proxy=proxy)))) as http:
         yield http

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, HttpCall, Service
@@ -106,9 +106,13 @@ async def test_an_answer_may_be_too_large(
     headers = {"Content-Encoding": "gzip"} if compressed else {}
     service.answers_with("GET", "/a", gzip.compress(content) if compressed else content, headers=headers)
 
-    async with aclosing(Functions(settings=Settings(base_url=service.url, max_response_bytes=100))) as functions:
+    async with aclosing(
+        Functions(settings=Settings(calls=Options(base_url=service.url, max_response_bytes=100)))
+    ) as functions:
         fault = await failed(functions, http_call("GET", "/a"))
-    async with aclosing(Functions(settings=Settings(base_url=service.url, max_response_bytes=101))) as functions:
+    async with aclosing(
+        Functions(settings=Settings(calls=Options(base_url=service.url, max_response_bytes=101)))
+    ) as functions:
         result = await functions.call(http_call("GET", "/a"))
 
     assert (fault.code, fault.retryable) == ("AnswerTooLarge", False)
@@ -132,7 +136,7 @@ async def test_a_service_that_does_not_answer(service: Service, http_call: HttpC
     """The time limit ends a call that hangs, and the service sees that nobody waits any more."""
     service.hangs("GET", "/a")
 
-    settings = Settings(base_url=service.url, timeout=timedelta(milliseconds=50))
+    settings = Settings(calls=Options(base_url=service.url, timeout=timedelta(milliseconds=50)))
     async with aclosing(Functions(settings=settings)) as functions:
         fault = await failed(functions, http_call("GET", "/a"))
 
@@ -228,7 +232,7 @@ async def test_connections_are_used_again(service: Service, functions: Functions
 def test_each_event_loop_has_its_own_connections(service: Service, http_call: HttpCall) -> None:
     """The same functions can be used from one event loop after another."""
     service.answers_with("GET", "/a", "fine")
-    functions = Functions(settings=Settings(base_url=service.url))
+    functions = Functions(settings=Settings(calls=Options(base_url=service.url)))
 
     async def use() -> object:
         async with aclosing(functions):

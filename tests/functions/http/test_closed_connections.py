@@ -15,8 +15,7 @@ import pytest
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.operator.options import Options
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.functions.http.raw_server import RawServer, Script, Wire, answer
 
 CALLS = int(os.environ.get("SWF_TEST_CALLS", "1000"))

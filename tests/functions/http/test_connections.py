@@ -5,7 +5,6 @@ import socket
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
-from dataclasses import replace
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,10 +17,8 @@ import trustme
 
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.http.connections import Transport
-from swf_temporal.functions.operator.configuration import read_settings
 from swf_temporal.functions.operator.network import Network, read_pattern
-from swf_temporal.functions.operator.options import Options
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import HostOptions, Options, Settings, read_settings
 from swf_temporal.functions.operator.tls import Tls
 from tests.functions.conftest import Failed, HttpCall, Service
 from tests.listening import listening
@@ -192,7 +189,7 @@ async def test_faults_of_the_library_below_are_those_of_the_one_above(kind: type
 async def test_no_more_connections_than_allowed(service: Service, http_call: HttpCall) -> None:
     """Calls beyond the bound wait for one to become free, and take it over."""
     service.answers_with("GET", "/a", {})
-    async with aclosing(Functions(settings=replace(Settings(), max_connections=2))) as functions:
+    async with aclosing(Functions(settings=Settings(max_connections=2))) as functions:
         await asyncio.gather(*(functions.call(http_call("GET", f"{service.url}/a")) for _ in range(8)))
 
     assert len({request.connection for request in service.requests}) <= 2
@@ -204,7 +201,7 @@ async def test_credentials_stay_with_their_origin(service: Service, http_call: H
     elsewhere = service.url.replace("127.0.0.1", "localhost")
     service.answers_with("GET", "/a", status=302, headers={"Location": f"{elsewhere}/b"})
     service.answers_with("GET", "/b", {})
-    settings = Settings(named={"ASK": Options(headers={"X-Api-Key": "k-1"})})
+    settings = Settings(functions={"ASK": Options(headers={"X-Api-Key": "k-1"})})
     headers = {"HEADER_Authorization": "Bearer t-1", "HEADER_X-Other": "o", "HEADER_Accept-Language": "de"}
 
     async with aclosing(Functions(settings=settings)) as functions:
@@ -227,7 +224,7 @@ async def test_all_redirects_share_one_timeout(service: Service, http_call: Http
     """The time that one attempt may take does not begin anew with each of them."""
     service.answers_with("GET", "/a", status=302, headers={"Location": "/b"})
     service.hangs("GET", "/b")
-    settings = Settings(timeout=timedelta(milliseconds=200))
+    settings = Settings(calls=Options(timeout=timedelta(milliseconds=200)))
     async with aclosing(Functions(settings=settings)) as functions:
         assert (await failed(functions, http_call("GET", f"{service.url}/a"))).code == "Timeout"
 
@@ -344,7 +341,7 @@ async def test_a_certificate_of_our_own(
 async def test_a_single_host_may_go_unverified(secure: str, http_call: HttpCall) -> None:
     """Where the operator says so for that host."""
     host = read_pattern(secure.removeprefix("https://"))
-    async with aclosing(Functions(settings=Settings(hosts={host: Options(tls=Tls(verify=False))}))) as functions:
+    async with aclosing(Functions(settings=Settings(hosts={host: HostOptions(tls=Tls(verify=False))}))) as functions:
         assert await functions.call(http_call("GET", f"{secure}/a")) == {"certificate": False}
 
 

@@ -14,7 +14,7 @@ import pytest
 from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.odata.urls import entity_url, key_text
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.listening import listening
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ async def test_pages_are_read_to_the_end(odata: ODataService, functions: Functio
 async def test_pages_have_a_limit(odata: ODataService, failed: Failed) -> None:
     """The pages together may not be larger than an answer may."""
     odata.page_size = 1
-    functions = Functions(settings=Settings(max_response_bytes=250))
+    functions = Functions(settings=Settings(calls=Options(max_response_bytes=250)))
 
     fault = await failed(functions, call_of(f"{odata.url}#Persons"))
 
@@ -248,7 +248,7 @@ async def test_what_cannot_be_asked(
 
 async def test_a_service_without_a_host_and_credentials(odata: ODataService) -> None:
     """A service that is a path is found where the settings say, and is shown the function's credentials."""
-    functions = Functions(settings=Settings(base_url=odata.url.removesuffix("/Service.svc")))
+    functions = Functions(settings=Settings(calls=Options(base_url=odata.url.removesuffix("/Service.svc"))))
     auth = Auth(name="a", scheme="bearer", properties={"token": "t0ken"})
     function = Function(name="ask", type="odata", operation="Service.svc#Persons", auth_ref=AuthRef(invocation="a"))
 

@@ -13,8 +13,7 @@ from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.options import Options
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service
@@ -111,7 +110,7 @@ async def test_a_service_says_where_it_is(service: Service) -> None:
 async def test_answers_are_checked(service: Service, failed: Failed, version: str, asked: str) -> None:
     """Whether the definition or the operator asks for it, an answer that does not fit is an error."""
     call = replace(shop(version, "readOrder", {"id": 7}))
-    settings = Settings(base_url=service.url, calls=Options(check_responses=asked == "settings"))
+    settings = Settings(calls=Options(base_url=service.url, check_responses=asked == "settings"))
     if asked == "metadata":
         call = replace(call, function=replace(call.function, metadata={"checkResponse": True}))
 
@@ -133,7 +132,7 @@ async def test_the_functions_own_word_counts(service: Service) -> None:
     """A definition may do without what the operator asks for in general; errors are errors, and are not checked."""
     call = shop("3.0", "readOrder", {"id": 7})
     own = replace(call, function=replace(call.function, metadata={"checkResponse": False}))
-    settings = Settings(base_url=service.url, calls=Options(check_responses=True))
+    settings = Settings(calls=Options(base_url=service.url, check_responses=True))
     service.answers_with("GET", "/orders/7/details", "nothing of the kind")
 
     async with aclosing(Functions(settings=settings)) as functions:

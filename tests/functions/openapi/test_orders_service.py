@@ -13,7 +13,7 @@ import pytest
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.processes import ending_with_us
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def url() -> Iterator[str]:
 @pytest.fixture
 async def orders(url: str) -> AsyncIterator[Functions]:
     """Return functions that call the example's service."""
-    functions = Functions(settings=Settings(base_urls={"openapi.json": url}))
+    functions = Functions(settings=Settings(functions={"openapi.json": Options(base_url=url)}))
     yield functions
     await functions.aclose()
 

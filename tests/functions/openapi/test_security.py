@@ -12,7 +12,7 @@ import pytest
 from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service
@@ -248,7 +248,7 @@ async def test_a_document_on_the_server_that_is_called(service: Service) -> None
     declares(service, None)
     elsewhere = service.url.replace("127.0.0.1", "localhost")
     for configured, is_shown in ((service.url, True), (elsewhere, False), (None, False)):
-        functions = Functions(settings=Settings(base_url=configured))
+        functions = Functions(settings=Settings(calls=Options(base_url=configured)))
         await functions.call(ask(service, "bearer", {"token": "t-9"}))
         await functions.aclose()
         [fetched] = [request for request in service.requests[-2:] if request.path == "/api.json"]

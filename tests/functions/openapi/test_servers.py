@@ -9,7 +9,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.documents.documents import Document
 from swf_temporal.functions.openapi.operations import OpenApiOperation
 from swf_temporal.functions.openapi.servers import server_url
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 
 ORDERS = "specs/orders.json"
 
@@ -40,7 +40,9 @@ def url(
 )
 def test_what_is_configured_wins(base_urls: dict[str, str], expected: str) -> None:
     """A function's URL goes before its document's, and the document's own servers come last."""
-    settings = Settings(base_urls=base_urls, base_url="http://all")
+    settings = Settings(
+        calls=Options(base_url="http://all"), functions={name: Options(base_url=url) for name, url in base_urls.items()}
+    )
 
     assert url({}, settings=settings, url="http://declared") == expected
 

@@ -3,8 +3,7 @@
 from base64 import b64encode
 
 from swf_temporal.functions.operator import credentials
-from swf_temporal.functions.operator.options import Options
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 
 LOGIN = b64encode(b"ada:s3cr:et").decode()
 
@@ -29,9 +28,8 @@ def test_a_url_has_a_login() -> None:
 def test_settings_have_credentials_for_all_for_functions_and_in_urls() -> None:
     """Each is there once."""
     settings = Settings(
-        base_urls={"stock": "https://ada:0ne@stock"},
         calls=Options(headers={"X-Api-Key": "all", "X-Team": "a"}, proxy="http://bob:tw0@proxy"),
-        named={"STOCK": Options(headers={"X-Api-Key": "all", "Session": "own"})},
+        functions={"stock": Options(base_url="https://ada:0ne@stock", headers={"X-Api-Key": "all", "Session": "own"})},
     )
     assert settings.credentials[:2] == ["all", "own"]
     assert {"0ne", "tw0"} < set(settings.credentials)

@@ -9,10 +9,10 @@ import pytest
 
 from swf_temporal.calls import Function
 from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.operator.forms import Rate
 from swf_temporal.functions.operator.limits import RateLimits
 from swf_temporal.functions.operator.network import read_pattern
-from swf_temporal.functions.operator.options import Options, Rate
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.functions.conftest import HttpCall, Service
 
 Work = Callable[[], Coroutine[Any, Any, None]]
@@ -42,10 +42,10 @@ def call_of(name: str) -> Call:
     ("settings", "most"),
     [
         (Settings(), 8),
-        (Settings(named={"VISIT": Options(concurrency=3)}), 3),
-        (Settings(named={"OTHER": Options(concurrency=3)}), 8),
+        (Settings(functions={"VISIT": Options(concurrency=3)}), 3),
+        (Settings(functions={"OTHER": Options(concurrency=3)}), 8),
         (Settings(calls=Options(concurrency=2)), 2),
-        (Settings(calls=Options(concurrency=2), named={"VISIT": Options(concurrency=3)}), 2),
+        (Settings(calls=Options(concurrency=2), functions={"VISIT": Options(concurrency=3)}), 2),
     ],
 )
 async def test_so_many_calls_at_once(settings: Settings, most: int) -> None:
@@ -81,7 +81,7 @@ async def test_so_many_calls_of_a_host(service: Service, http_call: HttpCall) ->
 async def test_so_many_calls_in_a_time() -> None:
     """Those beyond it wait until there is room, which a call that is cancelled leaves to the others."""
     made: list[int] = []
-    settings = Settings(named={"MARK": Options(rate=Rate(3, 3600))})
+    settings = Settings(functions={"MARK": Options(rate=Rate(3, 3600))})
     async with aclosing(Functions({"mark": lambda: made.append(1)}, settings)) as functions:
         waiting = [asyncio.create_task(functions.call(call_of("mark"))) for _ in range(5)]
         done, pending = await asyncio.wait(waiting, timeout=0.5)

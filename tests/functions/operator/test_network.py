@@ -2,14 +2,14 @@
 
 import pytest
 
-from swf_temporal.errors import CallFailed, UsageError
+from swf_temporal.errors import CallFailed
 from swf_temporal.functions.operator.network import Network, read_pattern
 
 
 def network(allow: str = "", deny: str = "", named: str = "", *, local: bool = False) -> Network:
     """Return the network that such lists make."""
     allowed, denied, servers = (tuple(map(read_pattern, texts.split())) for texts in (allow, deny, named))
-    return Network(allowed, denied, servers, local=local)
+    return Network(allow=allowed, deny=denied, named=servers, local=local)
 
 
 async def verdict(one: Network, host: str, port: int = 443) -> str:
@@ -135,7 +135,7 @@ async def test_a_name_that_nobody_has() -> None:
 @pytest.mark.parametrize("text", ["", "http://example.com", "a b", "*.", "ex*mple.com", "10.0.0.0/33"])
 def test_what_is_no_host_is_refused(text: str) -> None:
     """A mistake in a list is told when it is read."""
-    with pytest.raises(UsageError, match="is not a host"):
+    with pytest.raises(ValueError, match="is not a host"):
         read_pattern(text)
 
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.functions.operator.forms import Rate, SharedFolder
 from swf_temporal.functions.operator.network import read_pattern
-from swf_temporal.functions.operator.options import Options, Rate, SharedFolder
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings, read_settings
 from swf_temporal.functions.operator.tls import Tls
 
 EVERYTHING = """
@@ -65,9 +64,9 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
     """Every option of the file becomes a setting."""
     settings = configured(tmp_path, EVERYTHING)
 
-    assert settings.base_urls == {"CHECK_STOCK": "http://stock:8080/api"}
-    assert settings.base_url == "https://all.example.com"
+    assert settings.base_url_for(["check-stock"]) == "http://stock:8080/api"
     assert settings.calls == Options(
+        base_url="https://all.example.com",
         timeout=timedelta(minutes=1),
         headers={"X-Team": "orders"},
         proxy="http://proxy.example.com:3128",
@@ -78,7 +77,7 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
         retry_on_closed_connection=False,
         shared_folder=SharedFolder("/srv/functions", "/srv/functions"),
     )
-    assert settings.named["CHECK_STOCK"].rate == Rate(5, 10)
+    assert settings.for_function("check-stock").rate == Rate(5, 10)
     assert settings.shared_folder_for(["other", "check-stock"]) == SharedFolder("/srv/stock", "/mnt/shared")
     assert settings.shared_folder_for(["other"]) == settings.calls.shared_folder
     assert settings.modules == ("shop", "bank.cards")
@@ -128,7 +127,7 @@ def test_no_proxy_is_a_choice(tmp_path: Path) -> None:
 
 
 def test_variables_say_it_too() -> None:
-    """Each variable sets what its name says, for all calls, for a function or for a host."""
+    """For all calls, for a function or for a host, each in its form."""
     settings = read_settings(
         {
             "SWF_BASE_URL": "https://all.example.com",
@@ -139,9 +138,7 @@ def test_variables_say_it_too() -> None:
             "SWF_HEADERS": "X-Team: orders\nX-Shelf: 7",
             "SWF_HEADERS_CHECK_STOCK": '{"X-Team": "stock"}',
             "SWF_PROXY_CHECK_STOCK": "http://proxy:3128",
-            "SWF_CONCURRENCY": "9",
             "SWF_RATE_CHECK_STOCK": "30/m",
-            "SWF_MAX_RESPONSE_BYTES": "1000",
             "SWF_CHECK_RESPONSES": "yes",
             "SWF_RETRY_ON_CLOSED_CONNECTION_CHECK_STOCK": "no",
             "SWF_SHARED_FOLDER_CHECK_STOCK": "/srv/stock:/mnt/shared",
@@ -152,22 +149,17 @@ def test_variables_say_it_too() -> None:
         }
     )
 
-    assert (settings.base_url, settings.base_urls) == (
-        "https://all.example.com",
-        {"CHECK_STOCK": "http://stock:8080/api"},
-    )
+    assert settings.calls.base_url == "https://all.example.com"
+    assert settings.base_url_for(["check-stock"]) == "http://stock:8080/api"
     stock = settings.options_for("check-stock", "stock", 8080)
     assert (stock.timeout, stock.proxy) == (timedelta(seconds=5), "http://proxy:3128")
     assert stock.headers == {"X-Team": "stock", "X-Shelf": "7"}
-    assert (stock.max_response_bytes, stock.check_responses) == (1000, True)
-    assert (stock.retry_on_closed_connection, settings.options_for("other", "b").retry_on_closed_connection) == (
-        False,
-        True,
-    )
+    assert stock.check_responses
+    assert not stock.retry_on_closed_connection
+    assert settings.options_for("other", "b").retry_on_closed_connection
     assert settings.options_for("other", "api.example.com").timeout == timedelta(seconds=6)
-    assert settings.calls.concurrency == 9
-    assert settings.named["CHECK_STOCK"].rate == Rate(30, 60)
-    assert settings.named["CHECK_STOCK"].shared_folder == SharedFolder("/srv/stock", "/mnt/shared")
+    assert settings.for_function("check-stock").rate == Rate(30, 60)
+    assert settings.for_function("check-stock").shared_folder == SharedFolder("/srv/stock", "/mnt/shared")
     assert (settings.modules, settings.scripts) == (("shop", "bank.cards"), True)
     assert settings.network.allow == (read_pattern("localhost"), read_pattern("10.0.0.0/8"))
     assert settings.network.deny == (read_pattern("10.0.0.1"),)
@@ -202,7 +194,7 @@ def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
 
     assert settings.options_for("check-stock", "stock").timeout == timedelta(seconds=4)
     assert settings.options_for("check-stock", "stock").headers["X-Shelf"] == "7"
-    assert (settings.base_url, settings.scripts) == ("http://b", False)
+    assert (settings.calls.base_url, settings.scripts) == ("http://b", False)
     assert settings.network.allow == (read_pattern("a"),)
 
 
@@ -257,7 +249,6 @@ def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
         ("SWF_ALLOW_HOSTS", "http://a"),
         ("SWF_TLS_CA", "no-such-file.pem"),
         ("SWF_BASE_URL", "localhost:8080"),
-        ("SWF_BASE_URL_STOCK", ""),
         ("SWF_BASE_URL", "ftp://files"),
         ("SWF_BASE_URL", "http://[::1"),
     ],
@@ -312,7 +303,10 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 def test_names_are_matched_as_variables_can_spell_them() -> None:
     """`check-stock` is found under what a variable can hold; the first name with a URL wins."""
-    settings = Settings(base_urls={"CHECK_STOCK": "http://a", "orders.json": "http://b"}, base_url="http://c")
+    settings = Settings(
+        calls=Options(base_url="http://c"),
+        functions={"CHECK_STOCK": Options(base_url="http://a"), "orders.json": Options(base_url="http://b")},
+    )
 
     assert settings.base_url_for(["check-stock", "orders.json"]) == "http://a"
     assert settings.base_url_for(["other", "orders.json"]) == "http://b"

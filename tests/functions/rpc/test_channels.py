@@ -3,7 +3,7 @@
 import pytest
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.operator.configuration import read_settings
+from swf_temporal.functions.operator.settings import read_settings
 from swf_temporal.functions.rpc.channels import Target, endpoint_of, library, target_of
 
 

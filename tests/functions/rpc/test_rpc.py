@@ -12,8 +12,7 @@ import pytest
 from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.options import Options
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from tests.functions.rpc.users_service import PROTOS, Users, serving
 
 if TYPE_CHECKING:
@@ -30,7 +29,9 @@ async def users() -> AsyncIterator[Users]:
 @pytest.fixture
 async def functions(users: Users) -> AsyncIterator[Functions]:
     """Return functions whose services are the test's one."""
-    functions = Functions(settings=Settings(base_urls={"users.proto": f"127.0.0.1:{users.port}"}))
+    functions = Functions(
+        settings=Settings(functions={"users.proto": Options(base_url=f"grpc://127.0.0.1:{users.port}")})
+    )
     yield functions
     await functions.aclose()
 
@@ -101,7 +102,9 @@ async def test_a_proto_file_at_a_url(functions: Functions, service: Service) -> 
 
 async def test_the_server_by_the_services_name(users: Users) -> None:
     """Where a service is may be set by its own name."""
-    functions = Functions(settings=Settings(base_urls={"USERSERVICE": f"grpc://127.0.0.1:{users.port}"}))
+    functions = Functions(
+        settings=Settings(functions={"USERSERVICE": Options(base_url=f"grpc://127.0.0.1:{users.port}")})
+    )
 
     assert await functions.call(_call("RemoveUser")) == {}
     await functions.aclose()
@@ -116,7 +119,7 @@ async def test_a_server_that_describes_itself(service: str, version: str) -> Non
     people: Any = [{"full_name": "Ada"}]
 
     async with serving(reflection=version) as users:
-        functions = Functions(settings=Settings(base_urls={"ask": f"grpc://127.0.0.1:{users.port}"}))
+        functions = Functions(settings=Settings(functions={"ask": Options(base_url=f"grpc://127.0.0.1:{users.port}")}))
         assert await functions.call(Call(function, people)) == {"count": 1, "names": ["Ada"]}
         assert await functions.call(Call(function, people)) == {"count": 1, "names": ["Ada"]}
         await functions.aclose()
@@ -125,7 +128,7 @@ async def test_a_server_that_describes_itself(service: str, version: str) -> Non
 async def test_a_server_that_does_not_describe_itself(failed: Failed) -> None:
     """The message says what is missing, and what to write in place of it."""
     async with serving(reflection=None) as users:
-        functions = Functions(settings=Settings(base_url=f"grpc://127.0.0.1:{users.port}"))
+        functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
         fault = await failed(functions, _call("AddUser", source="reflection:"))
         await functions.aclose()
 
@@ -157,7 +160,7 @@ async def test_credentials_and_the_idempotency_key_are_metadata(functions: Funct
 async def test_metadata_of_the_definition_and_of_the_operator(users: Users) -> None:
     """Arguments that begin with HEADER_ are metadata, also beside a stream; what is configured is sent along."""
     options = Options(headers={"X-Tenant": "nobody", "X-Zone": "north"})
-    functions = Functions(settings=Settings(base_url=f"grpc://127.0.0.1:{users.port}", calls=options))
+    functions = Functions(settings=Settings(calls=options.replace(base_url=f"grpc://127.0.0.1:{users.port}")))
     headers: Any = {"HEADER_x-tenant": "acme", "HEADER_trace-bin": "AP8=", "HEADER_absent": None}
 
     await functions.call(_call("AddUser", {**headers, "full_name": "Ada"}))
@@ -181,7 +184,7 @@ async def test_a_token_that_is_refused_is_renewed_once(
     service.answers_with("POST", "/token", {"access_token": "sesame", "token_type": "Bearer"})
     properties: Any = {"grantType": "password", "clientId": "app", "username": "ada", "password": "pw"}
     auth = Auth(name="a", scheme="oauth2", properties={**properties, "authority": f"{service.url}/token"})
-    functions = Functions(settings=Settings(base_url=f"grpc://127.0.0.1:{users.port}"))
+    functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
     function = Function(
         name="ask", type="rpc", operation=f"{source}#UserService#RemoveUser", auth_ref=AuthRef(invocation="a")
     )
@@ -212,7 +215,10 @@ async def test_an_error_of_the_service(functions: Functions, failed: Failed) -> 
 async def test_a_service_that_does_not_answer(users: Users, failed: Failed) -> None:
     """After the time that a worker gives a call it is given up, and the server is told."""
     url = f"grpc://127.0.0.1:{users.port}"
-    functions, call = Functions(settings=Settings(base_url=url, timeout=Settings().timeout / 100)), _call("AddUser")
+    functions, call = (
+        Functions(settings=Settings(calls=Options(base_url=url, timeout=Options().timeout / 100))),
+        _call("AddUser"),
+    )
     await functions.prepare(call.function, call.base)  # to compile the proto file may take longer than that
 
     fault = await failed(functions, _call("AddUser", {"full_name": "sloth"}))
@@ -236,7 +242,7 @@ async def test_a_call_that_is_given_up(functions: Functions, users: Users) -> No
 
 async def test_a_server_that_is_not_there(failed: Failed) -> None:
     """A refused connection is the status that gRPC gives it."""
-    functions = Functions(settings=Settings(base_url="grpc://127.0.0.1:1"))
+    functions = Functions(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
 
     assert (await failed(functions, _call("AddUser"))).code == "UNAVAILABLE"
     assert (await failed(functions, _call("AddUser", source="reflection:"))).code == "UNAVAILABLE"
@@ -246,7 +252,7 @@ async def test_a_server_that_is_not_there(failed: Failed) -> None:
 @pytest.mark.parametrize("method", ["ImportUsers", "Rename"])
 async def test_a_stream_of_nothing_to_a_server_that_is_not_there(method: str, failed: Failed) -> None:
     """The library calls that cancelled; but nobody has cancelled the call, and it may be tried again."""
-    functions = Functions(settings=Settings(base_url="grpc://127.0.0.1:1"))
+    functions = Functions(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
 
     fault = await failed(functions, _call(method, []))
     await functions.aclose()
@@ -259,7 +265,7 @@ async def test_a_stream_of_nothing_to_a_server_that_is_not_there(method: str, fa
 async def test_a_server_that_comes_back(failed: Failed) -> None:
     """A server that was gone for a while is reached again, by the same connection's next try."""
     async with serving() as users:
-        functions = Functions(settings=Settings(base_url=f"grpc://127.0.0.1:{users.port}"))
+        functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
         assert await functions.call(_call("RemoveUser")) == {}
     assert (await failed(functions, _call("RemoveUser"))).code == "UNAVAILABLE"
 
@@ -274,7 +280,7 @@ async def test_a_server_that_comes_back(failed: Failed) -> None:
 @pytest.mark.parametrize(("method", "arguments"), [("AddUser", {"full_name": "loud"}), ("ListUsersByRole", None)])
 async def test_answers_that_are_too_large(users: Users, failed: Failed, method: str, arguments: Any) -> None:
     """A message, and all those of a stream together, are no larger than the worker takes."""
-    settings = Settings(base_url=f"grpc://127.0.0.1:{users.port}", max_response_bytes=9)
+    settings = Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}", max_response_bytes=9))
     functions = Functions(settings=settings)
 
     fault = await failed(functions, _call(method, arguments))
@@ -322,7 +328,7 @@ async def test_operations_that_are_not_there(
     users: Users, failed: Failed, operation: str, code: str, message: str
 ) -> None:
     """The message says what is wrong with the function, and trying again does not help."""
-    functions = Functions(settings=Settings(base_url=f"grpc://127.0.0.1:{users.port}"))
+    functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://127.0.0.1:{users.port}")))
 
     fault = await failed(functions, Call(Function(name="ask", type="rpc", operation=operation), base=str(PROTOS)))
 

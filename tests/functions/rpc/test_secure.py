@@ -14,9 +14,8 @@ import trustme
 
 from swf_temporal.calls import Function
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.network import Network
-from swf_temporal.functions.operator.options import Options
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.network import Network, read_pattern
+from swf_temporal.functions.operator.settings import HostOptions, Options, Settings
 from swf_temporal.functions.operator.tls import Tls
 from tests.functions.rpc.users_service import GRPC, PROTOS, serving
 
@@ -59,10 +58,10 @@ def files(tmp_path: Path) -> Files:
     return Files(authority, *(str(strange / name) for name in ("ca.pem", "client.pem", "client.key", "both.pem")))
 
 
-def reaching(port: int, **options: Any) -> Functions:
+def reaching(port: int, tls: Tls) -> Functions:
     """Return functions whose service is the one at *port*, over TLS."""
-    settings = Settings(base_url=f"grpcs://localhost:{port}", calls=Options(**options))
-    return Functions(settings=settings)
+    hosts = {read_pattern("localhost"): HostOptions(tls=tls)}
+    return Functions(settings=Settings(calls=Options(base_url=f"grpcs://localhost:{port}"), hosts=hosts))
 
 
 def remove() -> Call:
@@ -104,7 +103,7 @@ async def test_a_server_that_nobody_vouches_for(
 ) -> None:
     """A certificate of an unknown authority, or for another name, is told as the reason why there is no connection."""
     async with serving(credentials=files.server(name)) as users:
-        functions = reaching(users.port, tls=Tls(ca=files.ca) if knows_authority else None)
+        functions = reaching(users.port, tls=Tls(ca=files.ca if knows_authority else None))
         fault = await failed(functions, remove())
         await functions.aclose()
 
@@ -181,7 +180,7 @@ async def test_through_a_proxy(files: Files, monkeypatch: pytest.MonkeyPatch, *,
         if is_from_environment:
             monkeypatch.setenv("https_proxy", url)
         options = Options(tls=Tls(ca=files.ca), proxy=None if is_from_environment else url)
-        functions = Functions(settings=Settings(base_url="grpcs://users.example:50051", calls=options))
+        functions = Functions(settings=Settings(calls=options.replace(base_url="grpcs://users.example:50051")))
 
         assert await functions.call(remove()) == {}
         assert proxy.asked == ["CONNECT users.example:50051 HTTP/1.1"]
@@ -191,7 +190,7 @@ async def test_through_a_proxy(files: Files, monkeypatch: pytest.MonkeyPatch, *,
 async def test_a_proxy_is_asked_whatever_the_host_is_called() -> None:
     """A host may be called like what the library knows as a kind of address, such as a file."""
     async with serving() as users, leading(users.port) as (proxy, url):
-        functions = Functions(settings=Settings(base_url="grpc://unix:80", calls=Options(proxy=url)))
+        functions = Functions(settings=Settings(calls=Options(base_url="grpc://unix:80", proxy=url)))
 
         assert await functions.call(remove()) == {}
         assert proxy.asked == ["CONNECT unix:80 HTTP/1.1"]
@@ -203,12 +202,12 @@ async def test_around_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     async with serving() as users:
         url = f"grpc://127.0.0.1:{users.port}"
-        configured = Functions(settings=Settings(base_url=url, calls=Options(proxy="")))
+        configured = Functions(settings=Settings(calls=Options(base_url=url, proxy="")))
         assert await configured.call(remove()) == {}
         await configured.aclose()
 
         monkeypatch.setenv("no_proxy", "127.0.0.1")
-        excepted = Functions(settings=Settings(base_url=url))
+        excepted = Functions(settings=Settings(calls=Options(base_url=url)))
         assert await excepted.call(remove()) == {}
         await excepted.aclose()
 
@@ -216,7 +215,7 @@ async def test_around_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_name_with_addresses_of_both_families() -> None:
     """A server is reached that listens at one of its addresses only."""
     async with serving() as users:
-        functions = Functions(settings=Settings(base_url=f"grpc://localhost:{users.port}"))
+        functions = Functions(settings=Settings(calls=Options(base_url=f"grpc://localhost:{users.port}")))
 
         assert await functions.call(remove()) == {}
         await functions.aclose()

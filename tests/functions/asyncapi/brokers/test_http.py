@@ -17,7 +17,7 @@ from swf_temporal.functions.asyncapi.brokers.http import HttpBroker
 from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Credentials, Message
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service
@@ -163,7 +163,7 @@ async def test_it_is_asked_until_there_is_a_message(service: Service, broker: Ht
 async def test_a_server_may_hold_the_question(service: Service) -> None:
     """Longer than one attempt may take: then it is asked again."""
     service.hangs("GET", "/api/lights")
-    http = Http(Settings(timeout=timedelta(milliseconds=200)))
+    http = Http(Settings(calls=Options(timeout=timedelta(milliseconds=200))))
     broker = HttpBroker(http, pause=0)
 
     async with broker.receive(channel_of(service)) as deliveries:

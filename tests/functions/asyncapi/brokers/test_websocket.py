@@ -22,8 +22,7 @@ from websockets.http11 import Request, Response
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.options import Options
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.functions.operator.tls import Tls
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ async def functions(lights: Lights) -> AsyncIterator[Functions]:
 
 def at(lights: Lights, **settings: Any) -> Settings:
     """Return settings that lead to the server."""
-    return Settings(base_urls={"lights": f"ws://127.0.0.1:{lights.port}/api"}, **settings)
+    return Settings(functions={"lights": Options(base_url=f"ws://127.0.0.1:{lights.port}/api")}, **settings)
 
 
 @pytest.fixture
@@ -300,7 +299,7 @@ async def test_a_message_can_be_too_large(lights: Lights, call: Callable[..., Ca
         await connection.send('"' + "x" * 100 + '"')
 
     lights.on_connection = tell
-    async with aclosing(Functions(settings=at(lights, max_response_bytes=50))) as functions:
+    async with aclosing(Functions(settings=at(lights, calls=Options(max_response_bytes=50)))) as functions:
         fault = await failed(functions, call("hear", {"lamp": "a"}))
 
     assert (fault.code, fault.retryable) == ("AnswerTooLarge", False)
@@ -332,10 +331,15 @@ async def test_secure_connections_are_checked(tmp_path: Path, call: Callable[...
     async with serve(lights.serve, "localhost", 0, ssl=context, process_request=lights.first) as server:
         port = next(iter(server.sockets)).getsockname()[1]
         where = {"lights": f"wss://localhost:{port}"}
-        trusting = Settings(base_urls=where, calls=Options(tls=Tls(ca=str(tmp_path / "ca.pem"))))
+        trusting = Settings(
+            calls=Options(tls=Tls(ca=str(tmp_path / "ca.pem"))),
+            functions={name: Options(base_url=url) for name, url in where.items()},
+        )
         async with aclosing(Functions(settings=trusting)) as functions:
             assert await functions.call(call("hear", {"lamp": "a"})) == 1
-        async with aclosing(Functions(settings=Settings(base_urls=where))) as functions:
+        async with aclosing(
+            Functions(settings=Settings(functions={name: Options(base_url=url) for name, url in where.items()}))
+        ) as functions:
             fault = await failed(functions, call("hear", {"lamp": "a"}))
 
     assert fault.code == "TlsFailed"

@@ -1,14 +1,14 @@
 """The settings of the gateway: who may ask, what is wrong with them, and a gateway that would be open to all."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from swf_temporal.app.gateway.settings import GatewaySettings, Operation, Tenant, read_gateway_settings
-from swf_temporal.app.http_settings import JwtSettings
-from swf_temporal.app.settings import Address
+from swf_temporal.app.http_settings import GatewaySettings, Operation, Tenant, read_gateway_settings
+from swf_temporal.app.option_values import Address
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.operator.options import Rate
+from swf_temporal.functions.operator.forms import Rate
 
 LOOPBACK = Address("127.0.0.1", 0)
 EVERYWHERE = Address("0.0.0.0", 8080)  # noqa: S104 - nothing listens there
@@ -48,47 +48,63 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
     )
     found = read_gateway_settings({"SHOP": f"{KEY}-of-env"}, EVERYWHERE, ["https://b.example.com"], file=path)
     assert found == GatewaySettings(
-        EVERYWHERE,
-        (
-            Tenant(
-                "shop", ("orders",), ("shop/*",), frozenset([Operation.EVENTS]), (f"{KEY}-of-env", KEY), rate=Rate(5)
+        address=EVERYWHERE,
+        tenants={
+            "shop": Tenant(
+                workflows=("orders",),
+                sources=("shop/*",),
+                operations=frozenset([Operation.EVENTS]),
+                keys=(f"{KEY}-of-env", KEY),
+                rate=Rate(5),
             ),
-            Tenant("billing", claims={"department": "billing"}, namespace="billing", task_queue="bills"),
-        ),
-        JwtSettings("https://id/jwks", None, "gateway"),
-        ("https://a.example.com", "https://b.example.com"),
-        "all",
-        Rate(50),
-        64 * 1024,
-        1024 * 1024,
-        10,
-        5.0,
+            "billing": Tenant(
+                workflows=("*",), claims={"department": "billing"}, namespace="billing", task_queue="bills"
+            ),
+        },
+        jwks="https://id/jwks",
+        audience="gateway",
+        origins=("https://a.example.com", "https://b.example.com"),
+        task_queue="all",
+        rate=Rate(50),
+        max_bytes=64 * 1024,
+        max_batch_bytes=1024 * 1024,
+        max_batch=10,
+        max_wait=timedelta(seconds=5),
     )
+    assert [(name, tenant.name) for name, tenant in found.tenants.items()] == [("shop", "shop"), ("billing", "billing")]
     assert not any(KEY in text for text in (repr(found), str(found)))
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{tenants: {a: {workflows: [x]}}}", "gateway › tenants › a has neither keys nor claims"),
-        ("{tenants: {a: {keys: [env:K]}}}", "gateway › tenants › a › workflows"),
+        ("{tenants: {a: {workflows: [x]}}}", "gateway › tenants › a: it has neither keys nor claims"),
+        ("{tenants: {a: {keys: [env:K]}}}", "gateway › tenants › a › workflows: it is missing"),
         (
             "{tenants: {a: {keys: [abc], workflows: [x]}}}",
             "tenants › a › keys › 0: it must be env:VARIABLE or file:PATH",
         ),
         (
             "{tenants: {a: {keys: [env:NO], workflows: [x]}}}",
-            "gateway › tenants › a › keys: what env:NO holds is not a token",
+            "gateway › tenants › a › keys › 0: the variable NO is not set",
         ),
-        ("{tenants: {a: {keys: [env:K], workflows: [x], operations: [fly]}}}", "tenants › a › operations › 0"),
+        (
+            "{tenants: {a: {keys: ['env:SHORT'], workflows: [x]}}}",
+            "gateway › tenants › a › keys › 0: what env:SHORT holds is not a token",
+        ),
+        (
+            "{tenants: {a: {keys: [env:K], workflows: [x], operations: [fly]}}}",
+            "tenants › a › operations › 0: it must be one of events, start, read, tasks, end",
+        ),
         (
             "{tenants: {a: {keys: [env:K], workflows: [x]}, b: {keys: [env:K], workflows: [x]}}}",
             "two tenants have the same key",
         ),
-        ("{tenants: {a: {claims: {d: x}, workflows: [x]}}}", "a › claims need JWTs that are verified"),
+        ("{tenants: {a: {claims: {d: x}, workflows: [x]}}}", "a › claims: they need JWTs that are verified"),
         ("{tenants: {a: {keys: [env:K], workflows: [x]}}, jwks: https://id, issuer: i}", "no tenant has claims"),
-        ("{jwks: https://id/jwks}", "gateway › jwks needs an issuer or an audience"),
+        ("{jwks: https://id/jwks}", "gateway › jwks: it needs an issuer or an audience"),
         ("{rate: often}", "gateway › rate: it must be a number of calls in a time"),
+        ("{tenants: {a: {keys: [env:K], workflows: [x], name: b}}}", "tenants › a › name: there is no such option"),
         ("{tenant: {}}", "gateway › tenant: there is no such option; did you mean 'tenants'?"),
     ],
 )
@@ -97,5 +113,5 @@ def test_mistakes_are_told_by_their_place(tmp_path: Path, text: str, message: st
     path = tmp_path / "swf.yaml"
     path.write_text(f"gateway: {text}")
     with pytest.raises(UsageError) as refused:
-        read_gateway_settings({"K": KEY}, LOOPBACK, file=path)
+        read_gateway_settings({"K": KEY, "SHORT": "abc"}, LOOPBACK, file=path)
     assert message in str(refused.value)

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.app.event_settings import read_event_settings
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
-from swf_temporal.events.settings import ROUTER, BrokerAddress, ConsumerSettings, SinkSettings
+from swf_temporal.events.settings import ROUTER, ConsumerSettings, EventSettings, SinkSettings
 
 
 def written(tmp_path: Path, text: str) -> Path:
@@ -20,7 +19,7 @@ def written(tmp_path: Path, text: str) -> Path:
 
 def test_without_a_file_there_is_nothing() -> None:
     """Neither consumers nor sinks."""
-    settings = read_event_settings({})
+    settings = EventSettings.read({})
     assert (settings.consumers, settings.sinks, settings.lifecycle) == ((), (), frozenset())
 
 
@@ -39,17 +38,23 @@ def test_consumers_and_sinks_are_read(tmp_path: Path) -> None:
           - {name: h, to: 'https://host/path', mode: binary, timeout: PT5S, maxAttempts: 3, headers: {X: 'file:token'}}
         """,
     )
-    settings = read_event_settings({"PASSWORD": "lovelace", "SWF_SINK": "http://other"}, file=path)
-    broker = BrokerAddress("amqp://broker", "q", username="ada", password="lovelace")  # noqa: S106 - of the test
+    settings = EventSettings.read({"PASSWORD": "lovelace", "SWF_SINK": "http://other"}, file=path)
     assert settings.consumers == (
-        ConsumerSettings("a", broker, prefetch=5, ordered=False, max_bytes=2048, dead_letter="d"),
-    )
-    http = BrokerAddress("https://host/path", headers={"X": "abc"})
+        ConsumerSettings(
+            name="a", url="amqp://broker", queue="q", prefetch=5, ordered=False, max_bytes=2048, dead_letter="d",
+            credentials={"username": "ada", "password": "lovelace"},
+        ),
+    )  # fmt: skip
     assert settings.sinks == (
-        SinkSettings("r", BrokerAddress(ROUTER), types=("a.*", "b")),
-        SinkSettings("h", http, mode="binary", timeout=timedelta(seconds=5), max_attempts=3),
-        SinkSettings("SWF_SINK", BrokerAddress("http://other")),
-    )
+        SinkSettings(name="r", url=ROUTER, types=("a.*", "b")),
+        SinkSettings(
+            name="h", url="https://host/path", headers={"X": "abc"}, mode="binary", timeout=timedelta(seconds=5),
+            max_attempts=3,
+        ),
+        SinkSettings(name="SWF_SINK", url="http://other"),
+    )  # fmt: skip
+    assert "lovelace" not in repr(settings)
+    assert "env:PASSWORD" in EventSettings.read({}, file=path, with_secrets=False).consumers[0].secrets
 
 
 @pytest.mark.parametrize(
@@ -62,7 +67,10 @@ def test_consumers_and_sinks_are_read(tmp_path: Path) -> None:
         ("consumers: [{name: a, from: 'https://x'}]", "events come over HTTP to swf gateway"),
         ("consumers: [{name: a, from: 'amqp://x', queue: q, stream: s}]", "only NATS has streams"),
         ("consumers: [{name: a, from: 'ws://x', deadLetter: s}]", "no place for dead letters"),
-        ("consumers: [{name: a, from: 'amqp://x', queue: q, credentials: {password: 'env:NONE'}}]", "NONE is not set"),
+        (
+            "consumers: [{name: a, from: 'amqp://x', queue: q, credentials: {password: 'env:NONE'}}]",
+            "a › credentials › password: the variable NONE is not set",
+        ),
         ("consumers: [{name: a, from: 'amqp://x', queue: q, credentials: {password: 'file:none'}}]", "cannot be read"),
         ("consumers: [{name: a, from: 'amqp://x', queue: q}, {name: a, from: 'amqp://x', queue: q}]", "more than once"),
         ("consumers: [{name: a, from: 'mqtt://x', topic: t, ordered: false}]", "in their order"),
@@ -74,12 +82,18 @@ def test_mistakes_are_told(tmp_path: Path, section: str, said: str) -> None:
     """With their place."""
     path = written(tmp_path, f"events:\n  {section}\n")
     with pytest.raises(UsageError, match=said):
-        read_event_settings({}, file=path)
+        EventSettings.read({}, file=path)
+
+
+def test_a_mistake_in_the_variable_names_it() -> None:
+    """With what has to stand there."""
+    with pytest.raises(UsageError, match="SWF_SINK is 'ftp://other'\n  it must be a URL with one of the schemes"):
+        EventSettings.read({"SWF_SINK": "ftp://other"})
 
 
 def test_a_sink_takes_events_by_type_and_source() -> None:
     """Both have to match."""
-    sink = SinkSettings("a", BrokerAddress(ROUTER), types=("com.*",), sources=("shop/*", "bank"))
+    sink = SinkSettings(name="a", url=ROUTER, types=("com.*",), sources=("shop/*", "bank"))
     takes = [sink.takes(CloudEvent("1", source, type_)) for source, type_ in (
         ("bank", "com.a"), ("shop/x", "com.a"), ("shop", "com.a"), ("bank", "org.a"),
     )]  # fmt: skip

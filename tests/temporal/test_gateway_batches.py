@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.gateway.batches import Batch
+from swf_temporal.app.gateway.answers import Taken
+from swf_temporal.app.gateway.batches import Batch, answer_of
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.serving import gateway
 from swf_temporal.app.http_settings import GatewaySettings
@@ -39,17 +39,17 @@ async def test_events_of_one_lane_keep_their_order() -> None:
     log: list[str] = []
     others_are_done = asyncio.Event()
 
-    async def work(one: CloudEvent) -> dict[str, Any]:
+    async def work(one: CloudEvent) -> Taken:
         if one.id == "a1":
             await others_are_done.wait()
         log.append(one.id)
         if one.id == "b2":
             others_are_done.set()
-        return {"id": one.id}
+        return answer_of(one, "accepted")
 
     batch = Batch(events("a1", "a2", "b1", "b2", "ab"), work)
     lanes = [frozenset(text) for text in ("a", "a", "b", "b", "ab")]
-    assert [one["id"] for one in await batch.answers(lanes)] == ["a1", "a2", "b1", "b2", "ab"]
+    assert [one["event"]["id"] for one in await batch.answers(lanes)] == ["a1", "a2", "b1", "b2", "ab"]
     assert log == ["b1", "b2", "a1", "a2", "ab"]
 
 
@@ -57,11 +57,11 @@ async def test_after_one_that_is_refused_none_is_sent() -> None:
     """Those in other lanes that were under way are taken; each event is told of."""
     log: list[str] = []
 
-    async def work(one: CloudEvent) -> dict[str, Any]:
+    async def work(one: CloudEvent) -> Taken:
         log.append(one.id)
         if one.id == "a1":
             raise UsageError("no")
-        return {"event": one.id, "status": "accepted"}
+        return answer_of(one, "accepted")
 
     batch = Batch(events("b1", "a1", "a2", "c1"), work)
     with pytest.raises(Refused) as refused:

@@ -1,18 +1,4 @@
-"""The application of the gateway.
-
-    POST /events                        CloudEvents, to where they go
-    POST /workflows/{id}                start an instance
-    GET  /workflows, /workflows/{id}, /workflows/{id}/schemas/input
-    GET  /instances, /instances/{id}, /instances/{id}/result
-    POST /instances/{id}/events         CloudEvents for one instance
-    POST /instances/{id}/cancel, /instances/{id}/terminate
-    GET  /tasks, /tasks/{id}            what instances wait for
-    POST /tasks/{id}                    give it to one
-    GET  /openapi.json, /docs           the description of these, for programs and for people
-    GET  /livez, /readyz, /metrics
-
-Ids in paths are percent-encoded, slashes too.
-"""
+"""The application of the gateway: its endpoints, their description, and what tells operators how it is."""
 
 import asyncio
 import logging
@@ -30,9 +16,9 @@ from starlette.routing import Route
 from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client, refusals_as_usage_errors
-from swf_temporal.app.gateway import events, instances, tasks, workflows
-from swf_temporal.app.gateway.authentication import API_KEY, Authentication
+from swf_temporal.app.gateway.authentication import API_KEY, Authentication, refuse_operation
 from swf_temporal.app.gateway.description import docs_routes, show_description
+from swf_temporal.app.gateway.endpoints import ENDPOINTS, Endpoint
 from swf_temporal.app.gateway.limits import Limits
 from swf_temporal.app.gateway.metrics import CONTENT_TYPE, Metrics
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
@@ -43,33 +29,11 @@ from swf_temporal.languages.catalogue import Catalogue
 
 _log = logging.getLogger("swf")
 
-Work = Callable[[Asked], Awaitable[Response]]
-
 _HEADERS: Final = (
     *("Authorization", "Content-Type", "Idempotency-Key", "Prefer", API_KEY),
     *("ce-id", "ce-source", "ce-specversion", "ce-type", "ce-subject", "ce-time", "ce-dataschema"),
 )
 """The headers that pages of other origins may send, by CORS."""
-
-_OPERATIONS: Final[dict[str, dict[str, Work]]] = {
-    "/events": {"POST": events.take_events, "PUT": events.take_events},
-    "/workflows": {"GET": workflows.list_workflows},
-    "/workflows/{id}": {"GET": workflows.show_workflow, "POST": workflows.start_workflow},
-    "/workflows/{id}/schemas/input": {"GET": workflows.show_input_schema},
-    "/instances": {"GET": instances.list_instances},
-    "/instances/{id}": {"GET": instances.show_instance},
-    "/instances/{id}/result": {"GET": instances.show_result},
-    "/instances/{id}/events": {"POST": events.deliver_events, "PUT": events.deliver_events},
-    "/instances/{id}/cancel": {"POST": instances.cancel_instance},
-    "/instances/{id}/terminate": {"POST": instances.terminate_instance},
-    "/tasks": {"GET": tasks.show_tasks},
-    "/tasks/{id}": {"GET": tasks.show_task, "POST": tasks.do_task},
-    "/openapi.json": {"GET": show_description},
-}
-"""By path and method, what is done."""
-
-_TIMING_ITSELF: Final = (events.take_events, events.deliver_events)
-"""What gives each event time of its own."""
 
 
 class Gateway:
@@ -89,9 +53,11 @@ class Gateway:
 
     def application(self) -> Any:
         """Return the ASGI application."""
-        routes = [
-            Route(path, self._endpoint(path, methods), methods=list(_METHODS)) for path, methods in _OPERATIONS.items()
-        ]
+        paths: dict[str, dict[str, Endpoint]] = {}
+        for one in (*ENDPOINTS, Endpoint("GET", "/openapi.json", show_description, None)):
+            methods = (one.method, "PUT") if one.takes_events else (one.method,)
+            paths.setdefault(one.path, {}).update(dict.fromkeys(methods, one))
+        routes = [Route(path, self._answering(path, own), methods=list(_METHODS)) for path, own in paths.items()]
         routes += [Route("/livez", _livez), Route("/readyz", self._readyz), Route("/metrics", self._show_metrics)]
         cors = Middleware(
             CORSMiddleware,
@@ -107,7 +73,7 @@ class Gateway:
             Starlette(routes=[*routes, *docs_routes()], middleware=middleware, exception_handlers=handlers)
         )
 
-    def _endpoint(self, path: str, methods: dict[str, Work]) -> Callable[[Request], Awaitable[Response]]:
+    def _answering(self, path: str, methods: Mapping[str, Endpoint]) -> Callable[[Request], Awaitable[Response]]:
         allowed = ", ".join(sorted({*methods, "OPTIONS", *(["HEAD"] if "GET" in methods else [])}))
 
         async def endpoint(request: Request) -> Response:
@@ -129,14 +95,16 @@ class Gateway:
 
         return endpoint
 
-    async def _answered(self, request: Request, work: Work) -> Response:
+    async def _answered(self, request: Request, endpoint: Endpoint) -> Response:
         try:
             self._refuse_pages(request)
             asked = await self._asked(request)
+            if endpoint.permits is not None:
+                refuse_operation(asked.tenant, endpoint.permits)
             with refusals_as_usage_errors():
-                patience = None if work in _TIMING_ITSELF else PATIENCE + asked.seconds_to_wait()
+                patience = None if endpoint.takes_events else PATIENCE + asked.seconds_to_wait()
                 async with asyncio.timeout(patience):
-                    return await work(asked)
+                    return await endpoint.work(asked)
         except ClientDisconnect:
             return Response(status_code=400)
         except (Refused, SwfError, TimeoutError) as error:

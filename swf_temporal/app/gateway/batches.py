@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
+from swf_temporal.app.gateway.answers import EventFacts, Receipt, Taken
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import PATIENCE
 from swf_temporal.cloud_event import CloudEvent
@@ -14,17 +15,21 @@ NOT_TAKEN: Final = "not-taken"
 _AT_ONCE: Final = 16
 """The number of events of one batch that are sent at the same time."""
 
-Answer: TypeAlias = dict[str, Any]
-Work: TypeAlias = Callable[[CloudEvent], Awaitable[Answer]]
+Work: TypeAlias = Callable[[CloudEvent], Awaitable[Taken]]
 """Sends an event; returns its answer. Raises SwfError and TimeoutError."""
 
 
-def event_facts(event: CloudEvent) -> dict[str, str]:
+def event_facts(event: CloudEvent) -> EventFacts:
     """Return by what an event is known."""
     return {"id": event.id, "source": event.source, "type": event.type}
 
 
-async def answered(event: CloudEvent, work: Work) -> Answer:
+def answer_of(event: CloudEvent, status: str, receipts: Sequence[Receipt] = ()) -> Taken:
+    """Return what became of an event."""
+    return {"event": event_facts(event), "status": status, "receipts": list(receipts)}
+
+
+async def answered(event: CloudEvent, work: Work) -> Taken:
     """Return the answer for the only event of a request. Raises Refused."""
     try:
         async with asyncio.timeout(PATIENCE):
@@ -42,10 +47,10 @@ class Batch:
         self._events = events
         self._work = work
         self._free = asyncio.Semaphore(_AT_ONCE)
-        self._answers: dict[int, Answer] = {}
+        self._answers: dict[int, Taken] = {}
         self._refusals: dict[int, Refused] = {}
 
-    async def answers(self, lanes: Sequence[frozenset[str]]) -> list[Answer]:
+    async def answers(self, lanes: Sequence[frozenset[str]]) -> list[Taken]:
         """Return the answers, in the order of the events.
 
         *lanes* has for each event where it meets others: it is sent after those before it in the same lane. Each has
@@ -75,10 +80,7 @@ class Batch:
 
     def _refused(self, index: int) -> Refused:
         refusal, taken = self._refusals[index], len(self._answers)
-        events = [
-            self._answers.get(each) or {"event": event_facts(event), "status": NOT_TAKEN, "receipts": []}
-            for each, event in enumerate(self._events)
-        ]
+        events = [self._answers.get(each) or answer_of(event, NOT_TAKEN) for each, event in enumerate(self._events)]
         refusal.facts |= {"index": index, "events": events}
         refusal.hint = f"{taken} events of the batch were taken; each is taken once, however often it is sent"
         return refusal

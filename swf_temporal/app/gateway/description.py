@@ -27,7 +27,7 @@ _POLICY: Final = (
 
 
 async def show_description(asked: Asked) -> Response:
-    """Return the OpenAPI description for the tenant."""
+    """Show the OpenAPI description for the tenant."""
     return JSONResponse(description_of(latest_of(asked.catalogue), is_open=asked.settings.is_open))
 
 

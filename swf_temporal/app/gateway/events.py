@@ -3,19 +3,18 @@
 import asyncio
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
 from swf_temporal.app.client import Instance
 from swf_temporal.app.event_routes import latest_of
-from swf_temporal.app.event_sending import is_sent, receipt_facts, send, why_stopped
-from swf_temporal.app.gateway.batches import Answer, Batch, answered, event_facts
+from swf_temporal.app.event_sending import is_sent, send, why_stopped
+from swf_temporal.app.gateway.answers import NotTaken, Taken, TakenBatch
+from swf_temporal.app.gateway.batches import Batch, answer_of, answered
 from swf_temporal.app.gateway.cloud_events import BATCH, Received, content_type_of, events_of
 from swf_temporal.app.gateway.instances import instance_of, link_to
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import PATIENCE, Asked
-from swf_temporal.app.http_settings import Operation
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.routing.routes import Route, route
 from swf_temporal.temporal.event_dispatch import Receipt, lanes_of
@@ -24,8 +23,8 @@ IGNORED = "ignored"
 """The status of an event that nobody takes. Its sender is not to repeat it."""
 
 
-async def take_events(asked: Asked) -> Response:
-    """Send the events of a request where they go; answer when Temporal has them."""
+async def send_events(asked: Asked) -> Response:
+    """Send events."""
     received = await _received(asked)
     definitions = latest_of(asked.catalogue)
     if not received.is_batch:
@@ -35,11 +34,11 @@ async def take_events(asked: Asked) -> Response:
     routes = {id(event): route(event, definitions) for event in received.events}
     batch = Batch(received.events, lambda event: _sent(asked, routes[id(event)], event))
     answers = await batch.answers([lanes_of(routes[id(event)]) for event in received.events])
-    return JSONResponse({"events": answers}, 202 if any(one["status"] != IGNORED for one in answers) else 200)
+    return JSONResponse(TakenBatch(events=answers), 202 if any(one["status"] != IGNORED for one in answers) else 200)
 
 
 async def deliver_events(asked: Asked) -> Response:
-    """Give the events of a request to the instance that its path names; answer when it has taken or kept them."""
+    """Send events to an instance."""
     instance_id = asked.path_id()
     received = await _received(asked)
     async with asyncio.timeout(PATIENCE):
@@ -48,19 +47,17 @@ async def deliver_events(asked: Asked) -> Response:
     if not received.is_batch:
         return JSONResponse(await answered(received.events[0], work), 202)
     answers = await Batch(received.events, work).answers([frozenset({instance_id})] * len(received.events))
-    return JSONResponse({"events": answers}, 202)
+    return JSONResponse(TakenBatch(events=answers), 202)
 
 
-async def _delivered(asked: Asked, instance: Instance, event: CloudEvent) -> Answer:
+async def _delivered(asked: Asked, instance: Instance, event: CloudEvent) -> Taken:
     status = await instance.send_event(event)
     asked.metrics.count_event(status)
-    receipt = {"definition": None, "instance": instance.id, "status": status}
-    return {"event": event_facts(event), "status": status, "receipts": [receipt]}
+    return answer_of(event, status, [{"definition": None, "instance": instance.id, "status": status}])
 
 
 async def _received(asked: Asked) -> Received:
     """Return the events of a request, which are the tenant's to send. Raises Refused."""
-    asked.permit(Operation.EVENTS)
     settings, headers = asked.settings, asked.request.headers
     is_batch = content_type_of(headers.get("content-type", ""))[0] == BATCH
     body = await asked.body(max(settings.max_batch_bytes, settings.max_bytes) if is_batch else settings.max_bytes)
@@ -88,11 +85,14 @@ def _refuse_sources(asked: Asked, received: Received) -> None:
         )
 
 
-async def _sent(asked: Asked, found: Route, event: CloudEvent) -> Answer:
+async def _sent(asked: Asked, found: Route, event: CloudEvent) -> Taken:
     max_hops = asked.settings.max_hops
     receipts = await send(asked.client, event, asked.catalogue, asked.task_queue, found=found, max_hops=max_hops)
-    answer: Answer = {"event": event_facts(event), "status": _status(receipts)}
-    answer["receipts"] = [receipt_facts(one) for one in receipts]
+    answer = answer_of(
+        event,
+        _status(receipts),
+        [{"definition": one.definition, "instance": one.instance, "status": one.status} for one in receipts],
+    )
     asked.metrics.count_event(answer["status"])
     if answer["status"] == IGNORED:
         stopped = [one.definition for one in receipts if one.status == "stopped"]
@@ -108,9 +108,11 @@ def _status(receipts: Sequence[Receipt]) -> str:
     return "duplicate" if all(one == "duplicate" for one in reached) else "accepted"
 
 
-def _reasons(found: Route, event: CloudEvent, stopped: Sequence[str]) -> list[dict[str, Any]]:
+def _reasons(found: Route, event: CloudEvent, stopped: Sequence[str]) -> list[NotTaken]:
     """Return for each definition why it does not take *event*; those that are *stopped* would begin a chain's next."""
-    reasons = [{"definition": one.definition.id, "event": one.event, "reason": one.reason} for one in found.passed]
+    reasons: list[NotTaken] = [
+        {"definition": one.definition.id, "event": one.event, "reason": one.reason} for one in found.passed
+    ]
     reasons += [{"definition": id_, "event": None, "reason": why_stopped(event)} for id_ in stopped]
     for one in (each for each in found.awaited if each.definition.id not in stopped):
         why = "no running instance is known to wait for it"
@@ -118,7 +120,7 @@ def _reasons(found: Route, event: CloudEvent, stopped: Sequence[str]) -> list[di
     return reasons
 
 
-def _location(answer: dict[str, Any]) -> dict[str, str]:
+def _location(answer: Taken) -> dict[str, str]:
     """Return the header that leads to the one instance that an event went to, if there is one."""
     instances = {one["instance"] for one in answer["receipts"] if one["instance"]}
     return {"Location": link_to(instances.pop())} if len(instances) == 1 else {}

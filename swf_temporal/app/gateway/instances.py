@@ -3,22 +3,22 @@
 import asyncio
 import time
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from starlette.responses import JSONResponse, Response
 
 from swf_temporal.app.client import Instance
+from swf_temporal.app.gateway.answers import Fault, InstanceFacts, Outcome
+from swf_temporal.app.gateway.parameters import DEFINITION, MAX_INSTANCES, STATUS
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import Asked
-from swf_temporal.app.http_settings import Operation
-from swf_temporal.app.instances import RUNNING, STATUSES, described, facts_of, filter_of, listed
+from swf_temporal.app.instances import RUNNING, described, facts_of, filter_of, listed
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal.client import RunEnded
 from swf_temporal.temporal.client_errors import NotThereError, has_ended
 
-_MAX_LISTED: Final = 100
 _PATIENCE: Final = 2.0
 """For how many seconds an instance is looked for: an event that was accepted starts its own in a moment."""
 _PAUSE: Final = 0.1
@@ -63,12 +63,9 @@ async def _instance_of(asked: Asked, instance_id: str) -> Found:
 
 
 async def list_instances(asked: Asked) -> Response:
-    """Tell of the tenant's instances, the latest first."""
-    asked.permit(Operation.READ)
-    definition, status = asked.query("definition"), asked.query("status")
-    if status is not None and status not in STATUSES:
-        raise Refused(400, "bad-parameter", f"status is {status!r}", f"it is one of {', '.join(STATUSES)}")
-    limit, known = asked.number("limit", 20, _MAX_LISTED), asked.known(definition)
+    """List instances."""
+    definition, status = asked.parameter(DEFINITION), asked.parameter(STATUS)
+    limit, known = asked.number(MAX_INSTANCES), asked.known(definition)
     if not known:
         return JSONResponse({"instances": []})
     types = ", ".join("'" + one.replace("'", "''") + "'" for one in known)
@@ -77,16 +74,14 @@ async def list_instances(asked: Asked) -> Response:
 
 
 async def show_instance(asked: Asked) -> Response:
-    """Tell where an instance is, and what it waits for."""
-    asked.permit(Operation.READ)
+    """Show an instance's status."""
     instance_id = asked.path_id()
     await instance_of(asked, instance_id)
     return JSONResponse(await facts_of(asked.client, instance_id))
 
 
 async def show_result(asked: Asked) -> Response:
-    """Tell what came of an instance; wait for it if the client wants to."""
-    asked.permit(Operation.READ)
+    """Show an instance's result."""
     instance_id, seconds = asked.path_id(), asked.seconds_to_wait()
     until = time.monotonic() + seconds
     found = await instance_of(asked, instance_id, max(seconds, _PATIENCE))
@@ -99,12 +94,11 @@ async def cancel_instance(asked: Asked) -> Response:
 
 
 async def terminate_instance(asked: Asked) -> Response:
-    """End an instance at once."""
+    """Terminate an instance."""
     return await _end(asked, "terminate")
 
 
 async def _end(asked: Asked, how: str) -> Response:
-    asked.permit(Operation.END)
     body = await asked.json()
     if body is not None and not (isinstance(body, dict) and isinstance(body.get("reason", ""), str)):
         raise Refused(422, "bad-body", "the body is not an object with a reason", 'send {"reason": "…"}, or nothing')
@@ -116,24 +110,24 @@ async def _end(asked: Asked, how: str) -> Response:
         await found.instance.cancel()
     else:
         await found.instance.terminate(str(reason) if reason else None)
-    return JSONResponse({"id": found.instance.id, "definition": found.definition}, 202)
+    return JSONResponse(InstanceFacts(id=found.instance.id, definition=found.definition), 202)
 
 
 async def outcome(found: Found, seconds: float) -> Response:
     """Answer with what came of an instance within *seconds*, or with where to ask later."""
-    facts: dict[str, Any] = {"id": found.instance.id, "definition": found.definition}
+    answer: Outcome = {"id": found.instance.id, "definition": found.definition, "status": RUNNING}
     try:
         # One that has ended tells at once.
         async with asyncio.timeout(seconds if found.status == RUNNING else None):
             output = await found.instance.result()
     except TimeoutError:
         link = link_to(found.instance.id)
-        return JSONResponse(facts | {"status": RUNNING}, 202, {"Location": link})
+        return JSONResponse(answer, 202, {"Location": link})
     except RunEnded as ended:
-        return JSONResponse(facts | {"status": ended.how, "error": _error(ended)})
-    return JSONResponse(facts | {"status": "completed", "output": output})
+        return JSONResponse(answer | {"status": ended.how, "error": _error(ended)})
+    return JSONResponse(answer | {"status": "completed", "output": output})
 
 
-def _error(ended: RunEnded) -> dict[str, Any]:
+def _error(ended: RunEnded) -> Fault:
     fault: WorkflowFault = ended.fault or ended
     return {"name": fault.name, "code": fault.code, "message": ended.message}

@@ -10,12 +10,12 @@ from urllib.parse import unquote
 from starlette.requests import Request
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.gateway.authentication import refuse_operation
 from swf_temporal.app.gateway.cloud_events import content_type_of, json_of_body
 from swf_temporal.app.gateway.limits import Limits
 from swf_temporal.app.gateway.metrics import Metrics
+from swf_temporal.app.gateway.parameters import WAIT, Parameter, what_is_wrong
 from swf_temporal.app.gateway.refusals import Refused
-from swf_temporal.app.http_settings import GatewaySettings, Operation, Tenant
+from swf_temporal.app.http_settings import GatewaySettings, Tenant
 from swf_temporal.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
@@ -58,10 +58,6 @@ class Asked:
     def task_queue(self) -> str:
         """The task queue of the tenant's instances."""
         return self.tenant.task_queue or self.settings.task_queue or TASK_QUEUE
-
-    def permit(self, operation: Operation) -> None:
-        """Raise Refused if the tenant may not do this."""
-        refuse_operation(self.tenant, operation)
 
     def path_id(self) -> str:
         """Return the id in the path of the request."""
@@ -106,21 +102,19 @@ class Asked:
             raise Refused(415, "no-json", f"Content-Type is {media or 'missing'}", "send application/json")
         return json_of_body(body, charset)
 
-    def query(self, name: str) -> str | None:
-        """Return a parameter of the query; None if it is not there. Raises Refused if it is there twice."""
-        values = self.request.query_params.getlist(name)
+    def parameter(self, parameter: Parameter) -> str | None:
+        """Return a parameter; None if it is not there. Raises Refused if it is not as it has to be, or there twice."""
+        name, request = parameter["name"], self.request
+        values = (request.headers if parameter["in"] == "header" else request.query_params).getlist(name)
         if len(values) > 1:
             raise Refused(400, "bad-parameter", f"the parameter {name} is given more than once")
+        if values and (hint := what_is_wrong(parameter, values[0])):
+            raise Refused(400, "bad-parameter", f"the parameter {name} is {values[0]!r}", hint)
         return values[0] if values else None
 
-    def number(self, name: str, default: int, most: int) -> int:
-        """Return a number in the query, from 1 to *most*. Raises Refused."""
-        text = self.query(name)
-        if text is None:
-            return default
-        if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or not 1 <= int(text) <= most:
-            raise Refused(400, "bad-parameter", f"{name} is {text!r}", f"it is a number from 1 to {most}")
-        return int(text)
+    def number(self, parameter: Parameter) -> int:
+        """Return a number in the query, or its default. Raises Refused."""
+        return int(self.parameter(parameter) or parameter["schema"]["default"])
 
     @property
     def sees_everything(self) -> bool:
@@ -133,12 +127,10 @@ class Asked:
 
     def seconds_to_wait(self) -> float:
         """Return how long the client wants to wait, by `?wait=` or the header `Prefer`; at most as long as it may."""
-        text = self.query("wait")
+        text = self.parameter(WAIT)
         if text is None:
             found = next(filter(None, map(_PREFERENCE.match, self.request.headers.get("prefer", "").split(","))), None)
             text = found[1] if found else "0"
-        if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
-            raise Refused(400, "bad-parameter", f"wait is {text!r}", "it is a whole number of seconds, such as wait=30")
         return min(float(text), self.settings.max_wait.total_seconds())
 
 

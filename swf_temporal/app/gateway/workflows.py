@@ -2,19 +2,19 @@
 
 import asyncio
 import hashlib
-import re
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from starlette.responses import JSONResponse, Response
 
 from swf_temporal.app.client import Instance
 from swf_temporal.app.event_routes import latest_of
+from swf_temporal.app.gateway.answers import Outcome, Workflow, Workflows
 from swf_temporal.app.gateway.authentication import refuse_workflow
 from swf_temporal.app.gateway.instances import Found, link_to, outcome
+from swf_temporal.app.gateway.parameters import IDEMPOTENCY_KEY, NEW_ID, VERSION
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import Asked
-from swf_temporal.app.http_settings import Operation
 from swf_temporal.app.instances import RUNNING, described
 from swf_temporal.data import JSON
 from swf_temporal.errors import DefinitionsUnavailable, UnknownDefinition, UsageError
@@ -23,9 +23,7 @@ from swf_temporal.temporal.client_errors import AlreadyStartedError
 from swf_temporal.text.suggestions import did_you_mean
 
 _UNAVAILABLE: Final = 503
-MAX_KEY_LENGTH: Final = 200
-KEY_PATTERN: Final = f"^[!-~]{{1,{MAX_KEY_LENGTH}}}$"
-"""The ids of instances, and keys of requests, that clients choose."""
+SCHEMA_MEDIA: Final = "application/schema+json"
 _OURS: Final = "swf-"
 """The beginning of the ids of workflows that hold events and variables."""
 
@@ -36,27 +34,23 @@ def path_of(definition_id: str) -> str:
 
 
 async def list_workflows(asked: Asked) -> Response:
-    """Tell of the tenant's definitions."""
-    asked.permit(Operation.READ)
-    return JSONResponse({"workflows": [_facts(one) for one in latest_of(asked.catalogue)]})
+    """List definitions."""
+    return JSONResponse(Workflows(workflows=[_facts(one) for one in latest_of(asked.catalogue)]))
 
 
 async def show_workflow(asked: Asked) -> Response:
-    """Tell of a definition."""
-    asked.permit(Operation.READ)
+    """Show a definition."""
     return JSONResponse(_facts(_definition(asked)))
 
 
 async def show_input_schema(asked: Asked) -> Response:
-    """Tell what the input of a definition has to be."""
-    asked.permit(Operation.READ)
+    """Show the input schema."""
     schema = _definition(asked).input_schema
-    return JSONResponse({} if schema is None else schema, media_type="application/schema+json")
+    return JSONResponse({} if schema is None else schema, media_type=SCHEMA_MEDIA)
 
 
 async def start_workflow(asked: Asked) -> Response:
-    """Start an instance, and wait for what comes of it if the client wants to."""
-    asked.permit(Operation.START)
+    """Start an instance."""
     definition, seconds = _definition(asked), asked.seconds_to_wait()
     workflow_id, once = _workflow_id(asked, definition)
     data = await asked.json()
@@ -66,11 +60,11 @@ async def start_workflow(asked: Asked) -> Response:
         raise Refused(422, "unfit-input", unfit, f"see {path_of(definition.id)}/schemas/input")
     instance = await _started(asked, definition, given, workflow_id, once=once)
     if seconds:
-        answer = await outcome(Found(instance, definition.id, RUNNING), seconds)
-        if answer.status_code == 200:  # noqa: PLR2004 - it has ended
-            return answer
-    facts = {"id": instance.id, "definition": definition.id, "status": RUNNING}
-    return JSONResponse(facts, 202, {"Location": link_to(instance.id)})
+        ended = await outcome(Found(instance, definition.id, RUNNING), seconds)
+        if ended.status_code == 200:  # noqa: PLR2004 - it has not always
+            return ended
+    answer: Outcome = {"id": instance.id, "definition": definition.id, "status": RUNNING}
+    return JSONResponse(answer, 202, {"Location": link_to(instance.id)})
 
 
 async def _started(
@@ -96,7 +90,7 @@ async def _started(
 
 def _definition(asked: Asked) -> Definition:
     """Return the definition that the path names. Raises Refused, and DefinitionsUnavailable."""
-    definition_id, version = asked.path_id(), asked.query("version")
+    definition_id, version = asked.path_id(), asked.parameter(VERSION)
     refuse_workflow(asked.tenant, definition_id)
     known, why = asked.known(), f"there is no definition {definition_id!r}"
     hint = "GET /workflows lists the definitions"
@@ -118,11 +112,7 @@ async def _is_of(asked: Asked, workflow_id: str, definition: Definition) -> bool
 
 def _workflow_id(asked: Asked, definition: Definition) -> tuple[str | None, bool]:
     """Return the id of the instance that is to be started, if it is not to be any, and whether it is started once."""
-    chosen, key = asked.query("id"), asked.request.headers.get("idempotency-key")
-    for name, value in (("the parameter id", chosen), ("the header Idempotency-Key", key)):
-        if value is not None and not re.fullmatch(KEY_PATTERN, value):
-            hint = f"it has 1 to {MAX_KEY_LENGTH} ASCII characters, without spaces"
-            raise Refused(400, "bad-parameter", f"{name} cannot be {value!r}", hint)
+    chosen, key = asked.parameter(NEW_ID), asked.parameter(IDEMPOTENCY_KEY)
     if chosen is not None and chosen.startswith(_OURS):
         raise Refused(400, "bad-parameter", f"ids that begin with {_OURS} are reserved")
     if chosen is not None:
@@ -133,7 +123,7 @@ def _workflow_id(asked: Asked, definition: Definition) -> tuple[str | None, bool
     return f"{definition.id}:{hashlib.sha256(whose.encode()).hexdigest()[:24]}", True
 
 
-def _facts(definition: Definition) -> dict[str, Any]:
+def _facts(definition: Definition) -> Workflow:
     return {
         "id": definition.id,
         "version": definition.version,

@@ -1,0 +1,212 @@
+"""The JSON that the gateway takes and answers. Its OpenAPI description has the schemas of these types."""
+
+from typing import Annotated, Any, Final, Literal, NotRequired
+
+from pydantic import ConfigDict, Field, with_config
+from typing_extensions import TypedDict
+
+from swf_temporal.app.instances import STATUSES
+
+Text = Annotated[str, Field(min_length=1)]
+Status = Annotated[str, Field(json_schema_extra={"enum": list(STATUSES)})]
+
+_OF_EVENTS: Final[Any] = {
+    "propertyNames": {"pattern": "^([a-z0-9]{1,20}|data_base64)$"},
+    "additionalProperties": {"type": ["string", "integer", "boolean", "null"]},
+    "if": {"required": ["data_base64"], "properties": {"data_base64": {"type": "string"}}},
+    "then": {"properties": {"data": {"type": "null"}}},
+    "example": {"specversion": "1.0", "id": "e-1", "source": "shop", "type": "order.placed", "data": {"item": "mouse"}},
+}
+"""What the schema of events says besides their attributes."""
+
+
+class EventFacts(TypedDict):
+    """By what an event is known."""
+
+    id: Annotated[Text, Field(description="Unique among the events of its source.")]
+    source: Text
+    type: Text
+
+
+@with_config(ConfigDict(json_schema_extra=_OF_EVENTS))
+class Event(EventFacts):
+    """A CloudEvent. Names of further attributes: lower-case letters and digits. Null counts as missing."""
+
+    specversion: Literal["1.0"]
+    subject: NotRequired[Text | None]
+    time: NotRequired[Annotated[str, Field(json_schema_extra={"format": "date-time"})] | None]
+    datacontenttype: NotRequired[Text | None]
+    dataschema: NotRequired[Text | None]
+    data: NotRequired[Annotated[Any, Field(description="Any JSON value.")]]
+    data_base64: NotRequired[
+        Annotated[str, Field(pattern="^([A-Za-z0-9+/]{4})*$", json_schema_extra={"contentEncoding": "base64"})] | None
+    ]
+
+
+class Receipt(TypedDict):
+    """What became of an event at one definition or instance."""
+
+    definition: Text | None
+    instance: Text | None
+    status: Annotated[str, Field(description="What the instance did with the event.")]
+
+
+class NotTaken(TypedDict):
+    """Why a definition does not take an event."""
+
+    definition: Text
+    event: str | None
+    reason: str
+
+
+class Taken(TypedDict):
+    """What became of an event."""
+
+    event: EventFacts
+    status: Annotated[
+        str,
+        Field(
+            description="`accepted`; `duplicate`: it had its effect before; `ignored`: no instance takes it. "
+            "Of an event for one instance: `taken`, `kept`, `duplicate`, or `sent` if that is not known."
+        ),
+    ]
+    receipts: list[Receipt]
+    reasons: NotRequired[list[NotTaken]]
+
+
+class TakenBatch(TypedDict):
+    """What became of each event of a batch, in its order."""
+
+    events: list[Taken]
+
+
+class WorkflowEvent(TypedDict):
+    """An event that a definition consumes or produces."""
+
+    name: str
+    type: str | None
+    source: str | None
+    kind: Literal["consumed", "produced"]
+    starts: bool
+
+
+class WorkflowLinks(TypedDict):
+    """Where a definition is started, and where its input schema is."""
+
+    start: str
+    inputSchema: str
+
+
+class Workflow(TypedDict):
+    """A definition."""
+
+    id: Text
+    version: str | None
+    name: str | None
+    description: str | None
+    events: list[WorkflowEvent]
+    links: WorkflowLinks
+
+
+class Workflows(TypedDict):
+    """The definitions that the client may see."""
+
+    workflows: list[Workflow]
+
+
+class InstanceFacts(TypedDict):
+    """By what an instance is known."""
+
+    id: Text
+    definition: Text
+
+
+class Instance(InstanceFacts):
+    """An instance. While a worker answers for it, also its state and what it awaits."""
+
+    runId: Text
+    status: Status
+    started: str | None
+    ended: str | None
+    reason: NotRequired[str | None]
+
+
+class Instances(TypedDict):
+    """Instances, the latest first."""
+
+    instances: list[Instance]
+
+
+class Fault(TypedDict):
+    """Why an instance has no output."""
+
+    name: str
+    code: str
+    message: str
+
+
+class Outcome(InstanceFacts):
+    """The outcome of an instance, if it has ended."""
+
+    status: Status
+    output: NotRequired[Annotated[Any, Field(description="The output of an instance that has completed.")]]
+    error: NotRequired[Fault]
+
+
+class Task(TypedDict):
+    """An event that an instance waits for."""
+
+    instance: Text
+    definition: Text
+    state: str
+    kind: str | None
+    event: Text
+    type: str | None
+    until: str | None
+
+
+class TaskWithSchema(Task):
+    """A task, and the data that completes it."""
+
+    schema: Annotated[Any, Field(description="The JSON Schema of its data; null without one.")]
+
+
+class Tasks(TypedDict):
+    """Tasks, and how complete the list is."""
+
+    tasks: list[Task]
+    silent: Annotated[list[Text], Field(description="The instances for which no worker answered.")]
+    more: Annotated[int, Field(description="How many more instances run that were not asked.")]
+
+
+class Done(TypedDict):
+    """A task that is completed."""
+
+    id: Text
+    status: Literal["taken", "sent"]
+
+
+@with_config(ConfigDict(json_schema_extra={"example": {"reason": "the order was withdrawn"}}))
+class Reason(TypedDict):
+    """Why an instance is to end."""
+
+    reason: str
+
+
+class ProblemOfEvent(TypedDict):
+    """What is wrong with one event of a batch."""
+
+    index: int
+    detail: str
+
+
+class Problem(TypedDict):
+    """Why a request is rejected, by RFC 9457."""
+
+    type: str
+    title: str
+    status: int
+    code: Annotated[str, Field(description="The reason, for programs.")]
+    detail: Annotated[str, Field(description="The reason, for people.")]
+    hint: NotRequired[Annotated[str, Field(description="What to do.")]]
+    errors: NotRequired[list[ProblemOfEvent]]

@@ -1,0 +1,103 @@
+"""The operations of the gateway: where each is, whom it is for, what it takes and what it answers.
+
+Routes follow from this table, and so does the description for clients, which has the docstrings of the functions too.
+Ids in paths are percent-encoded, slashes too.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+from pydantic.alias_generators import to_camel
+from starlette.responses import Response
+
+from swf_temporal.app.gateway import answers, events, instances, tasks, workflows
+from swf_temporal.app.gateway.cloud_events import BATCH, STRUCTURED
+from swf_temporal.app.gateway.parameters import EVENT, INSTANCE_FILTERS, START_OPTIONS, TASK_FILTERS, VERSION, WAIT
+from swf_temporal.app.gateway.requests import Asked
+from swf_temporal.app.http_settings import Operation
+
+JSON_MEDIA: Final = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """What a method does at a path."""
+
+    method: str
+    path: str
+    work: Callable[[Asked], Awaitable[Response]]
+    permits: Operation | None
+    """What tenants have to be allowed; None if all may ask."""
+    answers: Mapping[int, Any] = field(default_factory=dict)
+    """By status, the type of the answer. Its description is that of the type."""
+    parameters: tuple[dict[str, Any], ...] = ()
+    """Those besides the id in its path."""
+    body: Mapping[str, Any] = field(default_factory=dict)
+    """By media type, the type of the body, if it takes one."""
+    media: str = JSON_MEDIA
+    """The media type of the answer."""
+
+    @property
+    def name(self) -> str:
+        """The name that programs have for it."""
+        return to_camel(self.work.__name__)
+
+    @property
+    def tag(self) -> str:
+        """The group that it belongs to."""
+        return self.work.__module__.rpartition(".")[2]
+
+    @property
+    def takes_events(self) -> bool:
+        """Whether its body is events: it is needed then, may be sent by PUT too, and each event has time of its own."""
+        return BATCH in self.body
+
+
+def _said(kind: Any, description: str) -> Any:
+    """Return a type that has another description than its own."""
+    return Annotated[kind, Field(description=description)]
+
+
+_EVENTS: Final = {STRUCTURED: answers.Event, BATCH: list[answers.Event]}
+_TAKEN: Final = {
+    200: _said(answers.Taken | answers.TakenBatch, "No instance takes it: it is not to be sent again"),
+    202: _said(answers.Taken | answers.TakenBatch, "Temporal has stored it"),
+}
+_OUTCOME: Final = {
+    200: _said(answers.Outcome, "How the instance ended"),
+    202: _said(answers.Outcome, "The instance is running: ask again at Location"),
+}
+_ASKED: Final = {202: _said(answers.InstanceFacts, "The request was passed on to the instance")}
+_REASON: Final = {JSON_MEDIA: answers.Reason}
+_DATA: Final = {JSON_MEDIA: _said(Any, "The data of the event")}
+
+START: Final = Endpoint(
+    "POST", "/workflows/{id}", workflows.start_workflow, Operation.START, _OUTCOME, START_OPTIONS, {JSON_MEDIA: Any}
+)
+ENDPOINTS: Final = (
+    Endpoint("POST", "/events", events.send_events, Operation.EVENTS, _TAKEN, body=_EVENTS),
+    Endpoint("GET", "/workflows", workflows.list_workflows, Operation.READ, {200: answers.Workflows}),
+    Endpoint("GET", "/workflows/{id}", workflows.show_workflow, Operation.READ, {200: answers.Workflow}, (VERSION,)),
+    START,
+    Endpoint(
+        "GET",
+        "/workflows/{id}/schemas/input",
+        workflows.show_input_schema,
+        Operation.READ,
+        {200: _said(Any, "The schema")},
+        (VERSION,),
+        media=workflows.SCHEMA_MEDIA,
+    ),
+    Endpoint("GET", "/instances", instances.list_instances, Operation.READ, {200: answers.Instances}, INSTANCE_FILTERS),
+    Endpoint("GET", "/instances/{id}", instances.show_instance, Operation.READ, {200: answers.Instance}),
+    Endpoint("GET", "/instances/{id}/result", instances.show_result, Operation.READ, _OUTCOME, (WAIT,)),
+    Endpoint("POST", "/instances/{id}/events", events.deliver_events, Operation.EVENTS, _TAKEN, body=_EVENTS),
+    Endpoint("POST", "/instances/{id}/cancel", instances.cancel_instance, Operation.END, _ASKED, body=_REASON),
+    Endpoint("POST", "/instances/{id}/terminate", instances.terminate_instance, Operation.END, _ASKED, body=_REASON),
+    Endpoint("GET", "/tasks", tasks.show_tasks, Operation.TASKS, {200: answers.Tasks}, TASK_FILTERS),
+    Endpoint("GET", "/tasks/{id}", tasks.show_task, Operation.TASKS, {200: answers.TaskWithSchema}, (EVENT,)),
+    Endpoint("POST", "/tasks/{id}", tasks.do_task, Operation.TASKS, {202: answers.Done}, (EVENT,), _DATA),
+)
+"""All that clients are told of."""

@@ -1,0 +1,54 @@
+"""The parameters of requests besides their bodies, as OpenAPI describes them, and as they are read."""
+
+import re
+from typing import Any, Final, TypeAlias
+
+from swf_temporal.app.instances import STATUSES
+
+Parameter: TypeAlias = dict[str, Any]
+
+_KEY: Final = "^[!-~]{1,200}$"
+"""The ids of instances, and keys of requests, that clients choose."""
+
+
+def _parameter(name: str, description: str | None = None, where: str = "query", **schema: Any) -> Parameter:
+    about = {} if description is None else {"description": description}
+    required = {"required": True} if where == "path" else {}
+    return {"name": name, "in": where, "schema": {"type": "string"} | schema, **about, **required}
+
+
+DEFINITION_ID: Final = _parameter("id", "The id of a definition", "path", minLength=1)
+INSTANCE_ID: Final = _parameter("id", "The id of an instance", "path", minLength=1)
+
+VERSION: Final = _parameter("version", "The version of the definition. The default is the latest.")
+_NEW_ID: Final = "The id of the new instance. It must not begin with `swf-`. By default one is generated."
+NEW_ID: Final = _parameter("id", _NEW_ID, pattern=_KEY)
+_ONCE: Final = "All requests with the same key start one instance."
+IDEMPOTENCY_KEY: Final = _parameter("Idempotency-Key", _ONCE, "header", pattern=_KEY)
+_WAIT: Final = "How many seconds to wait for the result. The header `Prefer: wait=SECONDS` has the same effect."
+WAIT: Final = _parameter("wait", _WAIT, type="integer", minimum=0, maximum=999_999_999, example=10)
+START_OPTIONS: Final = (VERSION, NEW_ID, IDEMPOTENCY_KEY, WAIT)
+
+DEFINITION: Final = _parameter("definition", "Those of this definition.")
+STATUS: Final = _parameter("status", enum=list(STATUSES))
+MAX_INSTANCES: Final = _parameter("limit", type="integer", minimum=1, maximum=100, default=20)
+INSTANCE_FILTERS: Final = (DEFINITION, STATUS, MAX_INSTANCES)
+MAX_TASKS: Final = _parameter("limit", type="integer", minimum=1, maximum=200, default=100)
+TASK_FILTERS: Final = (DEFINITION, MAX_TASKS)
+_EVENT: Final = "The name of the event in the definition, if the instance waits for several."
+EVENT: Final = _parameter("event", _EVENT, minLength=1)
+
+
+def what_is_wrong(parameter: Parameter, text: str) -> str | None:
+    """Return what *parameter* has to be, if it cannot be *text*."""
+    schema = parameter["schema"]
+    if "enum" in schema:
+        return None if text in schema["enum"] else f"it is one of {', '.join(schema['enum'])}"
+    if "pattern" in schema:
+        fits = re.fullmatch(schema["pattern"], text)
+        return None if fits else "it has 1 to 200 ASCII characters, without spaces"
+    if schema["type"] == "integer":
+        least, most = schema["minimum"], schema["maximum"]
+        fits = re.fullmatch(r"\d{1,9}", text, re.ASCII) and least <= int(text) <= most
+        return None if fits else f"it is a whole number from {least} to {most}"
+    return "it is not empty" if len(text) < schema.get("minLength", 0) else None

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 
-from swf_temporal.languages.serverless_workflow.reading.schema import json_schema
+from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from swf_temporal.loading import check
 
 ROOT = Path(__file__).parents[1]
@@ -35,7 +35,7 @@ def main() -> None:
         _by_version()
         return
     texts = _texts(given.folder)
-    validator = Draft202012Validator(json_schema())
+    validator = Draft202012Validator(LANGUAGE.json_schema())
 
     def plain(text: str) -> bool:
         return bool(validator.is_valid(_parsed(text)))

@@ -15,7 +15,7 @@ from swf_temporal.functions.asyncapi.brokers.protocols import WIRES
 from swf_temporal.functions.operator.settings import Options
 from swf_temporal.languages.port import Language
 from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES
-from swf_temporal.languages.serverless_workflow.reading.versions.detection import NUMBERS
+from swf_temporal.languages.serverless_workflow.reading.versions import VERSIONS
 from swf_temporal.runtime.host import Host, TraceKind
 
 ROOT = Path(__file__).parents[2]
@@ -93,7 +93,7 @@ KINDS: dict[str, list[Callable[[], list[str]]]] = {
     "a function type of the package": [lambda: sorted(TYPES)],
     "a protocol of AsyncAPI documents": [lambda: sorted(WIRES)],
     "something that the outside must do": [lambda: _members(Host)],
-    "a version of a language": [lambda: list(NUMBERS)],
+    "a version of a language": [lambda: [one.name for one in VERSIONS]],
     "a language": [lambda: _members(Language)],
     "a command": [lambda: sorted(COMMANDS)],
     "a state type": [lambda: list(STATE_TYPES)],

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Self
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -39,18 +39,6 @@ if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.program import Program
 
 
-_HANDLERS: Final = {"May 2020": "onError entry", "November 2019": "retry"}
-"""What handles an error in drafts that have no `onErrors`."""
-_BEFORE_0_8: Final = frozenset({"November 2019", "May 2020", "0.5", "0.6", "0.7"})
-_SLOW_CALL: Final = (
-    "give it a timeout (actionExecTimeout), or mark it as long-running (longRunning: 'true' in the metadata of the "
-    "function, or onParentComplete: continue of the sub-workflow)"
-)
-_SLOW_CALL_BEFORE_0_8: Final = (
-    "give it a timeout, or mark it as long-running (longRunning: 'true' in the metadata of the function)"
-)
-
-
 class ServerlessWorkflowDefinition(Definition):
     """A definition whose model is a `Workflow`."""
 
@@ -70,8 +58,7 @@ class ServerlessWorkflowDefinition(Definition):
     def words(self) -> Words:
         """What its version calls the parts that messages about an instance name."""
         version = self.workflow.language_version
-        slow_call = _SLOW_CALL_BEFORE_0_8 if version in _BEFORE_0_8 else _SLOW_CALL
-        return Words(self.workflow.state_word, _HANDLERS.get(version, Words.handler), slow_call)
+        return Words(version.state_word, version.handler, version.slow_call)
 
     def __eq__(self, other: object) -> bool:
         """Two definitions are equal that are of the same text."""
@@ -93,7 +80,7 @@ class ServerlessWorkflowDefinition(Definition):
     @property
     def language_version(self) -> str:
         """The version of the specification that it is read as."""
-        return self.workflow.language_version
+        return self.workflow.language_version.name
 
     @property
     def input_schema(self) -> JSON:

@@ -1,14 +1,11 @@
 """Compiles the expressions of a workflow: for the rules, and for the runs."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState, all_states
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 
-_SYNONYMS: Final[Mapping[str, Mapping[str, str]]] = {"May 2020": {"exception": "error"}}
-"""By the version, what its examples call otherwise than its text does."""
 EARLY: Final = "early"
 """The expression language of the drafts before 0.5."""
 
@@ -21,7 +18,7 @@ def expressions_of(workflow: Workflow) -> Expressions:
     if workflow.expression_lang == EARLY:
         from swf_temporal.expressions.early import EarlyExpressions  # noqa: PLC0415 - few definitions are that old
 
-        return EarlyExpressions(_SYNONYMS.get(workflow.language_version))
+        return EarlyExpressions(workflow.language_version.path_synonyms)
     if workflow.expression_lang == PATHS:
         from swf_temporal.expressions.braced import BracedPaths  # noqa: PLC0415 - likewise
 

@@ -3,7 +3,7 @@
 import re
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.errors import Problem, Severity, UsageError
@@ -11,13 +11,12 @@ from swf_temporal.expressions.evaluation import BadExpression, Expressions
 from swf_temporal.languages.port import Addresses, Checked, Definition, Description, WrittenIn
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
+from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.document import read_part
 from swf_temporal.languages.serverless_workflow.reading.externals import ForeignPosition, at_its_origin
 from swf_temporal.languages.serverless_workflow.reading.own_words import WordsOf
-from swf_temporal.languages.serverless_workflow.reading.reader import reader_named, reader_of
-from swf_temporal.languages.serverless_workflow.reading.versions import CHAINS
-from swf_temporal.languages.serverless_workflow.reading.versions.detection import PRESENT, Detected
-from swf_temporal.languages.serverless_workflow.reading.versions.foreign import FOREIGN
+from swf_temporal.languages.serverless_workflow.reading.reader import reader_of
+from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected
 from swf_temporal.languages.serverless_workflow.validation.validate import validate
 from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object
@@ -28,16 +27,10 @@ if TYPE_CHECKING:
     from swf_temporal.languages.catalogue import Catalogue
     from swf_temporal.runtime.run import Program
 
-_STATES = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?states["']?[ \t]*:[ \t]*(?:\[|#|\r?$)""", re.MULTILINE)
-"""A key named states, with a list under it."""
-_TASKS = re.compile(_STATES.pattern.replace("states", "tasks"), re.MULTILINE)
-"""The same for the draft that calls them tasks, as other kinds of documents do."""
 _STARTS = re.compile(r"""["']?start["']?[ \t]*:[ \t\r\n]*\{?[ \t\r\n]*["']?kind["']?[ \t]*:""")
-"""The key that tells these from others: a task says that it is the start."""
+"""The key that tells these from other documents with tasks and the like: one of them says that it is the start."""
 _VERSION = re.compile(r"""(?:^|[{,])[ \t\r\n]*["']?specVersion["']?[ \t]*:[ \t]*["']?v?0\.""", re.MULTILINE)
 """A key that definitions have, with a version that no other kind of document says there."""
-_AS_PRESENT = {"0.9": PRESENT}
-"""Versions whose spellings are read as those of another."""
 _OF_ABSENCE = {
     "action-call", "empty-list", "event-definition", "function-operation", "num-completed", "run-before",
     "schedule", "switch-conditions",
@@ -52,14 +45,14 @@ class ServerlessWorkflow:
     title: Final = "Serverless Workflow 0.8"
 
     def looks_like(self, text: str) -> bool:
-        """Tell whether *text* has states, or tasks that lead to others, or says a version of the specification."""
-        if _STATES.search(text) or _VERSION.search(text):
+        """Tell whether *text* has states, or what a version calls so, or says a version of the specification."""
+        if _VERSION.search(text) or _list_under("states").search(text):
             return True
-        return _TASKS.search(text) is not None and _STARTS.search(text) is not None
+        return _STARTS.search(text) is not None and any(_list_under(key).search(text) for key in _states_keys())
 
     def recognises(self, root: Object) -> bool:
-        """Tell whether *root* has states, as every definition in this language does, or a list of tasks."""
-        return "states" in root or isinstance(root.get("tasks"), list)
+        """Tell whether *root* has states, as every definition in this language does, whatever a version calls them."""
+        return "states" in root or any(isinstance(root.get(key), list) for key in _states_keys())
 
     def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
         """Return the definition that *root* is, with all that is to be said about it."""
@@ -69,7 +62,8 @@ class ServerlessWorkflow:
         if workflow is not None:
             with suppress(BadExpression):  # a rule tells of a language that is not supported
                 expressions = expressions_of(workflow)
-        reader = None if reading.detected is None else reader_of(reading.detected)
+        written = None if reading.detected is None else reading.detected.version
+        reader = None if written is None else reader_of(written)
         if reader is not None:
             problems += [] if reading.draft is None else reader.validate(reading, expressions)
         elif workflow is not None:
@@ -80,7 +74,7 @@ class ServerlessWorkflow:
         if workflow is not None and reading.bundled is not None:
             # What travels with a run must not depend on documents that lie elsewhere.
             workflow = workflow.model_copy(update={"source": Source(reading.bundled, source.name)})
-        own_words = WordsOf(reading.detected)
+        own_words = WordsOf(written)
         reported = [own_words.problem_in_own_words(at_its_origin(one)) for one in problems if not _is_about_others(one)]
         definition = None if workflow is None else ServerlessWorkflowDefinition(workflow, expressions)
         found_in = _written_in(reading.detected)
@@ -101,25 +95,22 @@ class ServerlessWorkflow:
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions of *version*; without one that of 0.8 and its successor."""
-        drafts = [one.version for one in FOREIGN if one.reader is not None]
-        known = [*CHAINS, *_AS_PRESENT, *drafts]
-        if version is not None and version not in known:
-            raise UsageError(
-                f"there is no schema of version {version!r} of {self.name}", f"there is one for {', '.join(known)}"
-            )
-        reader = None if version is None else reader_named(version)
+        meant = versions.PRESENT if version is None else versions.named(version)
+        if meant is None:
+            known = ", ".join(name for one in versions.VERSIONS for name in (one.name, *one.also_named))
+            raise UsageError(f"there is no schema of version {version!r} of {self.name}", f"there is one for {known}")
+        reader = reader_of(meant)
         if reader is not None:
             return reader.json_schema(title)
         from swf_temporal.languages.serverless_workflow.reading.schema import json_schema
 
-        meant = version or PRESENT
-        return json_schema(title, _AS_PRESENT.get(meant, meant))
+        return json_schema(meant, title)
 
     def upgrade(self, source: Source, to: str | None = None) -> Upgraded:
         """Return the definition in *source* as the version *to* would write it: 0.8, if none is given."""
         from swf_temporal.languages.serverless_workflow.upgrading.upgrade import upgrade
 
-        return upgrade(source, to or PRESENT)
+        return upgrade(source, to or versions.PRESENT.name)
 
     def describe(
         self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses
@@ -134,11 +125,20 @@ class ServerlessWorkflow:
 LANGUAGE: Final = ServerlessWorkflow()
 
 
+def _states_keys() -> set[str]:
+    return {version.states_key for version in versions.VERSIONS}
+
+
+@cache
+def _list_under(key: str) -> re.Pattern[str]:
+    return re.compile(rf"""(?:^|[{{,])[ \t\r\n]*["']?{key}["']?[ \t]*:[ \t]*(?:\[|#|\r?$)""", re.MULTILINE)
+
+
 def _written_in(detected: Detected | None) -> WrittenIn | None:
     """Return what there is to tell of the version of a document, unless it is the one that all are taken for."""
-    if detected is None or detected.is_refused or detected.version == PRESENT or detected.giveaway is None:
+    if detected is None or detected.version in (None, versions.PRESENT) or detected.giveaway is None:
         return None
-    return WrittenIn(detected.title, detected.version, detected.giveaway.key, detected.giveaway.position)
+    return WrittenIn(detected.title, detected.version.name, detected.giveaway.key, detected.giveaway.position)
 
 
 def _stops(problems: list[Problem]) -> bool:

@@ -37,8 +37,8 @@ def facts_of(
     return {
         **compact(id=workflow.id, key=workflow.key, name=workflow.name, version=workflow.version),
         **compact(description=workflow.description, annotations=workflow.annotations, keep_active=workflow.keep_active),
-        "dialect": workflow.language_version,
-        "stateWord": workflow.state_word,
+        "dialect": workflow.language_version.name,
+        "stateWord": workflow.language_version.state_word,
         "file": workflow.source.name,
         "start": workflow.start_state,
         **compact(active=workflow.start.window),

@@ -20,6 +20,7 @@ from swf_temporal.languages.serverless_workflow.execution.pipeline import Pipeli
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventDataFilter
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState, InjectState, OnError, State
+from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 
 
@@ -237,15 +238,14 @@ def _keyed(path: JSON, data: JSON, lane: Lane, without: JSON) -> JSON:
     return value if key is None else {key: value}
 
 
-_MERGING: Final = Merging()
-_OTHERS: Final[Mapping[str, DataFlow]] = {
-    "November 2019": Pipeline(),
-    "May 2020": LastKeys(),
-    "0.5": KeyedMerging(),
+_DATA_FLOWS: Final[Mapping[DataFlowKind, DataFlow]] = {
+    DataFlowKind.MERGING: Merging(),
+    DataFlowKind.KEYED_MERGING: KeyedMerging(),
+    DataFlowKind.LAST_KEYS: LastKeys(),
+    DataFlowKind.PIPELINE: Pipeline(),
 }
-"""By the name of the version, where it is not by merging."""
 
 
 def data_flow_of(workflow: Workflow) -> DataFlow:
     """Return how data flow in *workflow*, as the version that it is written in has it."""
-    return _OTHERS.get(workflow.language_version, _MERGING)
+    return _DATA_FLOWS[workflow.language_version.data_flow]

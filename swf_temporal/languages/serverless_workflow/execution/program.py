@@ -73,7 +73,7 @@ class Program:
     @property
     def state_word(self) -> str:
         """What messages about a run call a state."""
-        return self.workflow.state_word
+        return self.workflow.language_version.state_word
 
     @cached_property
     def constants(self) -> dict[str, JSON]:

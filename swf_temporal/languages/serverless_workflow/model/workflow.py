@@ -6,6 +6,7 @@ from swf_temporal.languages.serverless_workflow.model.definitions import Auth, E
 from swf_temporal.languages.serverless_workflow.model.node import Node, Template, Text
 from swf_temporal.languages.serverless_workflow.model.schedules import Start
 from swf_temporal.languages.serverless_workflow.model.states import State
+from swf_temporal.languages.serverless_workflow.model.version import LanguageVersion
 from swf_temporal.text.origin import UNWRITTEN, Source
 
 
@@ -71,10 +72,8 @@ class Workflow(Node):
     extensions: tuple[Template, ...] = ()
     metadata: dict[str, Template] = Field(default_factory=dict)
 
-    language_version: str = "0.8"
-    """The version that it is written in, as `reading/versions` names them."""
-    state_word: str = Field(default="state", alias="@stateWord")
-    """What its version calls a state."""
+    language_version: LanguageVersion = Field(alias="@version", exclude=True, repr=False)
+    """The version that it is written in: one of `reading/versions`."""
     externals: dict[str, External] = Field(default_factory=dict)
     """For `functions`, `events` and the like: the URI that stood in their place."""
     source: Source = Field(default=UNWRITTEN, exclude=True, repr=False)

@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import Final
 
 from swf_temporal.errors import Problem
+from swf_temporal.languages.serverless_workflow.model.states import StateBase
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.building import Form, build
-from swf_temporal.languages.serverless_workflow.reading.externals import take_externals
+from swf_temporal.languages.serverless_workflow.reading.externals import Externals, take_externals
+from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer
 from swf_temporal.languages.serverless_workflow.reading.reader import Reading, reader_of
 from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES, recover
-from swf_temporal.languages.serverless_workflow.reading.versions import normalize, normalizer_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected, detect, version_problem
 from swf_temporal.text.located import Object, Unreadable, plain
 from swf_temporal.text.origin import Source
@@ -63,24 +64,27 @@ def read(source: Source, fetch: Fetch = nothing) -> Reading:
 
 def read_part(root: Object, source: Source, fetch: Fetch = nothing) -> Reading:
     """Return the workflow that *root* describes, which stands in *source*, and is taken apart."""
-    detected = detect(root)
-    reader = reader_of(detected)
-    told = _told_of_version(root, detected, source)
+    detected, externals = detect(root), Externals()
+    if detected.version is not None and detected.version.reader is None:
+        externals = take_externals(root, source, fetch)
+    bundled = None
+    if externals.are_taken:
+        bundled = json.dumps(plain(root))
+        detected = detect(root)  # what came from elsewhere travels with a run, and shows its version, too
+    version = detected.version
+    if version is None:
+        return Reading(None, (_refusal(detected, source),), detected=detected)
+    told = (*_told_of_version(root, detected, source), *externals.problems)
+    reader = reader_of(version)
     if reader is not None:
         reading = reader.read(root, source, fetch)
-        return replace(reading, problems=(*told, *reading.problems), detected=detected)
-    if detected.is_refused:
-        return Reading(None, (_refusal(detected, source),), detected=detected)
-    externals = take_externals(root, source, fetch)
-    bundled = json.dumps(plain(root)) if externals.are_taken else None
-    if externals.are_taken:
-        detected = detect(root)  # what came from elsewhere travels with a run, and shows its version, too
-        told = _told_of_version(root, detected, source)
-    normalizer = normalizer_of(source, detected.version)
-    normalize(root, normalizer, detected.version)
+        return replace(reading, problems=(*told, *reading.problems), bundled=bundled, detected=detected)
+    normalizer = Normalizer(source, version.vocabulary.spellings, StateBase)
+    normalizer.normalize(Workflow, root, root.where.position)
+    root["@version"] = version
     root["externals"] = externals.uris
     workflow, refused = build(root, source, FORM, recover)
-    return Reading(workflow, (*told, *externals.problems, *normalizer.problems, *refused), bundled, detected)
+    return Reading(workflow, (*told, *normalizer.problems, *refused), bundled, detected)
 
 
 def _told_of_version(root: Object, detected: Detected, source: Source) -> tuple[Problem, ...]:

@@ -38,6 +38,15 @@ class Spelling:
     """Keys that no version defines but authors, and official examples, write."""
     steps: tuple[Step, ...] = ()
 
+    def then(self, newer: "Spelling") -> "Spelling":
+        """Return this one with that of a newer version, whose steps come after its own."""
+        return Spelling(
+            short=newer.short or self.short,
+            renamed={**self.renamed, **newer.renamed},
+            tolerated={**self.tolerated, **newer.tolerated},
+            steps=(*self.steps, *newer.steps),
+        )
+
 
 _AS_IT_IS = Spelling()
 

@@ -4,8 +4,7 @@ import re
 from dataclasses import replace
 
 from swf_temporal.errors import Problem
-from swf_temporal.languages.serverless_workflow.reading.versions import CHAINS, vocabulary_of
-from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected
+from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 
 _QUOTED = re.compile(r"('[^']*')")
 
@@ -23,10 +22,12 @@ def _as_a_key(word: str) -> str:
 class WordsOf:
     """The words of the version of one document."""
 
-    def __init__(self, detected: Detected | None) -> None:
-        known = detected is not None and detected.version in CHAINS
-        self._words = vocabulary_of(detected.version).words if detected is not None and known else {}
+    def __init__(self, version: Version | None) -> None:
+        self._words = dict(version.words) if version is not None else {}
         keys = [re.escape(word) if _is_key(word) else _as_a_key(word) for word in self._words]
+        if version is not None and version.reader is None and version.state_word != "state":
+            self._words |= {"state": (version.state_word,), "states": (version.states_key,)}
+            keys += ["states?"]
         self._any = re.compile(rf"(?<![\w.])(?:{'|'.join(keys)})(?!\w)")
 
     def problem_in_own_words(self, problem: Problem) -> Problem:
@@ -46,6 +47,8 @@ class WordsOf:
         return "".join(pieces)
 
     def _own(self, word: str, line: str) -> str:
-        """Return the version's word for *word*: of several that which stands in the line, else the first."""
+        """Return *word* if it is a key in the line, else the version's: of several that in the line, else the first."""
+        if re.search(rf"""(?<!\w){word}["']?\s*:""", line):
+            return word
         choices = self._words[word]
         return next((one for one in choices if one in line), choices[0])

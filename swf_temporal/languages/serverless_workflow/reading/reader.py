@@ -8,7 +8,7 @@ from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected
-from swf_temporal.languages.serverless_workflow.reading.versions.foreign import FOREIGN
+from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch
@@ -34,7 +34,7 @@ class Reading:
 
 
 class Reader(Protocol):
-    """Reads the documents of one draft. Its module, named in `versions/foreign.py`, has one as `READER`."""
+    """Reads the documents of one draft. The module that its `Version` names has one as `READER`."""
 
     def read(self, root: Object, source: Source, fetch: Fetch) -> Reading:
         """Return the workflow that *root* describes, made of the draft's model, without asking the draft's rules."""
@@ -49,19 +49,9 @@ class Reader(Protocol):
         """Return the JSON Schema of the draft's documents."""
 
 
-def reader_of(detected: Detected) -> Reader | None:
-    """Return what reads documents like the detected one; None for 0.5 and later, and for what is refused."""
-    if detected.foreign is None or detected.foreign.reader is None:
+def reader_of(version: Version) -> Reader | None:
+    """Return what reads documents of *version*, if that is a draft."""
+    if version.reader is None:
         return None
-    return _imported(detected.foreign.reader)
-
-
-def reader_named(version: str) -> Reader | None:
-    """Return what reads documents of the draft whose `languageVersion` is *version*, if there is such a draft."""
-    found = next((one.reader for one in FOREIGN if one.reader is not None and one.version == version), None)
-    return None if found is None else _imported(found)
-
-
-def _imported(module: str) -> Reader:
-    reader: Reader = import_module(module).READER
+    reader: Reader = import_module(version.reader).READER
     return reader

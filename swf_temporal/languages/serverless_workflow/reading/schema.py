@@ -4,54 +4,35 @@ It is made from the model, so that it cannot tell of other properties than those
 every other spelling that is accepted. Editors check and complete definitions by it.
 """
 
+import json
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticOmit, core_schema
 
 from swf_temporal.languages.serverless_workflow.model.node import Node
-from swf_temporal.languages.serverless_workflow.model.states import End, Repeat
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.model.states import End
 from swf_temporal.languages.serverless_workflow.reading.externals import KINDS
-from swf_temporal.languages.serverless_workflow.reading.normalizing import Spelling
-from swf_temporal.languages.serverless_workflow.reading.normalizing import parts as parts_of
+from swf_temporal.languages.serverless_workflow.reading.normalizing import Spelling, every_part
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, TRUTH_PATTERN, Accepted, Schema
-from swf_temporal.languages.serverless_workflow.reading.versions import PRESENT, vocabulary_of
+from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 from swf_temporal.text.model_schemas import DIALECT, field_docs
 
-_OURS = ("languageVersion", "externals", "stateExecTimeout.single")
+_OURS = ("externals", "stateExecTimeout.single")
 """Fields that are not for authors."""
 _LIST_OF_TEXTS = {"type": "array", "items": TEXT}
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """A model, and how else than in its way what it is of may be written."""
-
-    model: type[Node]
-    spellings: Mapping[type[Node], Spelling]
-    accepted: Mapping[type[Node], Accepted]
-    state_types: Mapping[str, str]
-    """The types of states that are called otherwise in the model."""
-    later: Mapping[type[Node], frozenset[str]] = field(default_factory=dict)
-    """What of the model is not of this version: its schema does not have it."""
-    more_kinds: tuple[type[Node], ...] = ()
-    """Nodes that only what `accepted` has refers to."""
-
-
-def json_schema(title: str | None = None, version: str = PRESENT) -> Schema:
+def json_schema(version: Version, title: str | None = None) -> Schema:
     """Return the JSON Schema (2020-12) of definitions of *version*, one of 0.5 and later, called *title*.
 
     What loads without being told of an unknown property fits it. Below the top level it refuses properties that are
     not known, except where a definition holds free data.
     """
-    own = vocabulary_of(version)
-    vocabulary = Vocabulary(
-        Workflow, own.spellings, own.accepted, own.state_types, own.later, (Repeat,) if version == "0.6" else ()
-    )
-    schema = schema_of(vocabulary, title or f"Serverless Workflow {version}")
-    schema["$defs"].pop("External")
+    schema = schema_of(version.vocabulary, title or version.title)
     for name in (name for name in KINDS if name in schema["properties"]):
         _also(schema["properties"], name, {"type": "string"})
         schema["properties"][name].setdefault("description", "Written out, or the URI of a document that holds them.")
@@ -65,7 +46,7 @@ def schema_of(vocabulary: Vocabulary, title: str) -> Schema:
         state_types = vocabulary.state_types
 
     schema = vocabulary.model.model_json_schema(schema_generator=Generator)
-    kinds = {kind.__name__: kind for kind in (*_kinds(vocabulary.model), *vocabulary.more_kinds)}
+    kinds = {kind.__name__: kind for kind in _kinds(vocabulary.model)}
     parts: dict[str, Schema] = {name: part for name, part in schema.pop("$defs").items() if name in kinds}
     for part in (schema, *parts.values()):
         properties = part.get("properties", {})
@@ -74,7 +55,25 @@ def schema_of(vocabulary: Vocabulary, title: str) -> Schema:
     for name, part in parts.items():
         _finish(part, kinds[name], vocabulary)
     _finish(schema, vocabulary.model, vocabulary)
-    return {"$schema": DIALECT, "title": title, **schema, "$defs": parts}
+    used = _references(schema, parts)
+    return {
+        "$schema": DIALECT,
+        "title": title,
+        **schema,
+        "$defs": {name: parts[name] for name in parts if name in used},
+    }
+
+
+def _references(schema: Any, parts: Mapping[str, Schema]) -> set[str]:
+    """Return the names of the *parts* that *schema* refers to, at any depth."""
+    found: set[str] = set()
+    left = [schema]
+    while left:
+        for name in re.findall(r'"#/\$defs/(\w+)"', json.dumps(left.pop())):
+            if name not in found:
+                found.add(name)
+                left.append(parts[name])
+    return found
 
 
 class _Generator(GenerateJsonSchema):
@@ -110,7 +109,7 @@ def _finish(part: Schema, kind: type[Node], vocabulary: Vocabulary) -> None:
     spelling, accepted = vocabulary.spellings.get(kind, Spelling()), vocabulary.accepted.get(kind, Accepted())
     part.pop("title", None)
     properties: dict[str, Schema] = part["properties"]
-    required: list[str] = part.pop("required", [])
+    required = [name for name in part.pop("required", []) if name in properties]
     _describe(properties, kind)
     for name, schema in list(properties.items()):
         properties[name] = _tidied(schema, is_optional=name not in required)
@@ -119,7 +118,7 @@ def _finish(part: Schema, kind: type[Node], vocabulary: Vocabulary) -> None:
         properties["type"] = {"enum": [word, *(old for old, new in vocabulary.state_types.items() if new == word)]}
     for name, shape in accepted.widened.items():
         _also(properties, name, shape)
-    later = vocabulary.later.get(kind, frozenset())
+    later = vocabulary.later.get(kind, ())
     for name, schema in accepted.more.items():
         properties[name] = {**schema, "deprecated": True} if not later else dict(schema)
     renamed = {old: new for old, new in {**spelling.renamed, **spelling.tolerated}.items() if new in properties}
@@ -198,11 +197,11 @@ def _describe(properties: dict[str, Schema], kind: type[Node]) -> None:
 
 
 def _kinds(kind: type[Node], known: dict[type[Node], None] | None = None) -> Iterable[type[Node]]:
-    """Return *kind* and the kinds of nodes that authors write in it, at any depth."""
+    """Return *kind* and the kinds of nodes in it, at any depth."""
     found: dict[type[Node], None] = {} if known is None else known
     if kind not in found:
         found[kind] = None
-        for part in parts_of(kind).values():
+        for part in every_part(kind).values():
             for inner in part.kinds.values():
                 _kinds(inner, found)
     return found

@@ -33,6 +33,16 @@ class Accepted:
     is_open: bool = False
     """Whether it may have properties that are not defined."""
 
+    def then(self, newer: "Accepted") -> "Accepted":
+        """Return this with what a newer version accepts."""
+        names = {**self.instead, **newer.instead}
+        return Accepted(
+            more={**self.more, **newer.more},
+            widened={**self.widened, **newer.widened},
+            instead={name: (*self.instead.get(name, ()), *newer.instead.get(name, ())) for name in names},
+            is_open=self.is_open or newer.is_open,
+        )
+
 
 def to(kind: type[Node]) -> Schema:
     """Return the reference to the schema of *kind*."""

@@ -32,8 +32,7 @@ class Lowered:
         self._inserted: list[dict[str, Any]] = []
         self._defined: dict[str, dict[str, dict[str, Any]]] = {"functions": {}, "retries": {}, "errors": {}}
         """By the key at the top, and the name."""
-        for key in ("expressionLang", "languageVersion"):
-            root.pop(key, None)
+        root.pop("expressionLang", None)
 
     def rewrite_states(self, rewrite: Callable[[Tree], None]) -> None:
         """Rewrite each state by *rewrite*, and put those that it inserts behind it."""

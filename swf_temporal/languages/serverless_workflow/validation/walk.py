@@ -33,7 +33,7 @@ _CALLED: dict[type[Node], str] = {
 
 def nodes_of(workflow: Workflow) -> NodesByKind:
     """Return every node of *workflow* that was written. What is merely a default is left out."""
-    return NodesByKind(_walk(workflow, "the workflow", "", workflow.state_word))
+    return NodesByKind(_walk(workflow, "the workflow", "", workflow.language_version.state_word))
 
 
 def _walk(node: Node, owner: str, above: str, word: str) -> Iterator[tuple[Node, str]]:

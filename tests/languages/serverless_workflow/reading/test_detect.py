@@ -3,6 +3,7 @@
 import pytest
 
 from swf_temporal.errors import Position, Severity
+from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
 from swf_temporal.loading import check
 from swf_temporal.text.located import Object
@@ -82,7 +83,7 @@ def test_drafts(text: str, dialect: str, key: str, place: tuple[int, int]) -> No
     """A document of a draft that is read is told as such, with what gives it away."""
     detected = detect(root_of(text))
     assert detected.title == dialect
-    assert detected.version
+    assert detected.version is not None
     assert detected.giveaway is not None
     assert (detected.giveaway.key, detected.position) == (key, Position(*place))
     assert all(problem.code != "dialect" for problem in check(text).problems)
@@ -104,7 +105,7 @@ STARTED = "states:\n- name: A\n  start: {kind: default}\n"
 )
 def test_slips(text: str) -> None:
     """Words of a draft in a document that a later version may run, or that says its version, do not make one of it."""
-    assert detect(root_of(text)).version == "0.8"
+    assert detect(root_of(text)).version is versions.PRESENT
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,8 @@ def test_a_version_is_shown_by_a_key(text: str, version: str, key: str | None, l
     """A key that only some versions have shows the version, else the number that the document says."""
     found = detect(root_of(text))
 
-    assert (found.version, found.giveaway and found.giveaway.key) == (version, key)
+    assert found.version is versions.named(version)
+    assert (found.giveaway and found.giveaway.key) == key
     assert found.position.line == line
     assert found.contradiction is None
 
@@ -166,9 +168,10 @@ def test_a_number_that_the_shape_contradicts(text: str, version: str, told: str)
     """The shape says which version it is, and a warning points at the number."""
     found = detect(root_of(text))
     assert found.contradiction is not None
+    assert found.version is not None
     problem = found.contradiction.problem(Source(text), found.version)
 
-    assert found.version == version
+    assert found.version.name == version
     assert told in problem.message
     assert problem.message.endswith(f"the definition is read as {version}")
     assert (problem.severity, problem.position.line) == (Severity.WARNING, 1)

@@ -56,6 +56,20 @@ def test_the_text_that_travels_is_complete(tmp_path: Path) -> None:
     assert again.digest == first.digest
 
 
+def test_what_stood_elsewhere_may_show_a_draft(tmp_path: Path) -> None:
+    """As in a text that holds all itself, which is what a run carries."""
+    (tmp_path / "f.yml").write_text("[{name: f, resource: r}]")
+    text = (
+        "id: a\nexpressionLanguage: spel\nfunctions: f.yml\n"
+        "states: [{name: A, type: delay, timeDelay: PT1S, start: {kind: default}, end: {kind: default}}]\n"
+    )
+    first = check(text, folder=tmp_path).definition
+    assert first is not None
+    again = check(first.source.text).definition
+    assert again is not None
+    assert (first.language_version, again.language_version) == ("May 2020", "May 2020")
+
+
 @pytest.mark.parametrize("uri", ["functions.json", "\\u0000", "defs/../functions.json", "classpath:functions.json"])
 def test_missing_definitions(tmp_path: Path, uri: str) -> None:
     """What is not found is a warning, and references to it are not checked."""

@@ -10,8 +10,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from swf_temporal.languages.serverless_workflow.reading.reader import reader_named
-from swf_temporal.languages.serverless_workflow.reading.schema import json_schema
+from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from swf_temporal.loading import check
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_source
@@ -52,8 +51,7 @@ def refusals(definition: Any, version: str = "0.8") -> list[str]:
 
 @cache
 def _validator(version: str) -> Draft202012Validator:
-    reader = reader_named(version)
-    return Draft202012Validator(json_schema(version=version) if reader is None else reader.json_schema(None))
+    return Draft202012Validator(LANGUAGE.json_schema(version=version))
 
 
 @pytest.mark.parametrize(
@@ -80,21 +78,21 @@ def with_state(state: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def test_is_a_schema() -> None:
     """It is a schema of the draft that it names, and bears the title that is asked for."""
-    schema = json_schema("Orders")
+    schema = LANGUAGE.json_schema("Orders")
     Draft202012Validator.check_schema(schema)
     assert (schema["$schema"], schema["title"]) == ("https://json-schema.org/draft/2020-12/schema", "Orders")
 
 
 def test_describes() -> None:
     """Each kind of node says what it is, and properties say what the model says of them."""
-    parts = json_schema()["$defs"]
+    parts = LANGUAGE.json_schema()["$defs"]
     assert all(part["description"] for part in parts.values())
     assert parts["Retry"]["properties"]["jitter"]["description"] == "A fraction of the delay, or a duration."
 
 
 def test_nothing_of_ours() -> None:
     """What the model notes for the program itself is nothing that authors are told of."""
-    text = json.dumps(json_schema())
+    text = json.dumps(LANGUAGE.json_schema())
     assert [
         word for word in ('"@"', '"where"', '"source": {"$ref', '"externals"', '"languageVersion"') if word in text
     ] == []

@@ -121,8 +121,8 @@ def test_event_refs_of_both_versions() -> None:
 def test_the_dialect_is_kept() -> None:
     """A workflow knows whether it is written with the words of 0.8's next version."""
     states = "states:\n- {name: A, type: inject, data: {}, end: true}\n"
-    assert read(f"id: a\n{states}")[0].language_version == "0.8"
-    assert read(f"id: a\ndataOutputSchema: out.json\n{states}")[0].language_version == "0.8-next"
+    assert read(f"id: a\n{states}")[0].language_version.name == "0.8"
+    assert read(f"id: a\ndataOutputSchema: out.json\n{states}")[0].language_version.name == "0.8-next"
 
 
 def test_subflow_refs() -> None:

@@ -19,8 +19,7 @@ def test_every_module_is_in_the_table() -> None:
     declared = [getattr(importlib.import_module(name), "VERSION", None) for name in names]
     found = [one.name for one in declared if isinstance(one, Version)]
 
-    assert sorted(found) == sorted({one.name for chain in versions.CHAINS.values() for one in chain})
-    assert len(set(found)) == len(found)
+    assert sorted(found) == sorted(one.name for one in versions.VERSIONS)
 
 
 @pytest.mark.parametrize(
@@ -36,4 +35,4 @@ def test_a_version_is_given_away_by_its_keys(more: dict[str, object], version: s
     """The keys that it has first: in the definition itself, or deep within it."""
     workflow = load_model({"id": "a", "specVersion": "0.8", "version": "1.0.0", "states": STATES, "auth": AUTH, **more})
 
-    assert workflow.language_version == version
+    assert workflow.language_version.name == version

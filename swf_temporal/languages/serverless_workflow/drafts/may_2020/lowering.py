@@ -26,10 +26,9 @@ from swf_temporal.languages.serverless_workflow.model import actions, definition
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.languages.serverless_workflow.reading.reshaping import objects_in
+from swf_temporal.languages.serverless_workflow.reading.versions.may_2020 import OF_STATES, VERSION
 from swf_temporal.text.located import Array, Object
 
-VERSION: Final = "May 2020"
-"""The `languageVersion` of these definitions."""
 CUSTOM_CONDITION: Final = "expression"
 """Under which key of its metadata a condition with the operator `custom` has the expression that decides."""
 
@@ -42,7 +41,7 @@ _DOCUMENT: Final = re.compile(r"[^#]*\.(?:json|ya?ml)#.+|https?://[^#]*#.+")
 def lowered(draft: model.DraftWorkflow) -> Object:
     """Return *draft* as the document that 0.8 has for it."""
     document = normalized(tree_of(draft), draft.source, _SPELLINGS)
-    document["@stateWord"] = "state" if draft.has_states else "task"
+    document["@version"] = OF_STATES if draft.has_states else VERSION
     return document
 
 
@@ -68,7 +67,6 @@ def function_type(written: str | None, resource: str | None) -> str:
 def _definition(root: Object, _normalizer: Normalizer) -> None:
     drop(root, "expressionLanguage")
     put(root, "expressionLang", EARLY)
-    put(root, "languageVersion", VERSION)
     _kinds_of_events(root)
     start = _states(root, root.get("startsAt"))
     start.rename("start", "stateName")

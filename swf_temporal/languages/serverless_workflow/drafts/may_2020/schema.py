@@ -7,8 +7,9 @@ from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.spellings import SPELLINGS
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
-from swf_temporal.languages.serverless_workflow.reading.schema import Vocabulary, schema_of
+from swf_temporal.languages.serverless_workflow.reading.schema import schema_of
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import Accepted, Schema
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 
 TITLE: Final = "Serverless Workflow, draft of May 2020"
 

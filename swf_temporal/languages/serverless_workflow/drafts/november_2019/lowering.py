@@ -31,10 +31,9 @@ from swf_temporal.languages.serverless_workflow.model import actions, definition
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.languages.serverless_workflow.reading.reshaping import objects_in
+from swf_temporal.languages.serverless_workflow.reading.versions.november_2019 import VERSION
 from swf_temporal.text.located import Array, Object
 
-VERSION: Final = "November 2019"
-"""The `languageVersion` of these definitions."""
 TOKEN: Final = "correlationToken"  # noqa: S105 - the name that the draft has for it
 """The name of the value by which the events of an instance are told from others."""
 _ALL_DATA: Final = "$"
@@ -117,7 +116,7 @@ def _defined(function: model.Function) -> Object:
 def _definition(root: Object, _normalizer: Normalizer) -> None:
     drop(root, "schemaVersion", "execStatus")
     put(root, "expressionLang", EARLY)
-    put(root, "languageVersion", VERSION)
+    put(root, "@version", VERSION)
     names = [trigger["name"] for trigger in root.get("events", ())]
     for state in objects(root["states"]):
         for entry in state.get("events", ()):

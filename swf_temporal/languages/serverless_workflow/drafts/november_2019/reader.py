@@ -14,6 +14,7 @@ from swf_temporal.languages.serverless_workflow.drafts.november_2019.spellings i
 from swf_temporal.languages.serverless_workflow.drafts.reader import DraftReader
 from swf_temporal.languages.serverless_workflow.drafts.recovery import Recovery
 from swf_temporal.languages.serverless_workflow.reading.building import Form
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 
 FORM: Final = Form(
     model=model.Definition,
@@ -46,7 +47,7 @@ def _problems_of(definition: model.Definition) -> list[Problem]:
 
 
 def _json_schema(title: str | None) -> dict[str, Any]:
-    from swf_temporal.languages.serverless_workflow.reading.schema import Vocabulary, schema_of  # noqa: PLC0415 - seldom
+    from swf_temporal.languages.serverless_workflow.reading.schema import schema_of  # noqa: PLC0415 - seldom
 
     vocabulary = Vocabulary(model.Definition, SPELLINGS, ACCEPTED, OTHER_TYPES)
     return schema_of(vocabulary, title or "Serverless Workflow, November 2019")

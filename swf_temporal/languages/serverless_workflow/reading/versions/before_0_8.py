@@ -1,14 +1,19 @@
 """Spellings of 0.5, 0.6 and 0.7 that definitions of 0.7 and 0.8 still have, and that are tolerated there."""
 
+from typing import Final
+
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
 from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist, objects_in
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import Accepted, to
-from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 from swf_temporal.text.located import Array, Object
 
 _STATE_TYPES = {"delay": "sleep", "subflow": "operation"}
 _COMPLETIONS = {"and": ("allOf", None), "xor": ("atLeast", 1), "n_of_m": ("atLeast", None)}
+SLOW_CALL: Final = "give it a timeout, or mark it as long-running (longRunning: 'true' in the metadata of the function)"
+"""What an author can do about a call that holds its instance up."""
+
 _EVENT_TIMEOUTS = ("eventTimeout", "timeout", "timeDelay")
 
 
@@ -74,8 +79,7 @@ _WAITING = Spelling(steps=(event_timeout,))
 _SUBFLOW = Accepted(more={"workflowId": to(actions.SubflowRef)})
 _EVENT_TIMEOUT = Accepted(more={name: {"type": "string"} for name in _EVENT_TIMEOUTS})
 
-VERSION = Version(
-    name="before 0.8",
+VOCABULARY: Final = Vocabulary(
     state_types=_STATE_TYPES,
     spellings={
         workflow.Workflow: Spelling(

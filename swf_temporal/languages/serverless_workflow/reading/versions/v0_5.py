@@ -1,15 +1,19 @@
 """0.5: the start stands in a state, ends and starts have kinds, and expressions are JSONPath in double braces."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from swf_temporal.languages.serverless_workflow.expressions import PATHS
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, schedules, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, Accepted, Schema, to
-from swf_temporal.languages.serverless_workflow.reading.versions import v0_6
+from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, v0_6
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, LEAVING, Mark, each, having
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 from swf_temporal.text.located import Array, Object
 from swf_temporal.text.model_errors import not_one_of
 
@@ -160,4 +164,31 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "@condition": ("expression",),
 }
 
-VERSION = Version(name="0.5", spellings=_OWN, accepted=_ACCEPTED, later=_LATER, words=WORDS)
+_VOCABULARY: Final = Vocabulary(spellings=_OWN, accepted=_ACCEPTED, later=_LATER)
+
+VERSION: Final = Version(
+    name="0.5",
+    title="Serverless Workflow 0.5",
+    number="0.5",
+    must_say_number=False,
+    last_keys=(
+        Mark("states", "start", having("kind"), is_decisive=True),
+        *each(LEAVING, "end", holds=having("kind")),
+        *each(LEAVING, "transition", holds=having("expression")),
+        *each(
+            ["states.stateDataFilter", "states.eventDataFilter", "states.onEvents.eventDataFilter"],
+            "dataInputPath",
+            "dataOutputPath",
+        ),
+        *each((f"{path}.actionDataFilter" for path in ACTIONS), "dataInputPath", "dataResultsPath"),
+        Mark("events", "names"),
+        Mark("retries", "multiplier", lambda value: isinstance(value, str) and value.startswith("P")),
+    ),
+    vocabulary=_VOCABULARY.then(v0_6.VERSION.vocabulary),
+    words=WORDS,
+    slow_call=before_0_8.SLOW_CALL,
+    data_flow=DataFlowKind.KEYED_MERGING,
+    expression_lang=PATHS,
+    defines_errors=False,
+    upgraders=("swf_temporal.languages.serverless_workflow.upgrading.from_0_5", *v0_6.VERSION.upgraders),
+)

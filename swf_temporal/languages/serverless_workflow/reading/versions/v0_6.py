@@ -4,14 +4,17 @@ What 0.8 tolerates of it is read in the same way, without a warning, since these
 """
 
 from collections.abc import Mapping
+from typing import Final
 
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, Accepted, Schema, to
-from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8
+from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, v0_8
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, Mark, each, word
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 from swf_temporal.text.located import Array, Object
 
 STATES: tuple[type[Node], ...] = (
@@ -131,23 +134,12 @@ _OWN: Mapping[type[Node], Spelling] = {
 }  # fmt: skip
 
 
-def with_step(
-    spellings: Mapping[type[Node], Spelling], kinds: tuple[type[Node], ...], step: Step
-) -> dict[type[Node], Spelling]:
-    """Return *spellings* with *step* before the others of each of *kinds*."""
-    found = dict(spellings)
-    for kind in kinds:
-        known = found.get(kind, Spelling())
-        found[kind] = Spelling(known.short, known.renamed, known.tolerated, (step, *known.steps))
-    return found
-
-
 _TRUTH: Schema = {"type": "boolean"}
 _ACCEPTED: Mapping[type[Node], Accepted] = {
-    **before_0_8.VERSION.accepted,
+    **before_0_8.VOCABULARY.accepted,
     states.OperationState: Accepted(
         more={
-            **before_0_8.VERSION.accepted[states.OperationState].more,
+            **before_0_8.VOCABULARY.accepted[states.OperationState].more,
             "waitForCompletion": _TRUTH,
             "repeat": to(states.Repeat),
         }
@@ -156,7 +148,7 @@ _ACCEPTED: Mapping[type[Node], Accepted] = {
     actions.Action: Accepted(more={"timeout": {"type": "string"}}),
 }
 
-LATER: Mapping[type[Node], tuple[str, ...]] = {
+_LATER: Mapping[type[Node], tuple[str, ...]] = {
     workflow.Workflow: (
         "specVersion", "key", "annotations", "dataInputSchema", "dataOutputSchema", "constants", "secrets", "timeouts",
         "errors", "auth", "autoRetries", "extensions",
@@ -203,11 +195,30 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 }
 """The words of 0.8 that messages would have, and what the version says in their place."""
 
-VERSION = Version(
+_VOCABULARY: Final = Vocabulary(
+    state_types=before_0_8.VOCABULARY.state_types, spellings=_OWN, accepted=_ACCEPTED, later=_LATER
+)
+_LAST_WILDCARDS: Final = Vocabulary(spellings=dict.fromkeys(STATES, Spelling(steps=(_wildcard_last,))))
+
+VERSION: Final = Version(
     name="0.6",
-    state_types=before_0_8.VERSION.state_types,
-    spellings=with_step(_OWN, STATES, _wildcard_last),
-    accepted=_ACCEPTED,
-    later=LATER,
+    title="Serverless Workflow 0.6",
+    number="0.6",
+    must_say_number=False,
+    first_keys=(Mark("", "start"),),
+    last_keys=(
+        Mark("", "execTimeout"),
+        Mark("states", "type", word("delay", "subflow")),
+        *each(["states"], "default", "timeDelay", "eventTimeout", "timeout", "waitForCompletion", "repeat"),
+        *each(["states", "states.branches"], "workflowId"),
+        Mark("states", "completionType", word("and", "xor", "n_of_m")),
+        *each(["states"], "n", "max"),
+        *each(["states.onErrors"], "error", "code", "retryRef"),
+        *each(ACTIONS, "timeout"),
+    ),
+    vocabulary=_LAST_WILDCARDS.then(_VOCABULARY).then(v0_8.VOCABULARY),
     words=WORDS,
+    slow_call=before_0_8.SLOW_CALL,
+    defines_errors=False,
+    upgraders=("swf_temporal.languages.serverless_workflow.upgrading.from_0_6", *v0_8.VERSION.upgraders),
 )

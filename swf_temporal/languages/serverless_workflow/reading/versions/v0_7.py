@@ -1,6 +1,27 @@
 """0.7: all that it writes means the same in 0.8, which made things optional and added others."""
 
-from swf_temporal.languages.serverless_workflow.reading.versions import v0_8
+from typing import Final
+
+from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, v0_8
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, Mark, each, word
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 
-VERSION = Version(name="0.7", words=v0_8.WORDS)
+VERSION: Final = Version(
+    name="0.7",
+    title="Serverless Workflow 0.7",
+    number="0.7",
+    tolerates_older_words=True,
+    first_keys=(
+        *each([""], "timeouts", "errors", "auth", "secrets", "constants", "annotations", "autoRetries", "key"),
+        Mark("states", "type", word("sleep")),
+        *each(["states"], "defaultCondition", "timeouts", "numCompleted", "batchSize", "mode"),
+        Mark("states", "completionType", word("allOf", "atLeast")),
+        *each(["states.onErrors"], "errorRef", "errorRefs"),
+        *each(ACTIONS, "sleep", "subFlowRef", "retryRef", "retryableErrors", "nonRetryableErrors"),
+        *each(["events"], "dataOnly"),
+    ),
+    vocabulary=v0_8.VERSION.vocabulary,
+    words=v0_8.WORDS,
+    slow_call=before_0_8.SLOW_CALL,
+    upgraders=v0_8.VERSION.upgraders,
+)

@@ -1,13 +1,17 @@
 """0.8: the version that the model is of, and what its authors and its official examples write otherwise."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, schedules, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, Accepted, Schema
+from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, Mark, each, word
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 from swf_temporal.text.located import Array, Object
 
 _LEAVING = (reshape.end_as_truth,)
@@ -138,4 +142,23 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 }
 """The words of the text after 0.8, and what 0.8 says in their place."""
 
-VERSION = Version(name="0.8", spellings=_SPELLINGS, accepted=_ACCEPTED, words=WORDS)
+VOCABULARY: Final = Vocabulary(spellings=_SPELLINGS, accepted=_ACCEPTED)
+"""All that is read in 0.8 and its successor, but for what is tolerated of older versions."""
+
+VERSION: Final = Version(
+    name="0.8",
+    also_named=("0.9",),
+    title="Serverless Workflow 0.8",
+    number="0.8",
+    tolerates_older_words=True,
+    first_keys=(
+        *each(ACTIONS, "condition"),
+        *each((f"{path}.actionDataFilter" for path in ACTIONS), "useResults"),
+        *each((f"{path}.{ref}" for path in ACTIONS for ref in ("functionRef", "eventRef", "subFlowRef")), "invoke"),
+        Mark("functions", "type", word("custom")),
+    ),
+    vocabulary=before_0_8.VOCABULARY.then(VOCABULARY),
+    words=WORDS,
+    upgraders=("swf_temporal.languages.serverless_workflow.upgrading.tolerated",),
+    writers=(),
+)

@@ -1,30 +1,48 @@
-"""A version of the language, as readers of definitions see it."""
+"""A version of the language: what shows it, how it is written, and what makes another version of its definitions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
-from swf_temporal.languages.serverless_workflow.model.node import Node
-from swf_temporal.languages.serverless_workflow.reading.normalizing import Spelling
-from swf_temporal.languages.serverless_workflow.reading.schema_spellings import Accepted
+from swf_temporal.languages.serverless_workflow.model.version import LanguageVersion
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import Giveaway, Mark
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
+from swf_temporal.text.located import Object
+
+AS_IN_MODEL: Final = Vocabulary()
+"""The vocabulary of a version that writes all as the model has it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
-    """One version: what it is called, what gives it away, and what it writes otherwise than the model."""
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Version(LanguageVersion):
+    """One version, with all that belongs to it. `VERSIONS` has them all."""
 
-    name: str
-    """What descriptions call it."""
-    state_types: Mapping[str, str] = field(default_factory=dict)
-    """The types of states that are called otherwise now."""
-    spellings: Mapping[type[Node], Spelling] = field(default_factory=dict)
-    """How each kind of node may be written."""
-    accepted: Mapping[type[Node], Accepted] = field(default_factory=dict)
-    """What the steps of `spellings` accept, for the JSON Schema."""
-    later: Mapping[type[Node], tuple[str, ...]] = field(default_factory=dict)
-    """The properties that came later, or are called otherwise in the model: read, but not in the JSON Schema."""
+    title: str
+    """What people call it, such as "Serverless Workflow 0.6"."""
+    also_named: tuple[str, ...] = ()
+    """Versions whose definitions are those of this one."""
+
+    number: str | None
+    """What its definitions say as their version; None for a draft, which has no number."""
+    must_say_number: bool = True
+    """Whether its definitions have to say which version they are of."""
+    tolerates_older_words: bool = False
+    """Whether words of older versions are read in it as well: they do not show that a definition is of those."""
+    last_keys: tuple[Mark, ...] = ()
+    """The keys that no later version has."""
+    first_keys: tuple[Mark, ...] = ()
+    """The keys that no earlier version has."""
+    shape: Callable[[Object], Giveaway | None] | None = None
+    """What shows that a document is of a draft, by more than single keys and whatever number it says."""
+
+    vocabulary: Vocabulary = AS_IN_MODEL
+    """How its definitions are written."""
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The present words that messages would have, and the version's own in their place."""
+    """The present words that messages would have, and its own in their place."""
+    reader: str | None = None
+    """The module with the `READER` of a draft, whose documents are not built as the model by a vocabulary."""
 
-    def spelling(self, kind: type[Node]) -> Spelling:
-        """Return how else this version writes nodes of *kind*."""
-        return self.spellings.get(kind, Spelling())
+    upgraders: tuple[str, ...] = ()
+    """The modules whose `upgrade(root, report)` make one of 0.8 of its definitions; a draft is lowered before."""
+    writers: tuple[str, ...] | None = None
+    """The modules that do so with one of 0.8 for this version; None if definitions are not rewritten in it."""

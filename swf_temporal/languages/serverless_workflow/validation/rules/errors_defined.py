@@ -16,8 +16,7 @@ EVERY_ERROR = frozenset({"*", "DefaultErrorRef", "java.lang.Exception", "java.la
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield a problem for each reference to an error that the workflow does not define."""
-    before_errors = context.workflow.language_version in ("0.5", "0.6")  # errors are named where they are handled
-    for handler, owner in () if before_errors else context.nodes.each(OnError):
+    for handler, owner in context.nodes.each(OnError) if context.workflow.language_version.defines_errors else ():
         yield from _check(context, handler, "errorRefs", handler.error_refs, owner)
     for action, owner in context.nodes.each(Action):
         yield from _check(context, action, "retryableErrors", action.retryable_errors, owner)

@@ -4,17 +4,14 @@ from collections.abc import Iterator
 
 from swf_temporal.errors import Problem
 from swf_temporal.expressions.evaluation import LANGUAGES
-from swf_temporal.languages.serverless_workflow.expressions import PATHS
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import did_you_mean
-
-_OF_0_5 = ("0.5", PATHS)
 
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield a problem if the workflow says that its expressions are in a language not spoken here."""
     workflow = context.workflow
-    if workflow.expression_lang not in LANGUAGES and (workflow.language_version, workflow.expression_lang) != _OF_0_5:
+    if workflow.expression_lang not in (*LANGUAGES, workflow.language_version.expression_lang):
         message = f"expressionLang is {workflow.expression_lang!r}, but expressions are written in jq or jsonpath here"
         hint = did_you_mean(workflow.expression_lang, LANGUAGES) or "leave it out, and write them in jq"
         yield context.error("expression-lang", message, workflow.where.value("expressionLang"), hint)

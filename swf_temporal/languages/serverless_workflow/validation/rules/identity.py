@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 from swf_temporal.errors import Problem
-from swf_temporal.languages.serverless_workflow.reading.versions import v0_8_next
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
 _SEMANTIC = re.compile(
@@ -27,7 +26,7 @@ def check(context: Context) -> Iterator[Problem]:
         message = f"id and key exclude each other: the id {workflow.id!r} is taken"
         yield context.warning("identity", message, where.key("key"), "remove one of them")
     version = workflow.version
-    is_next = workflow.language_version == v0_8_next.VERSION.name
-    if is_next and version and "${" not in version and not _SEMANTIC.fullmatch(version):
+    is_semantic = workflow.language_version.has_semantic_versions
+    if is_semantic and version and "${" not in version and not _SEMANTIC.fullmatch(version):
         message = f"the version {version!r} is not one of semantic versioning, such as 1.0.0"
         yield context.warning("identity", message, where.value("version"), "write three numbers, as in 1.0.0")

@@ -14,7 +14,7 @@ from swf_temporal.languages.serverless_workflow.reading.normalizing import every
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import known_ones, meant_or_known, nearest
 
-_OURS = {"languageVersion", "externals", "source", "stateExecTimeout.single"}
+_OURS = {"externals", "source", "stateExecTimeout.single"}
 """Fields that are not for authors."""
 _ACTIONS = frozenset({"stateExecTimeout", "actionExecTimeout"})
 _TIMES: Mapping[str, frozenset[str]] = {

@@ -6,7 +6,7 @@ Which version it is read as is found out, and told, by `reading/versions/detecti
 from collections.abc import Iterator
 
 from swf_temporal.errors import Problem
-from swf_temporal.languages.serverless_workflow.reading.versions.detection import NUMBERS
+from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
 
@@ -14,7 +14,7 @@ def check(context: Context) -> Iterator[Problem]:
     """Yield a warning if specVersion is written with the v that releases have."""
     stated = context.workflow.spec_version or ""
     plain = stated.removeprefix("v")
-    if plain != stated and plain.startswith(NUMBERS):
+    if plain != stated and versions.numbered(plain) is not None:
         message = f"specVersion {stated!r} is read as {plain!r}"
         yield context.warning(
             "tolerated-spelling", message, context.workflow.where.value("specVersion"), f"write {plain!r}"

@@ -1,0 +1,139 @@
+"""The draft of May 2020, in which workflows are made of tasks, and its parent, which calls them states."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
+from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, november_2019
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import Giveaway, having, objects
+from swf_temporal.languages.serverless_workflow.reading.versions.shapes import Shape, first_of, keyed, one_of, within
+from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
+from swf_temporal.text.located import Object
+
+
+def _with_bare_path(*keys: str) -> Callable[[Object], str | None]:
+    """Return a claim of the first of *keys* with a path without braces, which 0.5 puts around it."""
+    return lambda node: next((key for key in keys if str(node.get(key, "")).startswith("$.")), None)
+
+
+def _compared(state: Object) -> str | None:
+    conditions = state.get("dataConditions")
+    is_compared = isinstance(conditions, list) and any(having("path", "operator")(one) for one in conditions)
+    return "dataConditions" if is_compared else None
+
+
+def _started_in_state(shape: Shape) -> Shape:
+    """Return *shape* for documents with a start in a state.
+
+    Since 0.6 its key means nothing, and is ignored.
+    """
+    has_kind = having("kind")
+
+    def shown(root: Object) -> Giveaway | None:
+        is_started = any(has_kind(state.get("start")) for state in objects(root, ["states"]))
+        return shape(root) if is_started else None
+
+    return shown
+
+
+def _several(only: tuple[Shape, ...], others: tuple[Shape, ...]) -> Shape:
+    """Return the first of *only* for documents that have it and another one, and neither a specVersion nor `startsAt`.
+
+    What *only* finds cannot run in any later version: so no instance that runs is ever read as this draft by it.
+    """
+
+    def shown(root: Object) -> Giveaway | None:
+        if any(key in root for key in ("specVersion", *november_2019.KEYS)):
+            return None
+        found = [one for shape in only if (one := shape(root)) is not None]
+        return found[0] if found and (len(found) > 1 or first_of(*others)(root) is not None) else None
+
+    return shown
+
+
+def _branch_of_states(branch: Object) -> str | None:
+    """Return the key of tasks or states that stand where later versions have actions, if there are none."""
+    is_later = "actions" in branch or "workflowId" in branch
+    return None if is_later else next((key for key in ("tasks", "states") if key in branch), None)
+
+
+def _foreach_of_states(state: Object) -> str | None:
+    return _branch_of_states(state) if str(state.get("type")).lower() == "foreach" else None
+
+
+def _compared_alone(state: Object) -> str | None:
+    conditions = state.get("dataConditions")
+    listed = conditions if isinstance(conditions, list) else []
+    return "dataConditions" if any(having("operator")(one) and "condition" not in one for one in listed) else None
+
+
+def _leads_to_task(transition: Object) -> str | None:
+    return "nextTask" if "nextTask" in transition and "nextState" not in transition else None
+
+
+def _speaks_spel(root: Object) -> Giveaway | None:
+    language = root.get("expressionLanguage")
+    is_spel = isinstance(language, str) and language.lower() == "spel"
+    return Giveaway("expressionLanguage", root.where.key("expressionLanguage")) if is_spel else None
+
+
+def _started_by_name(shape: Shape) -> Shape:
+    """Return *shape* for documents with `startsAt`."""
+    return lambda root: shape(root) if "startsAt" in root else None
+
+
+_ONLY_HERE: Final = (
+    within("states", _compared_alone),
+    within("states", _foreach_of_states),
+    within("states.branches", _branch_of_states),
+    within("states.transition", _leads_to_task),
+    _speaks_spel,
+)
+"""What no later version can read."""
+
+_USUAL_HERE: Final = (
+    within("states", one_of("onError", "retry")),
+    within("functions", one_of("resource")),
+    within("events", one_of("correlationToken")),
+    within("states.default", one_of("nextState")),
+)
+"""Of these one alone can be a slip in a later version, where a state has no start."""
+
+VERSION: Final = Version(
+    name="May 2020",
+    title="the May 2020 draft of Serverless Workflow",
+    number=None,
+    shape=first_of(
+        keyed("tasks"),
+        within("states", one_of("eventsActions")),
+        # The texts of early 2020 begin as the draft of 2019 does, and are the draft of May in all else.
+        _started_by_name(
+            first_of(
+                keyed("functions", "events"),
+                within("states", one_of("stateDataFilter")),
+                within("states.actions", one_of("functionRef")),
+            )
+        ),
+        _started_in_state(
+            first_of(
+                *_USUAL_HERE,
+                within("states", one_of("states")),
+                within("states", _compared),
+                within("states.branches", one_of("states")),
+                within("states.stateDataFilter", _with_bare_path("dataInputPath", "dataOutputPath")),
+            )
+        ),
+        _several(_ONLY_HERE, _USUAL_HERE),
+    ),
+    state_word="task",
+    handler="onError entry",
+    slow_call=before_0_8.SLOW_CALL,
+    data_flow=DataFlowKind.LAST_KEYS,
+    path_synonyms={"exception": "error"},
+    reader="swf_temporal.languages.serverless_workflow.drafts.may_2020.reader",
+    upgraders=("swf_temporal.languages.serverless_workflow.upgrading.may_2020.upgrade",),
+)
+
+OF_STATES: Final = replace(VERSION, state_word="state")
+"""The spelling of the draft's parent."""

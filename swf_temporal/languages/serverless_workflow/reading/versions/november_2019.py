@@ -1,0 +1,46 @@
+"""The draft of November 2019: states lead to others by `nextState`, and a definition says where it `startsAt`."""
+
+from typing import Final
+
+from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
+from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import Giveaway, objects
+from swf_temporal.languages.serverless_workflow.reading.versions.shapes import first_of, keyed
+from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
+from swf_temporal.text.located import Object
+
+KEYS: Final = ("startsAt", "starts-at", "triggerDefs", "trigger-defs")
+"""Keys of definitions that no later version has."""
+# Tuples, because what stands in the place of a type may be anything, and only equality works on anything.
+_TYPES = ("EVENT", "OPERATION", "SWITCH", "DELAY", "PARALLEL", "SUBFLOW", "RELAY", "INJECT", "FOREACH", "CALLBACK")
+_LATER_TYPES = (*(word.lower() for word in _TYPES), "sleep")
+
+
+def _key_of(state: Object) -> str | None:
+    if isinstance(state.get("nextState"), str):
+        return "nextState"
+    return "type" if state.get("type") in _TYPES and "transition" not in state else None
+
+
+def _most_states(root: Object) -> Giveaway | None:
+    """Return what shows the draft in a state, if fewer states are as later versions write them.
+
+    One such word among others may be a slip; with as many of both, that a document says its specVersion decides.
+    """
+    states = list(objects(root, ["states"]))
+    shown = [Giveaway(key, state.where.key(key)) for state in states if (key := _key_of(state))]
+    later = sum("transition" in state or state.get("type") in _LATER_TYPES for state in states)
+    return shown[0] if shown and (len(shown), "specVersion" not in root) > (later, False) else None
+
+
+VERSION: Final = Version(
+    name="November 2019",
+    title="the November 2019 draft of Serverless Workflow",
+    number=None,
+    shape=first_of(keyed(*KEYS), _most_states),
+    handler="retry",
+    slow_call=before_0_8.SLOW_CALL,
+    data_flow=DataFlowKind.PIPELINE,
+    reader="swf_temporal.languages.serverless_workflow.drafts.november_2019.reader",
+    upgraders=("swf_temporal.languages.serverless_workflow.upgrading.november_2019.upgrade",),
+)

@@ -1,0 +1,81 @@
+"""A further version takes one module, and its line in the table: nothing else asks which version it is."""
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from swf_temporal import simulate
+from swf_temporal.languages.known import looks_like_definition, upgrade
+from swf_temporal.languages.serverless_workflow.language import LANGUAGE
+from swf_temporal.languages.serverless_workflow.reading import versions
+from swf_temporal.loading import check, load
+from swf_temporal.text.origin import Source
+from tests.languages.serverless_workflow.reading import invented
+
+GREETING = """\
+id: greeting
+steps:
+- name: Greet
+  type: inject
+  start: {kind: default}
+  data: {hello: world, left: out}
+  stateDataFilter: {dataOutputPath: "{{ $.hello }}"}
+  transition: {nextStep: Rest}
+- name: Rest
+  type: delay
+  timeDelay: PT1S
+  end: {kind: default}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Add the line that the table of versions would have."""
+    monkeypatch.setattr(versions, "VERSIONS", (invented.VERSION, *versions.VERSIONS))
+
+
+def test_it_is_shown_by_its_key() -> None:
+    """A document is told to be of it, even if it is broken or says another number."""
+    assert looks_like_definition(GREETING)
+    checked = check(f"specVersion: '0.8'\n{GREETING}")
+
+    assert checked.written_in is not None
+    assert (checked.written_in.title, checked.written_in.key) == ("Serverless Workflow 0.4", "steps")
+    assert [problem.message for problem in checked.problems] == [
+        "specVersion says '0.8', but 'steps' in line 3 is of 0.4 and before: the definition is read as 0.4"
+    ]
+
+
+def test_it_runs() -> None:
+    """Its words are read, its data flow as it says, and it is spoken of in its words."""
+    definition = load(GREETING)
+
+    assert simulate(definition).output == {"hello": "world"}
+    assert (definition.language_version, definition.words.state) == ("0.4", "step")
+    assert definition.words.slow_call.startswith("give it a timeout, or")
+
+
+def test_problems_are_told_in_its_words() -> None:
+    """Of what is of the wrong form, and of what breaks a rule."""
+    text = GREETING.replace("nextStep: Rest", "nextStep: Nap").replace("  timeDelay: PT1S\n", "")
+    messages = [problem.message for problem in check(text).problems]
+
+    assert "step 'Greet' leads to 'Nap', which is not a step here" in messages
+    assert all("state" not in message for message in messages)
+
+
+def test_it_has_a_schema() -> None:
+    """Its own keys fit, and those of later versions do not."""
+    validator = Draft202012Validator(LANGUAGE.json_schema(version="0.4"))
+
+    assert validator.is_valid(yaml.safe_load(GREETING))
+    assert not validator.is_valid(yaml.safe_load(GREETING.replace("steps:", "states:")))
+
+
+def test_it_is_upgraded() -> None:
+    """By its own step, and then by those of the versions after it."""
+    made = upgrade(Source(GREETING))
+
+    assert made.version == "0.4"
+    assert simulate(load(made.text)).output == {"hello": "world"}
+    assert (load(made.text).language_version, check(made.text).problems) == ("0.8", ())

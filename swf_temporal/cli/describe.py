@@ -47,13 +47,12 @@ def describe(
         from swf_temporal.app.documents import folder_of
         from swf_temporal.cli.terminal import warn
         from swf_temporal.languages.catalogue import Catalogue
+        from swf_temporal.languages.describing import Description
     readable = resources_of(resources)
     workflow = load_given(file, readable)
     catalogue = Catalogue(with_sub_workflows(workflow, file, definitions or (), readable, warn=warn))
     folder = folder_of(workflow)
-    described = workflow.language.describe(
-        workflow, catalogue, datetime.now(UTC), lambda functions: addresses_of(folder, functions)
-    )
+    described = Description(workflow, catalogue, datetime.now(UTC), lambda functions: addresses_of(folder, functions))
     match output or older or Format.TEXT:
         case Format.JSON:
             print_json(described.facts)

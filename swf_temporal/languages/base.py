@@ -1,23 +1,21 @@
 """The usual answers of a language, for those that derive from them."""
 
 from abc import ABC, abstractmethod
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.errors import UsageError
-from swf_temporal.languages.port import Addresses, Checked, Definition, Description
+from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
-    from swf_temporal.languages.catalogue import Catalogue
     from swf_temporal.runtime.run import Program
 
 
 class LanguageBase(ABC):
-    """A language with the usual answers: definitions are described by their outline, pinned texts read as any."""
+    """A language with the usual answers: pinned texts are read as any."""
 
     name: str
     title: str
@@ -49,11 +47,3 @@ class LanguageBase(ABC):
     def upgrade(self, source: Source, to: str | None = None) -> Upgraded:  # noqa: ARG002 - for those that have versions
         """Raise UsageError: there are no versions to rewrite it in."""
         raise UsageError(f"{source.name}: definitions of {self.title} are not rewritten")
-
-    def describe(
-        self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses
-    ) -> Description:
-        """Return the description that the outline and the other facts of *definition* give."""
-        from swf_temporal.languages.outlines import OutlineDescription  # noqa: PLC0415 - seldom needed
-
-        return OutlineDescription(definition, catalogue, now, addresses)

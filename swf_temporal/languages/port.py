@@ -5,15 +5,15 @@ object that satisfies `Language`, and a line in `languages/known.py`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
 
 from swf_temporal.calls import Function
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, as_text
 from swf_temporal.errors import Position, Problem, Severity, UsageError, WorkflowFault
+from swf_temporal.languages.outline import Outline, WorkflowRef
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object
@@ -22,7 +22,6 @@ from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
     from swf_temporal.calendars.specs import ScheduleSpec
-    from swf_temporal.languages.catalogue import Catalogue
     from swf_temporal.runtime.run import Program
 
 ENDINGS: Final = (".json", ".yaml", ".yml")
@@ -50,32 +49,10 @@ class EventUse:
     kind: Literal["consumed", "produced"] = "consumed"
     starts: bool = False
     """Whether an instance begins by waiting for it."""
-    data_schema: JSON = None
+    data_schema: JSON = field(default=None, hash=False)
     """The JSON Schema of its data, where the definition has one for people and programs that send it."""
-    correlation: tuple[str, ...] = ()
-    """The names of the context attributes that correlate it."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkflowRef:
-    """Another definition, by its id; without a version, the latest is meant."""
-
-    id: str
-    version: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A named part of a definition, such as a state or a task. The path names it within the definition."""
-
-    path: str
-    kind: str
-    leads_to: tuple[str, ...] = ()
-    """The paths of the parts that may come next."""
-    ends: bool = False
-    """Whether the workflow, or the scope that it stands in, may end with it."""
-    parts: tuple["Part", ...] = ()
-    """The parts of the scope that it holds, such as those of a branch."""
+    correlation: tuple[CorrelationRule, ...] = ()
+    """The attributes that correlate it."""
 
 
 @dataclass(frozen=True)
@@ -153,14 +130,24 @@ class Definition(ABC):
         return None
 
     @property
+    def outline(self) -> Outline:
+        """Its parts, what they do and where they lead, in the words of the language."""
+        return Outline()
+
+    def meant_by(self, reference: WorkflowRef) -> tuple[WorkflowRef, ...]:
+        """Return the definitions that a *reference* in this one may mean, the likeliest first."""
+        return (reference,)
+
+    @property
     def sub_workflows(self) -> tuple[WorkflowRef, ...]:
         """The definitions that it may start and wait for."""
-        return ()
+        meant = (one for reference in self.outline.sub_workflows for one in self.meant_by(reference))
+        return tuple(dict.fromkeys(meant))
 
     @property
     def continuations(self) -> tuple[WorkflowRef, ...]:
         """The definitions that an instance may continue as."""
-        return ()
+        return self.outline.continuations
 
     @property
     def has_schedule(self) -> bool:
@@ -175,11 +162,6 @@ class Definition(ABC):
     def schedule(self) -> "ScheduleSpec":
         """Return when it is to be started. Raises UsageError if it does not say, or cannot be understood."""
         raise UsageError(f"the definition {self.id!r} has no schedule")
-
-    @property
-    def outline(self) -> tuple[Part, ...]:
-        """Its named parts, the one that an instance starts with first."""
-        return ()
 
     def refusal_of(self, data: JSON) -> str | None:  # noqa: ARG002 - for those that have a schema
         """Return why an instance would not even begin with *data*, or None if it would."""
@@ -273,20 +255,6 @@ Addresses = Callable[[Iterable[Function]], Mapping[str, dict[str, Any]]]
 """Tells where functions lead, by their names, as far as that is known without calling anything."""
 
 
-class Description(Protocol):
-    """A definition as it is described to people and programs."""
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """All that can be told without running it, as JSON."""
-
-    def text(self) -> str:
-        """Return the description for people."""
-
-    def mermaid(self) -> str:
-        """Return the source of a state diagram."""
-
-
 class Language(Protocol):
     """A definition language."""
 
@@ -325,15 +293,3 @@ class Language(Protocol):
 
         Raises InvalidDefinition if there is none, and UsageError for versions that are not rewritten or written.
         """
-
-    def describe(
-        self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses
-    ) -> Description:
-        """Return the description of *definition*; times of a schedule come after *now*."""
-
-
-def parts_of(outline: Iterable[Part]) -> Iterator[Part]:
-    """Yield all parts of an outline, each before those that it holds."""
-    for part in outline:
-        yield part
-        yield from parts_of(part.parts)

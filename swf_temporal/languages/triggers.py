@@ -17,6 +17,8 @@ class CorrelationRule:
     """Whether its value comes from the data of an instance; else the first event that is taken fixes it."""
     path: str | None = None
     """Where the value stands in the event, in the language's own terms, if not in an attribute."""
+    value: JSON = field(default=None, hash=False)
+    """What it has to be, as it is written."""
 
 
 @dataclass(frozen=True, slots=True)

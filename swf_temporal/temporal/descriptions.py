@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import SubflowFailed, TimedOut, WorkflowFault
-from swf_temporal.languages.port import Definition, EventUse, Words, parts_of
+from swf_temporal.languages.port import Definition, EventUse, Words
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Awaited, Run
 
@@ -123,9 +123,9 @@ def _awaited(wait: Awaited, definition: Definition) -> dict[str, Any]:
         "state": wait.state,
         "events": [_event(definition.event(name), wait.values.get(name)) for name in wait.events],
     }
-    kind = next((part.kind for part in parts_of(definition.outline) if part.path == wait.state), None)
-    if kind is not None:
-        found["kind"] = kind
+    part = definition.outline.part_at(wait.state)
+    if part is not None:
+        found["kind"] = part.kind
     if wait.deadline is not None:
         found["until"] = datetime.fromtimestamp(wait.deadline, UTC).isoformat()
     return found
@@ -134,7 +134,9 @@ def _awaited(wait: Awaited, definition: Definition) -> dict[str, Any]:
 def _event(event: EventUse, values: Mapping[str, str] | None) -> dict[str, Any]:
     found: dict[str, Any] = {"name": event.name, "type": event.type, "source": event.source}
     if values is not None:
-        found["correlation"] = {name: values.get(name.lower()) for name in event.correlation}
+        found["correlation"] = {
+            one.attribute: values.get(one.attribute.lower()) for one in event.correlation if one.path is None
+        }
     if event.data_schema is not None:
         found["dataSchema"] = event.data_schema
     return found

@@ -8,7 +8,7 @@ import pytest
 
 from swf_temporal.app.addresses import addresses_of
 from swf_temporal.app.documents import folder_of
-from swf_temporal.languages.serverless_workflow.description.compact import Facts
+from swf_temporal.languages.describing import Facts
 from swf_temporal.loading import load
 
 FUNCTIONS = Path(__file__).parents[1] / "functions"

@@ -21,7 +21,7 @@ def test_text(swf: Swf) -> None:
     assert (ended.code, ended.err) == (0, "")
     assert ended.out == (
         "hello 1.0\n"
-        "  file hello.yaml, dialect 0.8\n"
+        "  file hello.yaml, serverless-workflow 0.8\n"
         "  starts in Say\n"
         "\n"
         "states\n"

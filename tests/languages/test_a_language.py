@@ -10,8 +10,8 @@ import pytest
 
 from swf_temporal.app.scenarios.host import scenario_host
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.describing import Description
 from swf_temporal.languages.known import LANGUAGES
-from swf_temporal.languages.port import parts_of
 from swf_temporal.loading import check, load
 from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.runtime.run import Run
@@ -86,14 +86,12 @@ async def test_its_scenarios_hold_on_temporal() -> None:
 def test_its_definitions_are_described() -> None:
     """The outline of a definition gives facts, a text and a diagram."""
     definition = load(MORNING)
-    described = definition.language.describe(
-        definition, Catalogue([definition]), datetime(2030, 1, 1, tzinfo=UTC), lambda _: {}
-    )
-    assert [part.path for part in parts_of(definition.outline)] == ["0 set", "1 wait", "2 call"]
-    assert described.facts["parts"][0] == {"path": "0 set", "kind": "set", "leadsTo": ["1 wait"]}
-    assert described.facts["functions"] == [{"name": "brew", "type": "custom"}]
-    assert "  1 wait: wait → 2 call" in described.text().splitlines()
-    assert described.mermaid().splitlines()[-3:] == ["    s0 --> s1", "    s1 --> s2", "    s2 --> [*]"]
+    described = Description(definition, Catalogue([definition]), datetime(2030, 1, 1, tzinfo=UTC), lambda _: {})
+    assert [part.path for part in definition.outline.every_part] == ["0 set", "1 wait", "2 call"]
+    assert described.facts["parts"][0]["ways"] == [{"on": "completion", "to": "1 wait"}]
+    assert [(one["name"], one["calledBy"]) for one in described.facts["functions"]] == [("brew", ["2 call"])]
+    assert "  1 wait: wait\n    wait PT5M\n    → 2 call\n" in described.text()
+    assert described.mermaid().splitlines()[-3:] == ["    s1 --> s2", "    s2 --> s3", "    s3 --> [*]"]
 
 
 def test_another_language_is_not_taken_for_it() -> None:

@@ -26,6 +26,7 @@ import typer
 import yaml
 
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.describing import Description
 from swf_temporal.languages.port import Checked
 from swf_temporal.loading import check
 from tests.loading import test_robust_may_2020, test_robust_november_2019
@@ -96,7 +97,7 @@ def outcome(version: str, text: str, told: Counter[str]) -> None:
         told["refused"] += 1
         return
     told["loaded"] += 1
-    description = definition.language.describe(definition, Catalogue([definition]), _NOW, lambda _: {})
+    description = Description(definition, Catalogue([definition]), _NOW, lambda _: {})
     assert definition.id in description.text()
     assert description.mermaid()
 

@@ -138,7 +138,7 @@ def assert_answered(text: str) -> None:
             assert 1 <= problem.position.column <= len(lines[problem.position.line - 1]) + 1
             assert "Input should" not in problem.message
     else:
-        assert definition.outline
+        assert definition.outline.parts
         assert definition.functions is not None
 
 

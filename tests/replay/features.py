@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from swf_temporal.languages.direktiv.words import STATE_TYPES as DIREKTIV_STATES
-from swf_temporal.languages.port import parts_of
 from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES
 from swf_temporal.runtime.names import ACTIVITY_TYPES, WORKFLOW_TYPES
 from swf_temporal.simulation.scenario import Scenario, workflows_of
@@ -69,7 +68,7 @@ def _features(scenario: Scenario) -> Iterator[str]:
         is_direktiv = definition.language.name == "direktiv"
         version = definition.language_version or definition.language.name
         yield f"version {version}"
-        for part in parts_of(definition.outline):
+        for part in definition.outline.every_part:
             yield f"state {part.kind} of Direktiv" if is_direktiv else f"state {part.kind}"
             yield f"state {part.kind} in {version}"
         keys = set(_keys(plain(read_object(definition.source)[0])))

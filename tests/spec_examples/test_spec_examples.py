@@ -48,7 +48,7 @@ def test_clean_examples(name: str) -> None:
     checked = check_file(EXAMPLES / name)
     assert [str(problem) for problem in checked.errors] == []
     assert checked.definition is not None
-    assert checked.definition.outline
+    assert checked.definition.outline.parts
 
 
 @pytest.mark.parametrize("name", OTHER)

@@ -14,16 +14,14 @@ from swf_temporal.languages.direktiv.execution.waiting import attributes_match
 from swf_temporal.languages.direktiv.functions import called
 from swf_temporal.languages.direktiv.model.states import (
     GenerateEventState,
-    State,
     actions_of,
     kinds_awaited,
-    may_end,
-    targets_of,
 )
 from swf_temporal.languages.direktiv.model.workflow import ScheduledStart, SubflowFunction, Workflow
 from swf_temporal.languages.direktiv.names import NAMELESS, candidates, name_at, split_name
 from swf_temporal.languages.direktiv.starts import consumed_events, event_start, inputs_of_starts
-from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Part, Words, WorkflowRef
+from swf_temporal.languages.outline import Outline, WorkflowRef
+from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, EventStart
 from swf_temporal.text.located import Object, plain
 from swf_temporal.text.origin import Source
@@ -95,15 +93,10 @@ class DirektivDefinition(Definition):
         """The events that start it. Those of `eventsAnd` are gathered before it begins."""
         return event_start(self.workflow)
 
-    @cached_property
-    def sub_workflows(self) -> tuple[WorkflowRef, ...]:
-        """The definitions that it may start: of each reference all that it may mean."""
-        found: list[WorkflowRef] = []
-        for function in self.workflow.functions:
-            if isinstance(function, SubflowFunction):
-                names, version = candidates(function.workflow, self.id)
-                found += [WorkflowRef(name, version) for name in names]
-        return tuple(dict.fromkeys(found))
+    def meant_by(self, reference: WorkflowRef) -> tuple[WorkflowRef, ...]:
+        """Return all that *reference* may mean from where this definition stands."""
+        names, _ = candidates(reference.id, self.id)
+        return tuple(WorkflowRef(name, reference.version) for name in names)
 
     @property
     def has_schedule(self) -> bool:
@@ -123,10 +116,11 @@ class DirektivDefinition(Definition):
             raise UsageError(f"the schedule of {self.id!r} cannot be understood: {error}") from None
 
     @cached_property
-    def outline(self) -> tuple[Part, ...]:
+    def outline(self) -> Outline:
         """Its states, the one that instances start in first."""
-        first = self.workflow.first
-        return tuple(_part(state) for state in sorted(self.workflow.states, key=lambda one: one.id != first))
+        from swf_temporal.languages.direktiv.outline import outline_of  # noqa: PLC0415 - not to load
+
+        return outline_of(self.workflow)
 
     def with_source(self, source: Source) -> Self:
         """Return the same definition as if it had been read from *source*."""
@@ -174,8 +168,3 @@ class DirektivDefinition(Definition):
     def shares_events(self) -> bool:
         """Whether what instances produce reaches those of the same namespace that wait: here it does."""
         return True
-
-
-def _part(state: State) -> Part:
-    leads_to = tuple(dict.fromkeys(target for target, *_ in targets_of(state)))
-    return Part(state.id, state.type, leads_to, ends=may_end(state))

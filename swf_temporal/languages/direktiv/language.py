@@ -3,19 +3,17 @@
 Definitions of all languages are shown to `recognises`, so model, rules and execution are imported where they are used.
 """
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.errors import Severity
 from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.direktiv.words import FUNCTION_TYPES, STATE_TYPES
-from swf_temporal.languages.port import Addresses, Checked, Definition, Description
+from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
-    from swf_temporal.languages.catalogue import Catalogue
     from swf_temporal.runtime.run import Program
 
 _OTHERS: Final = frozenset({
@@ -87,14 +85,6 @@ class Direktiv(LanguageBase):
         from swf_temporal.languages.direktiv.reading.schema import json_schema
 
         return json_schema(title or self.title, version)
-
-    def describe(
-        self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses
-    ) -> Description:
-        """Return the description of *definition*."""
-        from swf_temporal.languages.direktiv.description import DirektivDescription
-
-        return DirektivDescription(definition, catalogue, now, addresses)
 
 
 LANGUAGE: Final = Direktiv()

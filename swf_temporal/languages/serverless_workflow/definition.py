@@ -1,6 +1,5 @@
 """A Serverless Workflow definition, as hosts and commands see it."""
 
-from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -8,28 +7,15 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.expressions.evaluation import Expressions
-from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Part, Words, WorkflowRef
+from swf_temporal.languages.outline import Outline
+from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.serverless_workflow.execution.correlation import value_in
 from swf_temporal.languages.serverless_workflow.execution.functions import functions_of
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
-from swf_temporal.languages.serverless_workflow.model.actions import Action, SubflowRef
 from swf_temporal.languages.serverless_workflow.model.definitions import Correlation
-from swf_temporal.languages.serverless_workflow.model.states import (
-    CallbackState,
-    EventState,
-    ForeachState,
-    Leaving,
-    OperationState,
-    ParallelState,
-    Scope,
-    State,
-    SwitchState,
-    all_states,
-)
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.externals import at_its_origin
 from swf_temporal.languages.serverless_workflow.starts import consumed_events, event_start, starting_events
-from swf_temporal.languages.serverless_workflow.validation.flow import diversions, ways
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.text.located import plain
 from swf_temporal.text.origin import Source
@@ -114,7 +100,10 @@ class ServerlessWorkflowDefinition(Definition):
                 one.kind,
                 starts=one.name in starting,
                 data_schema=plain(one.metadata.get("dataSchema")),
-                correlation=tuple(rule.context_attribute_name for rule in one.correlation if rule.path is None),
+                correlation=tuple(
+                    CorrelationRule(rule.context_attribute_name, path=rule.path, value=rule.context_attribute_value)
+                    for rule in one.correlation
+                ),
             )
             for one in self.workflow.events
         )
@@ -132,22 +121,6 @@ class ServerlessWorkflowDefinition(Definition):
     def correlation_value(self, event: CloudEvent, rule: CorrelationRule) -> JSON:
         """Return the value of a context attribute or, in the first draft, at a path."""
         return value_in(event, Correlation(context_attribute_name=rule.attribute, path=rule.path))
-
-    @cached_property
-    def sub_workflows(self) -> tuple[WorkflowRef, ...]:
-        """The definitions that its actions start."""
-        return _once(action.sub_flow_ref for state in all_states(self.workflow.states) for action in _actions(state))
-
-    @cached_property
-    def continuations(self) -> tuple[WorkflowRef, ...]:
-        """The definitions that its ends continue as."""
-        found = (
-            WorkflowRef(leaving.end.continue_as.workflow_id, leaving.end.continue_as.version)
-            for state in all_states(self.workflow.states)
-            for leaving in ways(state)
-            if leaving.end is not None and leaving.end.continue_as is not None
-        )
-        return tuple(dict.fromkeys(found))
 
     @property
     def has_schedule(self) -> bool:
@@ -169,9 +142,11 @@ class ServerlessWorkflowDefinition(Definition):
         return spec_of(self.workflow)
 
     @cached_property
-    def outline(self) -> tuple[Part, ...]:
-        """Its states, the one that instances start in first, with the branches of parallel ones."""
-        return _parts(self.workflow.states, self.workflow.start_state, "")
+    def outline(self) -> Outline:
+        """Its states, with what they hold, in the words of its version."""
+        from swf_temporal.languages.serverless_workflow.outlining.outline import outline_of  # noqa: PLC0415 - not to load
+
+        return outline_of(self.workflow)
 
     @cached_property
     def program(self) -> "Program":
@@ -209,58 +184,3 @@ class ServerlessWorkflowDefinition(Definition):
     ) -> Problem:
         """Return a problem at *position*, in the document where that is written."""
         return at_its_origin(self.source.problem(code, message, position, hint, severity))
-
-
-def _once(references: Iterable[SubflowRef | None]) -> tuple[WorkflowRef, ...]:
-    found = (WorkflowRef(ref.workflow_id, ref.version) for ref in references if ref is not None)
-    return tuple(dict.fromkeys(found))
-
-
-def _actions(state: State) -> Iterator[Action]:
-    match state:
-        case OperationState() | ForeachState():
-            yield from state.actions
-        case EventState():
-            for entry in state.on_events:
-                yield from entry.actions
-        case ParallelState():
-            for branch in state.branches:
-                yield from branch.actions
-        case CallbackState():
-            yield state.action
-        case _:
-            pass
-
-
-def _parts(states: Iterable[State], start: str, path: str) -> tuple[Part, ...]:
-    return tuple(_part(state, path) for state in sorted(states, key=lambda one: one.name != start))
-
-
-def _part(state: State, path: str) -> Part:
-    out: list[Leaving] = list(ways(state))
-    if state.compensated_by is not None:
-        compensated: tuple[str, ...] = (state.compensated_by,)
-    else:
-        compensated = ()
-    leads_to = [way.transition.next_state for way in out if way.transition is not None]
-    leads_to += [retry.next_state for retry in diversions(state) if retry.next_state is not None]
-    own = f"{path}{state.name}"
-    parts: tuple[Part, ...] = ()
-    if isinstance(state, ParallelState):
-        parts = tuple(
-            Part(f"{own}/{branch.name}", "branch", ends=True, parts=_held(branch.scope, f"{own}/{branch.name}/"))
-            for branch in state.branches
-        )
-    elif isinstance(state, ForeachState):
-        parts = _held(state.scope, f"{own}/")
-    return Part(
-        path=own,
-        kind=state.type,
-        leads_to=tuple(f"{path}{name}" for name in dict.fromkeys([*leads_to, *compensated])),
-        ends=any(way.end is not None for way in out) or (not isinstance(state, SwitchState) and not leads_to),
-        parts=parts,
-    )
-
-
-def _held(scope: Scope | None, path: str) -> tuple[Part, ...]:
-    return () if scope is None else _parts(scope.states, scope.start, path)

@@ -2,13 +2,12 @@
 
 import re
 from contextlib import suppress
-from datetime import datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
-from swf_temporal.languages.port import Addresses, Checked, Definition, Description, WrittenIn
+from swf_temporal.languages.port import Checked, Definition, WrittenIn
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.reading import versions
@@ -24,7 +23,6 @@ from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
-    from swf_temporal.languages.catalogue import Catalogue
     from swf_temporal.runtime.run import Program
 
 _STARTS = re.compile(r"""["']?start["']?[ \t]*:[ \t\r\n]*\{?[ \t\r\n]*["']?kind["']?[ \t]*:""")
@@ -111,15 +109,6 @@ class ServerlessWorkflow:
         from swf_temporal.languages.serverless_workflow.upgrading.upgrade import upgrade
 
         return upgrade(source, to or versions.PRESENT.name)
-
-    def describe(
-        self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses
-    ) -> Description:
-        """Return the description of *definition*."""
-        from swf_temporal.languages.serverless_workflow.description.description import WorkflowDescription
-
-        assert isinstance(definition, ServerlessWorkflowDefinition)  # noqa: S101 - it is asked for its own alone
-        return WorkflowDescription(definition, catalogue, now, addresses)
 
 
 LANGUAGE: Final = ServerlessWorkflow()

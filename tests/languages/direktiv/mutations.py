@@ -150,7 +150,7 @@ def outcome(text: str, given: Any) -> str:
         assert checked.errors, "it is refused, and validation finds nothing"
         return "refused"
     assert not checked.errors, "it is loaded, and validation finds errors"
-    assert definition.outline
+    assert definition.outline.parts
     functions = {use.function.name: {"y": 2} for use in definition.functions}
     try:
         run = simulate(

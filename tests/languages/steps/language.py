@@ -15,7 +15,8 @@ from swf_temporal.data import merge
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import Problem
 from swf_temporal.languages.base import LanguageBase
-from swf_temporal.languages.port import Checked, Definition, FunctionUse, Part
+from swf_temporal.languages.outline import Outline, Part, Way, Work, in_a_line
+from swf_temporal.languages.port import Checked, Definition, FunctionUse
 from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, FunctionCall, TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
@@ -82,17 +83,23 @@ class StepsDefinition(Definition):
         return tuple(FunctionUse(Function(value, "custom")) for kind, value in self.steps if kind == "call")
 
     @property
-    def outline(self) -> tuple[Part, ...]:
+    def outline(self) -> Outline:
         """Each step leads to the next."""
         paths = [f"{index} {kind}" for index, (kind, _) in enumerate(self.steps)]
-        return tuple(
-            Part(path, kind, tuple(paths[index + 1 : index + 2]), ends=path == paths[-1])
-            for index, (path, (kind, _)) in enumerate(zip(paths, self.steps, strict=True))
+        return Outline(
+            tuple(
+                Part(path, kind, path, work=(_work(kind, value),), ways=(Way("completion", following),))
+                for path, following, (kind, value) in zip(paths, [*paths[1:], None], self.steps, strict=True)
+            )
         )
 
     def with_source(self, source: Source) -> Self:
         """Return the same steps, read from elsewhere."""
         return type(self)(self.root, source)
+
+
+def _work(kind: str, value: Any) -> Work:
+    return Work(calls=value) if kind == "call" else Work(text=f"{kind} {in_a_line(value)}")
 
 
 class StepsProgram:

@@ -299,17 +299,6 @@ def targets_of(state: State) -> tuple[tuple[str, Node, str], ...]:
     return tuple((target, node, key) for target, node, key in found if target)
 
 
-def may_end(state: State) -> bool:
-    """Tell whether the workflow may end with *state*."""
-    if any(not one.transition for one in state.catch):
-        return True
-    if isinstance(state, SwitchState):
-        return not state.default_transition or any(not one.transition for one in state.conditions)
-    if isinstance(state, EventsXorState):
-        return any(not (one.transition or state.transition) for one in state.events)
-    return not state.transition
-
-
 def variables_of(state: State) -> tuple[GetVariable | SetVariable | FunctionFile, ...]:
     """Return where *state* names variables, or files of the namespace."""
     own = state.variables if isinstance(state, GetterState | SetterState) else ()

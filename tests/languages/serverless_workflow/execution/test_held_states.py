@@ -124,7 +124,7 @@ def test_held_states_go_on_where_they_were_suspended(text: str) -> None:
 
 def test_descriptions_show_held_states_below_what_holds_them() -> None:
     """By their paths, in which a transition leads."""
-    parts = ServerlessWorkflowDefinition(holding(PARALLEL)).outline
+    parts = ServerlessWorkflowDefinition(holding(PARALLEL)).outline.parts
     left = parts[0].parts[0]
     assert [part.path for part in left.parts] == ["Ship/left/Rest", "Ship/left/Pack", "Ship/left/Sum"]
     assert left.parts[0].leads_to == ("Ship/left/Pack",)

@@ -1,11 +1,7 @@
 """What is told of definitions in the draft of May 2020, and what only this draft has."""
 
-from datetime import UTC, datetime
-
-from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.serverless_workflow.description.text import text_of
 from swf_temporal.loading import load
-from tests.languages.serverless_workflow.description.described import described
+from tests.languages.serverless_workflow.outlining.described import describe
 
 SHOP = """
 id: shop
@@ -35,9 +31,7 @@ tasks:
 
 def test_what_only_this_draft_has_is_told() -> None:
     """When a start is active, how a task is tried again, what a transition asks for, and pauses between iterations."""
-    definition = load(SHOP)
-    facts = described(definition, Catalogue([definition]), datetime(2024, 1, 1, tzinfo=UTC))
-    lines = text_of(facts).splitlines()
+    lines = describe(load(SHOP)).text().splitlines()
     assert "  starts in Work, in 2020-03-20T09:00:00Z/PT6H only" in lines
     start = lines.index("  Work: operation")
     assert lines[start + 1 : start + 11] == [

@@ -1,19 +1,13 @@
-"""The facts of a schedule: in words, and its next times."""
+"""Schedules in words."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 
-from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.cron import parse_cron
 from swf_temporal.calendars.intervals import Interval, parse_interval
-from swf_temporal.calendars.moments import Unreadable, zone_of
-from swf_temporal.calendars.previewing import preview
 from swf_temporal.calendars.specs import DAYS_OF_MONTH, DAYS_OF_WEEK, MONTHS, CalendarSpec, Ranges
 from swf_temporal.durations import format_duration
-from swf_temporal.languages.serverless_workflow.description.compact import Facts, compact, written
-from swf_temporal.languages.serverless_workflow.model.schedules import Schedule
 
-_NEXT = 3
 _FEW = 4
 """So many times of a day are told one by one."""
 _WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
@@ -23,38 +17,18 @@ _MONTHS = (
 )  # fmt: skip
 
 
-def facts_of_schedule(schedule: Schedule, now: datetime) -> Facts:
-    """Return what *schedule* says, in words too, and the next three times after *now* by its clocks."""
-    cron = schedule.cron
-    facts = {
-        **compact(interval=schedule.interval, cron=written(cron), timezone=schedule.timezone),
-        "words": _words(schedule),
-    }
-    try:
-        spec = compile_schedule(
-            interval=schedule.interval,
-            cron=None if cron is None else cron.expression,
-            valid_until=None if cron is None else cron.valid_until,
-            timezone=schedule.timezone,
-        )
-    except Unreadable as error:  # validation only warns of an end that is none
-        return {**facts, "next": [], "problem": f"the schedule cannot be applied: {error}"}
-    zone = zone_of(schedule.timezone or spec.timezone)
-    return {
-        **facts,
-        "next": [time.astimezone(zone).isoformat() for time in preview(spec, now, _NEXT)],
-    }
-
-
-def _words(schedule: Schedule) -> str:
+def schedule_words(
+    *, interval: str | None = None, cron: str | None = None, valid_until: str | None = None, timezone: str | None = None
+) -> str:
+    """Return in words when the schedule with these texts starts instances. Raises Unreadable."""
     parts = []
-    if schedule.cron is not None:
-        parts.append("; and ".join(map(_calendar, parse_cron(schedule.cron.expression))))
-    if schedule.interval is not None:
-        parts.append(_interval(parse_interval(schedule.interval), is_alone=schedule.cron is None))
-    if schedule.cron is not None and schedule.cron.valid_until is not None:
-        parts.append(f"until {schedule.cron.valid_until}")
-    return f"{', '.join(parts)} ({schedule.timezone or 'UTC'})"
+    if cron is not None:
+        parts.append("; and ".join(map(_calendar, parse_cron(cron))))
+    if interval is not None:
+        parts.append(_interval(parse_interval(interval), is_alone=cron is None))
+    if cron is not None and valid_until is not None:
+        parts.append(f"until {valid_until}")
+    return f"{', '.join(parts)} ({timezone or 'UTC'})"
 
 
 def _interval(interval: Interval, *, is_alone: bool) -> str:

@@ -2,40 +2,37 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from swf_temporal.durations import format_duration
-from swf_temporal.languages.serverless_workflow.description.compact import Facts, written
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Retry
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.outlining.written import written
 from swf_temporal.runtime.retrying import RetryRule
 
 _SHOWN = 5
 """The number of delays that are listed."""
 
 
-def facts_of_retries(workflow: Workflow) -> list[Facts]:
+def facts_of_retries(workflow: Workflow) -> list[dict[str, Any]]:
     """Return what each retry definition comes to and, under the name null, what `autoRetries` does without one.
 
     Delays are those after the first attempts, in seconds, jitter left out.
     """
-    retries = [*workflow.retries, None] if workflow.auto_retries else workflow.retries
-    return [{"name": None if retry is None else retry.name, **_facts(retry)} for retry in retries]
+    return [_facts(retry) for retry in (*workflow.retries, *([None] if workflow.auto_retries else []))]
 
 
-def _facts(retry: Retry | None) -> Facts:
+def _facts(retry: Retry | None) -> dict[str, Any]:
+    given = {"name": None} if retry is None else written(retry)
     try:
         rule = rule_of(retry, auto_retries=retry is None, retryable=(), non_retryable=())
     except ValueError:
-        return {"written": written(retry), "words": "as its expressions say, which only a run can tell"}
+        return given | {"words": "as its expressions say, which only a run can tell"}
     if rule is None:
-        return {"words": "not tried again"}
+        return given | {"words": "not tried again"}
     delays = _delays(rule)
-    return {
-        "maxAttempts": rule.max_attempts,
-        "delays": [delay.total_seconds() for delay in delays],
-        "words": _words(rule, delays),
-    }
+    return given | {"delays": [delay.total_seconds() for delay in delays], "words": _words(rule, delays)}
 
 
 def _delays(rule: RetryRule) -> list[timedelta]:

@@ -1,13 +1,10 @@
 """Are states, or tasks, described in the words of the version that they are written in?"""
 
 import json
-from datetime import UTC, datetime
 
-from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.serverless_workflow.description.mermaid import diagram_of
-from swf_temporal.languages.serverless_workflow.description.text import text_of
+from swf_temporal.languages.describing import Description
 from swf_temporal.loading import load
-from tests.languages.serverless_workflow.description.described import described
+from tests.languages.serverless_workflow.outlining.described import describe
 
 IN_0_6 = """\
 id: poll
@@ -46,14 +43,13 @@ TASKS = {
 }  # fmt: skip
 
 
-def _facts(text: str) -> dict[str, object]:
-    definition = load(text)
-    return described(definition, Catalogue([definition]), datetime(2024, 1, 1, tzinfo=UTC))
+def _described(text: str) -> Description:
+    return describe(load(text))
 
 
 def _states(text: str, heading: str = "states") -> str:
     """Return the section about states in the description of the definition in *text*."""
-    return next(part for part in text_of(_facts(text)).split("\n\n") if part.startswith(f"{heading}\n"))
+    return next(part for part in _described(text).text().split("\n\n") if part.startswith(f"{heading}\n"))
 
 
 def test_delays_and_subflows_of_0_6() -> None:
@@ -64,7 +60,7 @@ def test_delays_and_subflows_of_0_6() -> None:
         "    again and again, while ${ .left > 0 } holds after each run, 2 times at most, until enough came,"
         " also after an error\n    → end"
     )
-    diagram = diagram_of(_facts(IN_0_6))
+    diagram = _described(IN_0_6).mermaid()
     assert '"Rest (delay)"' in diagram
     assert '"Poll (subflow)"' in diagram
 
@@ -75,7 +71,7 @@ def test_loops_of_2019() -> None:
         "states\n  Solve: OPERATION\n    for each of $.all, sequential, PT1S apart, until $.solved == true\n"
         "    calls solve\n    → Next\n  Next: SUBFLOW\n    runs workflow next\n    → end"
     )
-    assert diagram_of(_facts(OF_DECEMBER)).count("Solve") == 1
+    assert _described(OF_DECEMBER).mermaid().count("Solve") == 1
 
 
 def test_tasks_of_may_2020() -> None:
@@ -84,7 +80,7 @@ def test_tasks_of_may_2020() -> None:
         _states(json.dumps(TASKS), "tasks")
         == "tasks\n  A: delay\n    waits PT1S\n    → B\n  B: operation\n    calls f\n    → end"
     )
-    assert "    called by task 'B'" in text_of(_facts(json.dumps(TASKS)))
+    assert "    called by B" in _described(json.dumps(TASKS)).text()
     of_parent = json.dumps(TASKS).replace("tasks", "states").replace("nextTask", "nextState")
     assert _states(of_parent).startswith("states\n  A: delay")
-    assert "    called by state 'B'" in text_of(_facts(of_parent))
+    assert "    called by B" in _described(of_parent).text()

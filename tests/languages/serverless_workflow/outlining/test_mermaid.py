@@ -2,21 +2,22 @@
 
 import re
 
-from swf_temporal.languages.serverless_workflow.description.compact import Facts
-from swf_temporal.languages.serverless_workflow.description.mermaid import diagram_of
+from swf_temporal.languages.describing import Description
+from swf_temporal.languages.diagrams import diagram_of
+from swf_temporal.languages.outline import Outline, Part
 
 ARROW = re.compile(r"^ +(\[\*\]|\w+) --> (\[\*\]|\w+)(?: : (.*))?$")
 DECLARED = re.compile(r'^ +state "([^"]*)" as (\w+)$')
 OTHER = re.compile(r"^ +(state \w+ \{|\}|--|note right of \w+|end note)$")
 
 
-def test_order_example(orders: Facts) -> None:
+def test_order_example(orders: Description) -> None:
     """The order example is drawn with its conditions, its branches and the way that it takes on an error."""
-    assert diagram_of(orders).splitlines() == [
+    assert orders.mermaid().splitlines() == [
         "stateDiagram-v2",
         '    state "Check stock (foreach)" as s1',
         "    note right of s1",
-        "        each of $#123; .items #125;",
+        "        each of $#123; .items #125; as line, parallel",
         "        calls checkStock",
         "    end note",
         '    state "Is everything there (switch)" as s2',
@@ -41,6 +42,9 @@ def test_order_example(orders: Facts) -> None:
         "            s4b2a1 --> [*]",
         "        }",
         "    }",
+        "    note right of s4",
+        "        until all of these are complete",
+        "    end note",
         '    state "Let the parcel be packed (sleep)" as s5',
         "    note right of s5",
         "        waits PT1S",
@@ -67,12 +71,12 @@ def test_order_example(orders: Facts) -> None:
     ]
 
 
-def test_every_state_type(every: Facts) -> None:
+def test_every_state_type(every: Description) -> None:
     """A diagram has every state, and every arrow in it leads from one that is declared to another."""
-    lines = diagram_of(every).splitlines()
+    lines = every.mermaid().splitlines()
     declared = {match[2]: match[1] for line in lines if (match := DECLARED.match(line))}
-    assert [declared[f"s{number}"] for number, _ in enumerate(every["states"], start=1)] == [
-        f"{state['name']} ({state['type']})" for state in every["states"]
+    assert [declared[f"s{number}"] for number, _ in enumerate(every.facts["parts"], start=1)] == [
+        f"{state['name']} ({state['kind']})" for state in every.facts["parts"]
     ]
     ends = {end for line in lines if (match := ARROW.match(line)) for end in match.groups()[:2]}
     assert ends == {*declared, "[*]"} - {"s6b1", "s6b2"}
@@ -80,18 +84,17 @@ def test_every_state_type(every: Facts) -> None:
     assert "    s2 --> [*] : ┄ on error *, the end of all paths ┄" in lines
 
 
-def test_every_line_is_of_the_grammar(every: Facts) -> None:
+def test_every_line_is_of_the_grammar(every: Description) -> None:
     """Lines are declarations, arrows, brackets, and notes between their two marks; no text can end one early."""
     in_note = False
-    for line in diagram_of(every).splitlines()[1:]:
+    for line in every.mermaid().splitlines()[1:]:
         in_note = (in_note or line.strip().startswith("note right of")) and line.strip() != "end note"
         assert in_note or ARROW.match(line) or DECLARED.match(line) or OTHER.match(line), line
         label = (match := ARROW.match(line)) and match[3]
         assert not re.search(r"[:\"{}<>]|(?<!#\d\d)(?<!#\d\d\d);", label or "")
 
 
-def test_texts_are_escaped_and_cut(every: Facts) -> None:
+def test_texts_are_escaped_and_cut() -> None:
     """What means something to Mermaid is written as a code, and a long text is cut before that."""
-    state = {"name": "end note; %% " + "x" * 90, "type": "inject", "data": {}, "ways": []}
-    diagram = diagram_of({**every, "start": state["name"], "states": [state]})
-    assert f'state "end#32;note#59; #37;#37; {"x" * 46}…" as s1' in diagram
+    name = "end note; %% " + "x" * 90
+    assert f'state "end#32;note#59; #37;#37; {"x" * 46}…" as s1' in diagram_of(Outline((Part(name, "inject", name),)))

@@ -1,13 +1,8 @@
 """Are the words for a schedule what a person would say?"""
 
-from datetime import UTC, datetime
-
 import pytest
 
-from swf_temporal.languages.serverless_workflow.description.schedules import facts_of_schedule
-from swf_temporal.languages.serverless_workflow.model.schedules import Cron, Schedule
-
-NOW = datetime(2030, 5, 3, 12, tzinfo=UTC)
+from swf_temporal.calendars.wording import schedule_words
 
 
 @pytest.mark.parametrize(
@@ -29,7 +24,7 @@ NOW = datetime(2030, 5, 3, 12, tzinfo=UTC)
 )
 def test_cron(expression: str, words: str) -> None:
     """A cron expression is told by times of day, days and months."""
-    told = facts_of_schedule(Schedule(cron=Cron(expression=expression)), NOW)["words"]
+    told = schedule_words(cron=expression)
     assert sorted(told.removesuffix(" (UTC)").split("; and ")) == sorted(words.split("; and "))
 
 
@@ -44,17 +39,4 @@ def test_cron(expression: str, words: str) -> None:
 )
 def test_intervals(interval: str, words: str) -> None:
     """An interval is told by its length, how often it comes, and its bounds."""
-    assert facts_of_schedule(Schedule(interval=interval), NOW)["words"] == words
-
-
-def test_an_end_that_is_none() -> None:
-    """Validation only warns of it; it is told that the schedule cannot be applied."""
-    facts = facts_of_schedule(Schedule(cron=Cron(expression="0 0 * * *", valid_until="PT10M")), NOW)
-    assert facts["next"] == []
-    assert facts["problem"] == "the schedule cannot be applied: 'PT10M' is not an ISO 8601 date and time"
-
-
-def test_next_times() -> None:
-    """The next times are three at most, and fewer where there are no more."""
-    facts = facts_of_schedule(Schedule(interval="R2/2031-01-01T00:00:00Z/P1D"), NOW)
-    assert facts["next"] == ["2031-01-01T00:00:00+00:00", "2031-01-02T00:00:00+00:00"]
+    assert schedule_words(interval=interval) == words

@@ -1,0 +1,270 @@
+"""A definition described to people and programs, from its outline and what else is common to all languages."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from swf_temporal.calendars.moments import zone_of
+from swf_temporal.calendars.previewing import preview
+from swf_temporal.errors import UnknownDefinition, UsageError
+from swf_temporal.languages.diagrams import diagram_of
+from swf_temporal.languages.outline import Part, Way, Work, WorkflowRef, in_a_line
+from swf_temporal.languages.port import Addresses, Definition, EventUse, FunctionUse
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from swf_temporal.languages.catalogue import Catalogue
+
+Facts: TypeAlias = dict[str, Any]
+
+_SHOWN = 3
+"""The number of next times of a schedule that are listed."""
+
+
+class Description:
+    """A definition as it is described: what it needs and does.
+
+    Other definitions are those in *catalogue*, times of a schedule come after *now*, and *addresses* tells where
+    functions lead.
+    """
+
+    def __init__(self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses) -> None:
+        self._definition = definition
+        self._outline = definition.outline
+        self._catalogue = catalogue
+        self._now = now
+        self._addresses = addresses
+
+    @cached_property
+    def facts(self) -> Facts:
+        """All that can be told without running it, as JSON.
+
+        What a definition does not have is left out, but lists of what every reader asks for are there and empty.
+        """
+        one, outline = self._definition, self._outline
+        leads = self._addresses(use.function for use in one.functions)
+        names = ("id", "version", "namespace", "name", "description")
+        return {
+            **{name: value for name in names if (value := getattr(one, name))},
+            "language": one.language.name,
+            **({} if one.language_version is None else {"languageVersion": one.language_version}),
+            "file": one.source.name,
+            **({"start": outline.parts[0].path} if outline.parts else {}),
+            **({} if outline.schedule is None else {"schedule": self._schedule()}),
+            "parts": [facts_of(part) for part in outline.parts],
+            "functions": [self._function(use, leads) for use in one.functions],
+            "events": [self._event(event) for event in one.events],
+            "subWorkflows": [self._other(ref, self._users("runs", ref)) for ref in outline.sub_workflows],
+            "continuations": [self._other(ref, self._users("continues as", ref)) for ref in outline.continuations],
+            "secrets": list(one.secrets),
+            **{_camel(section.title): section.facts for section in outline.sections},
+            **outline.details,
+        }
+
+    def text(self) -> str:
+        """Return the description in plain lines, of what there is only."""
+        facts = self.facts
+        names = {part.path: part.name for part in self._outline.every_part}
+        sections = [
+            list(self._head()),
+            _section(
+                f"{self._definition.words.state}s",
+                (line for one in self._outline.parts for line in _part_lines(one, names)),
+            ),
+            _section("functions", [line for one in facts["functions"] for line in _function_lines(one)]),
+            _section("events", [line for one in facts["events"] for line in _event_lines(one)]),
+            _section("sub-workflows", [line for one in facts["subWorkflows"] for line in _other_lines(one)]),
+            _section("goes on as", [line for one in facts["continuations"] for line in _other_lines(one)]),
+            _section("secrets", facts["secrets"]),
+            *(_section(section.title, section.lines) for section in self._outline.sections),
+        ]
+        return "\n\n".join("\n".join(lines) for lines in sections if lines)
+
+    def mermaid(self) -> str:
+        """Return the source of a state diagram."""
+        return diagram_of(self._outline)
+
+    def _head(self) -> Iterator[str]:
+        facts, outline = self.facts, self._outline
+        name = f": {facts['name']}" if "name" in facts else ""
+        yield f"{WorkflowRef(facts['id'], facts.get('version'))}{name}"
+        if "description" in facts:
+            yield f"  {' '.join(facts['description'].split())}"
+        yield f"  file {facts['file']}, {WorkflowRef(facts['language'], facts.get('languageVersion'))}"
+        if outline.parts:
+            yield f"  {', '.join([f'starts in {outline.parts[0].name}', *outline.remarks])}"
+        if "schedule" in facts:
+            yield f"  started {facts['schedule']['words']}"
+            following = ", ".join(facts["schedule"]["next"]) or "never"
+            yield f"  {facts['schedule'].get('problem', f'next: {following}')}"
+
+    def _schedule(self) -> Facts:
+        facts = dict(self._outline.schedule or {})
+        try:
+            spec = self._definition.schedule()
+        except UsageError as error:  # validation may only warn of what cannot be applied
+            return {**facts, "next": [], "problem": error.message}
+        zone = zone_of(self._definition.schedule_timezone or spec.timezone)
+        return {**facts, "next": [time.astimezone(zone).isoformat() for time in preview(spec, self._now, _SHOWN)]}
+
+    @cached_property
+    def _used(self) -> Mapping[tuple[str, Any], dict[str, None]]:
+        """The paths of the parts that use something, by what they do with it and what it is."""
+        found: dict[tuple[str, Any], dict[str, None]] = {}
+        for part in self._outline.every_part:
+            for use in _uses(part):
+                found.setdefault(use, {})[part.path] = None
+        return found
+
+    def _users(self, use: str, of: Any) -> list[str]:
+        return list(self._used.get((use, of), ()))
+
+    def _function(self, use: FunctionUse, leads: Mapping[str, Facts]) -> Facts:
+        one = use.function
+        return {
+            "name": one.name,
+            "type": one.type,
+            "operation": one.operation,
+            **leads.get(one.name, {}),
+            **({} if one.auth_ref is None else {"auth": one.auth_ref.to_json()}),
+            **({"metadata": dict(one.metadata)} if one.metadata else {}),
+            "calledBy": self._users("calls", one.name),
+        }
+
+    def _event(self, event: EventUse) -> Facts:
+        return {
+            **facts_of(event),
+            "consumedBy": self._users("awaits", event.name),
+            "producedBy": self._users("produces", event.name),
+        }
+
+    def _other(self, ref: WorkflowRef, users: list[str]) -> Facts:
+        """Return another definition as it is referred to or, of several that may be meant, the one that is found."""
+        for meant in self._definition.meant_by(ref):
+            with suppress(UnknownDefinition):
+                file = self._catalogue.find(meant.id, meant.version).source.name
+                return {**facts_of(meant), "found": True, "file": file, "runBy": users}
+        return {**facts_of(ref), "found": False, "runBy": users}
+
+
+def facts_of(record: "DataclassInstance") -> Facts:
+    """Return what *record* says as JSON: neither null, nor false, nor empty. Its details are facts like its own."""
+    facts: Facts = {}
+    for one in fields(record):
+        value = getattr(record, one.name)
+        if one.name == "details":
+            facts |= value
+        elif value not in (None, False, "", (), {}):
+            facts[_camel(one.name)] = _plain(value)
+    return facts
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return facts_of(value) if is_dataclass(value) and not isinstance(value, type) else value
+
+
+def _camel(words: str) -> str:
+    first, *others = words.replace("_", " ").split()
+    return first + "".join(word.title() for word in others)
+
+
+def _uses(part: Part) -> Iterator[tuple[str, Any]]:
+    """Yield all that *part* names, each with what it does with it."""
+    for work in part.every_work:
+        yield from (("calls", work.calls), ("runs", work.runs))
+        yield from _events(work)
+    for way in part.ways:
+        yield "continues as", way.continues_as
+        yield from _events(way)
+
+
+def _events(one: Work | Way) -> Iterator[tuple[str, str]]:
+    yield from (("awaits", event) for event in one.awaits)
+    yield from (("produces", event) for event in one.produces)
+
+
+def _section(title: str, lines: Iterable[str]) -> list[str]:
+    indented = list(_indented(lines))
+    return [title, *indented] if indented else []
+
+
+def _indented(lines: Iterable[str]) -> Iterator[str]:
+    return (f"  {line}" for line in lines)
+
+
+def _part_lines(part: Part, names: Mapping[str, str]) -> Iterator[str]:
+    yield f"{part.name}: {part.kind}{f', {part.note}' if part.note else ''}"
+    yield from _indented(line for work in part.work for line in _work_lines(work))
+    yield from _indented(line for inner in part.parts for line in _part_lines(inner, names))
+    yield from _indented(f"{name} {length}" for name, length in part.limits.items())
+    yield from _indented(_way_line(way, names) for way in part.ways)
+
+
+def _work_lines(work: Work) -> Iterator[str]:
+    yield work.words
+    yield from _indented(line for inner in work.work for line in _work_lines(inner))
+
+
+def _way_line(way: Way, names: Mapping[str, str]) -> str:
+    there = way.end if way.to is None else names.get(way.to, way.to)
+    if way.on == "compensation":
+        return f"{way.when} {there}"
+    return ", ".join([f"→ {there}", *([way.when] if way.when else []), *way.consequences])
+
+
+def _function_lines(function: Facts) -> Iterator[str]:
+    operation = function["operation"]
+    yield f"{function['name']}: {function['type']}" + ("" if operation is None else f" {in_a_line(operation)}")
+    yield from _indented(_leads(function))
+    if "problem" in function:
+        yield f"  {function['problem']}"
+    if "auth" in function:
+        yield f"  auth {', '.join(f'{name} for the {use}' for use, name in function['auth'].items())}"
+    yield from _user_lines("called by", function["calledBy"])
+
+
+def _leads(function: Facts) -> Iterator[str]:
+    """Yield where *function* leads, as far as that is known."""
+    if "url" in function:
+        yield f"{function['method']} {function['url']}"
+    elif "path" in function:
+        settings = f", at the URL in {' or '.join(function['serverFrom'])}" if "serverFrom" in function else ""
+        yield f"{function['method']} {function.get('server', '').rstrip('/')}{function['path']}{settings}"
+    elif "procedure" in function:
+        yield f"calls {function['procedure']}"
+    elif "sendsTo" in function or "receivesFrom" in function:
+        direction, key = ("sends to", "sendsTo") if "sendsTo" in function else ("receives from", "receivesFrom")
+        yield f"{direction} {function[key] or 'a channel that is known when it is called'}"
+    elif "activity" in function:
+        queue = f"the task queue {function['taskQueue']}" if "taskQueue" in function else "the workflow's own queue"
+        yield f"activity {function['activity']} on {queue}"
+    elif "script" in function:
+        yield "a script, which its worker must allow with SWF_SCRIPTS"
+
+
+def _event_lines(event: Facts) -> Iterator[str]:
+    attributes = [f"{key} {event[key]}" for key in ("type", "source") if key in event]
+    yield f"{event['name']}: {', '.join([event['kind'], *attributes])}"
+    for rule in event.get("correlation", ()):
+        value = f" = {in_a_line(rule['value'])}" if "value" in rule else ""
+        place = f" at {rule['path']}" if "path" in rule else ""
+        yield f"  by {rule['attribute']}{place}{value}"
+    yield from _user_lines("awaited by", event["consumedBy"])
+    yield from _user_lines("produced by", event["producedBy"])
+
+
+def _other_lines(other: Facts) -> Iterator[str]:
+    found = f"found in {other['file']}" if other["found"] else "not found here"
+    yield f"{WorkflowRef(other['id'], other.get('version'))}: {found}"
+    yield from _user_lines("run by", other["runBy"])
+
+
+def _user_lines(words: str, paths: list[str]) -> Iterator[str]:
+    if paths:
+        yield f"  {words} {', '.join(paths)}"

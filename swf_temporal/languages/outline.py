@@ -1,0 +1,202 @@
+"""The outline of a definition: a tree of named parts, what each does, and the ways between them.
+
+A language makes one of each definition. All that lists, describes or draws definitions is made from it.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from swf_temporal.data import JSON
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowRef:
+    """Another definition, by its id; without a version, the latest is meant."""
+
+    id: str
+    version: str | None = None
+
+    def __str__(self) -> str:
+        return self.id if self.version is None else f"{self.id} {self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Something that a part does."""
+
+    name: str | None = None
+    """What its author calls it."""
+    text: str = ""
+    """What it does, in the words of the language; none where what it calls and waits for says it all."""
+    calls: str | None = None
+    """The name of the function that is called."""
+    runs: WorkflowRef | None = None
+    """The workflow that is started, as it is written."""
+    produces: tuple[str, ...] = ()
+    """The names of events."""
+    awaits: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    """What else there is to say of it: conditions, limits, retries."""
+    work: tuple["Work", ...] = ()
+    """What is done in it, or after it."""
+    details: Mapping[str, JSON] = field(default_factory=dict)
+    """What else is written, for programs."""
+
+    @property
+    def words(self) -> str:
+        """What is done, in a line."""
+        parts = [
+            *([f"calls {self.calls}"] if self.calls is not None else []),
+            *([f"runs workflow {self.runs}"] if self.runs is not None else []),
+            *(f"produces {event}" for event in self.produces),
+            *([f"waits for {' and '.join(self.awaits)}"] if self.awaits else []),
+        ]
+        words = ", ".join([self.text or " and ".join(parts) or "does nothing", *self.also])
+        return words if self.name is None else f"{self.name}: {words}"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way out of a part: to another part, or out of the scope in which the part stands."""
+
+    on: Literal["completion", "condition", "default", "event", "error", "retry", "compensation"]
+    to: str | None = None
+    """The path of the part that it leads to."""
+    when: str = ""
+    """When it is taken, in the words of the language; nothing if that is as soon as the part is done."""
+    name: str | None = None
+    """What its author calls it."""
+    awaits: tuple[str, ...] = ()
+    """The names of the events on which it is taken."""
+    produces: tuple[str, ...] = ()
+    """The names of the events that are produced on it."""
+    compensates: bool = False
+    """Whether what was done is undone on it."""
+    terminates: bool = False
+    """Whether it ends all other paths of the instance as well."""
+    continues_as: WorkflowRef | None = None
+    """The workflow that the instance goes on as."""
+    details: Mapping[str, JSON] = field(default_factory=dict)
+    """What else is written, for programs."""
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether it belongs to the usual course, and not to what is done about errors."""
+        return self.on not in ("error", "retry", "compensation")
+
+    @property
+    def end(self) -> str:
+        """What it leads to, in words, if that is not a part."""
+        if self.continues_as is not None:
+            return f"workflow {self.continues_as}"
+        return "the end of all paths" if self.terminates else "end"
+
+    @property
+    def consequences(self) -> tuple[str, ...]:
+        """What else happens on it, in words."""
+        undone = ("undoes what was done",) if self.compensates else ()
+        return (*undone, *(f"produces {event}" for event in self.produces))
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A named part of a definition, such as a state, a task or a branch. The path names it within the definition."""
+
+    path: str
+    kind: str
+    """What it is, in the word of the language."""
+    name: str
+    note: str = ""
+    """What else it is, in words."""
+    work: tuple[Work, ...] = ()
+    limits: Mapping[str, str] = field(default_factory=dict)
+    """Its timeouts, by the words of the language for them."""
+    ways: tuple[Way, ...] = ()
+    parts: tuple["Part", ...] = ()
+    """The parts that it holds; where they are a scope, the one that it starts with first."""
+    is_concurrent: bool = False
+    """Whether the parts that it holds run side by side, and are no scope."""
+    details: Mapping[str, JSON] = field(default_factory=dict)
+    """What else is written, for programs."""
+
+    @property
+    def leads_to(self) -> tuple[str, ...]:
+        """The paths of the parts that may come next."""
+        return tuple(dict.fromkeys(way.to for way in self.ways if way.to is not None))
+
+    @property
+    def ends(self) -> bool:
+        """Whether the workflow, or the scope that it stands in, may end with it."""
+        return any(way.to is None for way in self.ways)
+
+    @property
+    def every_work(self) -> Iterator[Work]:
+        """All that it does, each before what is done in it."""
+        yield from _every(self.work)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Something else that a definition has, such as errors or timeouts: for people, and for programs."""
+
+    title: str
+    lines: tuple[str, ...]
+    facts: Any
+    """JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The outline of a definition."""
+
+    parts: tuple[Part, ...] = ()
+    """The one that an instance starts with first."""
+    remarks: tuple[str, ...] = ()
+    """What else there is to say of an instance: in which time it starts, whether it stays active."""
+    schedule: Mapping[str, JSON] | None = None
+    """A schedule as it is written and, under `words`, in words."""
+    sections: tuple[Section, ...] = ()
+    details: Mapping[str, JSON] = field(default_factory=dict)
+    """What else is written, for programs."""
+
+    @property
+    def every_part(self) -> Iterator[Part]:
+        """All parts, each before those that it holds."""
+        yield from _every_part(self.parts)
+
+    def part_at(self, path: str) -> Part | None:
+        """Return the part at *path*, or the innermost that holds what is there."""
+        holding = [part for part in self.every_part if path == part.path or path.startswith(f"{part.path}/")]
+        return max(holding, key=lambda part: len(part.path), default=None)
+
+    @property
+    def sub_workflows(self) -> tuple[WorkflowRef, ...]:
+        """The workflows that are started, as they are written."""
+        found = (work.runs for part in self.every_part for work in part.every_work)
+        return tuple(dict.fromkeys(ref for ref in found if ref is not None))
+
+    @property
+    def continuations(self) -> tuple[WorkflowRef, ...]:
+        """The workflows that an instance may continue as."""
+        found = (way.continues_as for part in self.every_part for way in part.ways)
+        return tuple(dict.fromkeys(ref for ref in found if ref is not None))
+
+
+def in_a_line(value: JSON) -> str:
+    """Return a text as it is, and anything else as JSON, in a line."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return " ".join(text.split())
+
+
+def _every_part(parts: tuple[Part, ...]) -> Iterator[Part]:
+    for part in parts:
+        yield part
+        yield from _every_part(part.parts)
+
+
+def _every(work: tuple[Work, ...]) -> Iterator[Work]:
+    for one in work:
+        yield one
+        yield from _every(one.work)

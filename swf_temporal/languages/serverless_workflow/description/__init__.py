@@ -1,1 +1,0 @@
-"""Describing a workflow to people and programs."""

@@ -1,0 +1,18 @@
+"""A definition described, with where its functions lead as far as files on this machine tell."""
+
+from datetime import UTC, datetime
+
+from swf_temporal.app.addresses import addresses_of
+from swf_temporal.app.documents import folder_of
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.describing import Description
+from swf_temporal.languages.port import Definition
+
+_NOW = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def describe(definition: Definition, *others: Definition, now: datetime = _NOW) -> Description:
+    """Return the description of *definition*, beside *others*."""
+    folder = folder_of(definition)
+    catalogue = Catalogue([definition, *others])
+    return Description(definition, catalogue, now, lambda functions: addresses_of(folder, functions))

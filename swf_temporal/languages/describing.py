@@ -35,6 +35,7 @@ class Description:
     def __init__(self, definition: Definition, catalogue: "Catalogue", now: datetime, addresses: Addresses) -> None:
         self._definition = definition
         self._outline = definition.outline
+        self._users = self._outline.users()
         self._catalogue = catalogue
         self._now = now
         self._addresses = addresses
@@ -58,8 +59,8 @@ class Description:
             "parts": [facts_of(part) for part in outline.parts],
             "functions": [self._function(use, leads) for use in one.functions],
             "events": [self._event(event) for event in one.events],
-            "subWorkflows": [self._other(ref, self._users("runs", ref)) for ref in outline.sub_workflows],
-            "continuations": [self._other(ref, self._users("continues as", ref)) for ref in outline.continuations],
+            "subWorkflows": self._others("runs"),
+            "continuations": self._others("continues as"),
             "secrets": list(one.secrets),
             **{_camel(section.title): section.facts for section in outline.sections},
             **outline.details,
@@ -111,17 +112,8 @@ class Description:
         zone = zone_of(self._definition.schedule_timezone or spec.timezone)
         return {**facts, "next": [time.astimezone(zone).isoformat() for time in preview(spec, self._now, _SHOWN)]}
 
-    @cached_property
-    def _used(self) -> Mapping[tuple[str, Any], dict[str, None]]:
-        """The paths of the parts that use something, by what they do with it and what it is."""
-        found: dict[tuple[str, Any], dict[str, None]] = {}
-        for part in self._outline.every_part:
-            for use in _uses(part):
-                found.setdefault(use, {})[part.path] = None
-        return found
-
-    def _users(self, use: str, of: Any) -> list[str]:
-        return list(self._used.get((use, of), ()))
+    def _others(self, use: str) -> list[Facts]:
+        return [self._other(ref, users) for (one, ref), users in self._users.items() if one == use and ref is not None]
 
     def _function(self, use: FunctionUse, leads: Mapping[str, Facts]) -> Facts:
         one = use.function
@@ -132,14 +124,14 @@ class Description:
             **leads.get(one.name, {}),
             **({} if one.auth_ref is None else {"auth": one.auth_ref.to_json()}),
             **({"metadata": dict(one.metadata)} if one.metadata else {}),
-            "calledBy": self._users("calls", one.name),
+            "calledBy": self._users.get(("calls", one.name), []),
         }
 
     def _event(self, event: EventUse) -> Facts:
         return {
             **facts_of(event),
-            "consumedBy": self._users("awaits", event.name),
-            "producedBy": self._users("produces", event.name),
+            "consumedBy": self._users.get(("awaits", event.name), []),
+            "producedBy": self._users.get(("produces", event.name), []),
         }
 
     def _other(self, ref: WorkflowRef, users: list[str]) -> Facts:
@@ -172,21 +164,6 @@ def _plain(value: Any) -> Any:
 def _camel(words: str) -> str:
     first, *others = words.replace("_", " ").split()
     return first + "".join(word.title() for word in others)
-
-
-def _uses(part: Part) -> Iterator[tuple[str, Any]]:
-    """Yield all that *part* names, each with what it does with it."""
-    for work in part.every_work:
-        yield from (("calls", work.calls), ("runs", work.runs))
-        yield from _events(work)
-    for way in part.ways:
-        yield "continues as", way.continues_as
-        yield from _events(way)
-
-
-def _events(one: Work | Way) -> Iterator[tuple[str, str]]:
-    yield from (("awaits", event) for event in one.awaits)
-    yield from (("produces", event) for event in one.produces)
 
 
 def _section(title: str, lines: Iterable[str]) -> list[str]:

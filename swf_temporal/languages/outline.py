@@ -132,9 +132,14 @@ class Part:
         return any(way.to is None for way in self.ways)
 
     @property
-    def every_work(self) -> Iterator[Work]:
-        """All that it does, each before what is done in it."""
-        yield from _every(self.work)
+    def uses(self) -> Iterator[tuple[str, Any]]:
+        """All that it uses: how, and what."""
+        for work in _every(self.work):
+            yield from (("calls", work.calls), ("runs", work.runs))
+            yield from (*(("awaits", one) for one in work.awaits), *(("produces", one) for one in work.produces))
+        for way in self.ways:
+            yield "continues as", way.continues_as
+            yield from (*(("awaits", one) for one in way.awaits), *(("produces", one) for one in way.produces))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,17 +176,13 @@ class Outline:
         holding = [part for part in self.every_part if path == part.path or path.startswith(f"{part.path}/")]
         return max(holding, key=lambda part: len(part.path), default=None)
 
-    @property
-    def sub_workflows(self) -> tuple[WorkflowRef, ...]:
-        """The workflows that are started, as they are written."""
-        found = (work.runs for part in self.every_part for work in part.every_work)
-        return tuple(dict.fromkeys(ref for ref in found if ref is not None))
-
-    @property
-    def continuations(self) -> tuple[WorkflowRef, ...]:
-        """The workflows that an instance may continue as."""
-        found = (way.continues_as for part in self.every_part for way in part.ways)
-        return tuple(dict.fromkeys(ref for ref in found if ref is not None))
+    def users(self) -> Mapping[tuple[str, Any], list[str]]:
+        """Return the paths of the parts that use something, by how they use it (`calls`, `runs` …) and what it is."""
+        found: dict[tuple[str, Any], dict[str, None]] = {}
+        for part in self.every_part:
+            for use, what in part.uses:
+                found.setdefault((use, what), {})[part.path] = None
+        return {use: list(paths) for use, paths in found.items()}
 
 
 def in_a_line(value: JSON) -> str:

@@ -7,6 +7,7 @@ object that satisfies `Language`, and a line in `languages/known.py`.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
 
 from swf_temporal.calls import Function
@@ -138,16 +139,16 @@ class Definition(ABC):
         """Return the definitions that a *reference* in this one may mean, the likeliest first."""
         return (reference,)
 
-    @property
+    @cached_property
     def sub_workflows(self) -> tuple[WorkflowRef, ...]:
         """The definitions that it may start and wait for."""
-        meant = (one for reference in self.outline.sub_workflows for one in self.meant_by(reference))
-        return tuple(dict.fromkeys(meant))
+        found = (what for use, what in self.outline.users() if use == "runs" and what is not None)
+        return tuple(dict.fromkeys(meant for reference in found for meant in self.meant_by(reference)))
 
-    @property
+    @cached_property
     def continuations(self) -> tuple[WorkflowRef, ...]:
         """The definitions that an instance may continue as."""
-        return self.outline.continuations
+        return tuple(what for use, what in self.outline.users() if use == "continues as" and what is not None)
 
     @property
     def has_schedule(self) -> bool:

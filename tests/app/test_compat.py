@@ -20,6 +20,7 @@ OLD: dict[str, Any] = {
         {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["paid"]}], "end": True},
     ],
 }
+WITH_SCHEMA = [{**OLD["events"][0], "metadata": {"dataSchema": {"type": "object"}}}]
 SCHEDULED = {"stateName": "Charge", "schedule": "R/PT1H"}
 
 
@@ -51,6 +52,7 @@ USUAL = [("running-instances", "note"), ("new-instances", "note")]
         (OLD, changed(secrets=["token"]), [*USUAL, ("secrets", "warning")]),
         ({**OLD, "secrets": ["token"]}, changed(), [*USUAL, ("secrets", "note")]),
         (OLD, changed(events=[{**OLD["events"][0], "type": "paid.v2"}]), [*USUAL, ("events-consumed", "warning")]),
+        ({**OLD, "events": WITH_SCHEMA}, changed(events=WITH_SCHEMA), USUAL),
         (
             OLD,
             changed(functions=[{"name": "charge", "type": "custom", "operation": "bill"}]),

@@ -32,8 +32,8 @@ class Detected:
     """What shows it; None if the document neither says a version nor has a mark."""
     foreign: Foreign | None = None
     """The language, if it is one that is not read here."""
-    contradiction: "Contradiction | None" = None
-    """What the document says of its version, if its shape says another."""
+    contradicts: str = ""
+    """Which versions the giveaway is of, in words, if the document says that it is of another."""
 
     @property
     def title(self) -> str:
@@ -45,26 +45,6 @@ class Detected:
     def position(self) -> Position:
         """Where it shows."""
         return Position() if self.giveaway is None else self.giveaway.position
-
-
-@dataclass(frozen=True, slots=True)
-class Contradiction:
-    """A number that the document says, though its shape is that of another version."""
-
-    key: str
-    number: str
-    position: Position
-    giveaway: Giveaway
-    history: str
-    """Which versions the giveaway is of, in words."""
-
-    def problem(self, source: Source, read_as: Version) -> Problem:
-        """Return the warning that the definition is read as *read_as*."""
-        place = f"{self.giveaway.key!r} in line {self.giveaway.position.line}"
-        message = f"{self.key} says {self.number!r}, but {place} {self.history}: the definition is read as "
-        correction = f"remove {self.key}" if read_as.number is None else f"write {read_as.number!r}"
-        hint = f"{correction}, or replace {self.giveaway.key!r} by what {self.number} has for it"
-        return source.problem("spec-version", message + read_as.name, self.position, hint, Severity.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +79,7 @@ def detect(root: Object) -> Detected:
     found = _marks_of(root)
     version, against = _version(declared, found)
     if against is not None:
-        contradiction = _contradiction(root, key, against.giveaway, against.history) if key else None
-        return Detected(version, against.giveaway, contradiction=contradiction)
+        return Detected(version, against.giveaway, contradicts=against.history)
     shown = _showing(version, found)
     if shown is None and declared is not None:
         shown = Giveaway(key, root.where.key(key))
@@ -115,14 +94,8 @@ def _declared(root: Object) -> tuple[str, Version | None]:
 
 def _in_draft(root: Object, version: Version, giveaway: Giveaway) -> Detected:
     key, declared = _declared(root)
-    contradiction = None
-    if declared is not None or key == "specVersion":
-        contradiction = _contradiction(root, key, giveaway, f"is of {version.title}")
-    return Detected(version, giveaway, contradiction=contradiction)
-
-
-def _contradiction(root: Object, key: str, giveaway: Giveaway, history: str) -> Contradiction:
-    return Contradiction(key, str(root[key]), root.where.value(key), giveaway, history)
+    contradicts = declared is not None or key == "specVersion"
+    return Detected(version, giveaway, contradicts=f"is of {version.title}" if contradicts else "")
 
 
 def version_problem(root: Object, detected: Detected, source: Source) -> Problem | None:
@@ -130,9 +103,14 @@ def version_problem(root: Object, detected: Detected, source: Source) -> Problem
     version = detected.version
     if version is None:
         return None
-    if detected.contradiction is not None:
-        return detected.contradiction.problem(source, version)
     key, declared = _declared(root)
+    if detected.contradicts and detected.giveaway is not None:
+        number, shown = str(root[key]), detected.giveaway
+        message = f"{key} says {number!r}, but {shown.key!r} in line {shown.position.line} {detected.contradicts}"
+        correction = f"remove {key}" if version.number is None else f"write {version.number!r}"
+        hint = f"{correction}, or replace {shown.key!r} by what {number} has for it"
+        message = f"{message}: the definition is read as {version.name}"
+        return source.problem("spec-version", message, root.where.value(key), hint, Severity.WARNING)
     if version.number is None or declared is not None:
         return None
     reason = _NOTHING_TELLS if detected.giveaway is None else f", as {detected.giveaway.key!r} shows"

@@ -113,7 +113,7 @@ class Description:
         return {**facts, "next": [time.astimezone(zone).isoformat() for time in preview(spec, self._now, _SHOWN)]}
 
     def _others(self, use: str) -> list[Facts]:
-        return [self._other(ref, users) for (one, ref), users in self._users.items() if one == use and ref is not None]
+        return [self._other(ref, users) for (one, ref), users in self._users.items() if one == use]
 
     def _function(self, use: FunctionUse, leads: Mapping[str, Facts]) -> Facts:
         one = use.function

@@ -133,7 +133,7 @@ class Part:
 
     @property
     def uses(self) -> Iterator[tuple[str, Any]]:
-        """All that it uses: how, and what."""
+        """All that it uses: how, and what; that may be None."""
         for work in _every(self.work):
             yield from (("calls", work.calls), ("runs", work.runs))
             yield from (*(("awaits", one) for one in work.awaits), *(("produces", one) for one in work.produces))
@@ -181,7 +181,8 @@ class Outline:
         found: dict[tuple[str, Any], dict[str, None]] = {}
         for part in self.every_part:
             for use, what in part.uses:
-                found.setdefault((use, what), {})[part.path] = None
+                if what is not None:
+                    found.setdefault((use, what), {})[part.path] = None
         return {use: list(paths) for use, paths in found.items()}
 
 

@@ -70,6 +70,8 @@ class Words:
 class Definition(ABC):
     """A definition, in whichever language it is written: what it needs, what it starts, and what it waits for."""
 
+    language: "Language"
+    """The language that it is written in."""
     id: str
     version: str | None = None
     namespace: str | None = None
@@ -80,11 +82,6 @@ class Definition(ABC):
     """The secrets that it declares."""
     id_position: Position = START
     """Where its id is written."""
-
-    @property
-    @abstractmethod
-    def language(self) -> "Language":
-        """The language that it is written in."""
 
     @property
     def language_version(self) -> str | None:
@@ -142,13 +139,13 @@ class Definition(ABC):
     @cached_property
     def sub_workflows(self) -> tuple[WorkflowRef, ...]:
         """The definitions that it may start and wait for."""
-        found = (what for use, what in self.outline.users() if use == "runs" and what is not None)
+        found = (what for use, what in self.outline.users() if use == "runs")
         return tuple(dict.fromkeys(meant for reference in found for meant in self.meant_by(reference)))
 
     @cached_property
     def continuations(self) -> tuple[WorkflowRef, ...]:
         """The definitions that an instance may continue as."""
-        return tuple(what for use, what in self.outline.users() if use == "continues as" and what is not None)
+        return tuple(what for use, what in self.outline.users() if use == "continues as")
 
     @property
     def has_schedule(self) -> bool:

@@ -35,7 +35,8 @@ _SLOW_CALL: Final = "give its state a timeout, or call it with async: true, whic
 class DirektivDefinition(Definition):
     """A definition whose model is a `Workflow`."""
 
-    def __init__(self, workflow: Workflow, root: Object, source: Source) -> None:
+    def __init__(self, language: Language, workflow: Workflow, root: Object, source: Source) -> None:
+        self.language = language
         self.workflow = workflow
         """The model: only this language's own code reads it."""
         self._root = root
@@ -56,13 +57,6 @@ class DirektivDefinition(Definition):
 
     def __repr__(self) -> str:
         return f"<definition {self.id}>"
-
-    @property
-    def language(self) -> Language:
-        """Direktiv."""
-        from swf_temporal.languages.direktiv.language import LANGUAGE  # noqa: PLC0415 - it makes these
-
-        return LANGUAGE
 
     @cached_property
     def functions(self) -> tuple[FunctionUse, ...]:
@@ -124,7 +118,7 @@ class DirektivDefinition(Definition):
 
     def with_source(self, source: Source) -> Self:
         """Return the same definition as if it had been read from *source*."""
-        return type(self)(self.workflow, self._root, source)
+        return type(self)(self.language, self.workflow, self._root, source)
 
     def placed_at(self, path: str) -> Self:
         """Return the same definition as one that is known by *path*, unless it says itself how it is known."""
@@ -134,7 +128,7 @@ class DirektivDefinition(Definition):
         named = self.workflow.model_copy(update={"id": path})
         # What travels with a run leaves its place behind, and has to say it.
         text = json.dumps({"id": path, **plain(self._root)}, ensure_ascii=False)
-        return type(self)(named, self._root, Source(text, self.source.name))
+        return type(self)(self.language, named, self._root, Source(text, self.source.name))
 
     def input_of(self, given: JSON | bytes) -> JSON:
         """Return the data of an instance that is begun with *given*; None, for no body, counts as an empty text."""

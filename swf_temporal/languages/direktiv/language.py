@@ -69,7 +69,7 @@ class Direktiv(LanguageBase):
 
         workflow, problems = build(root, source)
         problems.sort(key=lambda one: _place(one.position))
-        definition = None if workflow is None else DirektivDefinition(workflow, root, source)
+        definition = None if workflow is None else DirektivDefinition(self, workflow, root, source)
         return Checked(definition, tuple(problems))
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":

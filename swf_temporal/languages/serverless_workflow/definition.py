@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 class ServerlessWorkflowDefinition(Definition):
     """A definition whose model is a `Workflow`."""
 
-    def __init__(self, workflow: Workflow, expressions: Expressions | None = None) -> None:
+    def __init__(self, language: Language, workflow: Workflow, expressions: Expressions | None = None) -> None:
+        self.language = language
         self._expressions = expressions
         self.workflow = workflow
         """The model: only this language's own code reads it."""
@@ -55,13 +56,6 @@ class ServerlessWorkflowDefinition(Definition):
 
     def __repr__(self) -> str:
         return f"<definition {self.id} {self.version or ''}>"
-
-    @property
-    def language(self) -> Language:
-        """Serverless Workflow."""
-        from swf_temporal.languages.serverless_workflow.language import LANGUAGE  # noqa: PLC0415 - it makes these
-
-        return LANGUAGE
 
     @property
     def language_version(self) -> str:
@@ -177,7 +171,7 @@ class ServerlessWorkflowDefinition(Definition):
 
     def with_source(self, source: Source) -> Self:
         """Return the same definition as if it had been read from *source*."""
-        return type(self)(self.workflow.model_copy(update={"source": source}), self._expressions)
+        return type(self)(self.language, self.workflow.model_copy(update={"source": source}), self._expressions)
 
     def problem(
         self, code: str, message: str, position: Position, hint: str | None = None, severity: Severity = Severity.ERROR

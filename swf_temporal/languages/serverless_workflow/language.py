@@ -74,14 +74,14 @@ class ServerlessWorkflow:
             workflow = workflow.model_copy(update={"source": Source(reading.bundled, source.name)})
         own_words = WordsOf(written)
         reported = [own_words.problem_in_own_words(at_its_origin(one)) for one in problems if not _is_about_others(one)]
-        definition = None if workflow is None else ServerlessWorkflowDefinition(workflow, expressions)
+        definition = None if workflow is None else ServerlessWorkflowDefinition(self, workflow, expressions)
         found_in = _written_in(reading.detected)
         return Checked(definition, tuple(sorted(reported, key=partial(_order, source.name))), found_in)
 
     def read_pinned(self, root: Object, source: Source) -> Checked:
         """Return the definition that a running instance carries, without asking whether it follows the rules."""
         reading = read_part(root, source)
-        definition = None if reading.workflow is None else ServerlessWorkflowDefinition(reading.workflow)
+        definition = None if reading.workflow is None else ServerlessWorkflowDefinition(self, reading.workflow)
         return Checked(definition, reading.problems, _written_in(reading.detected))
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":

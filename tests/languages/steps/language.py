@@ -16,7 +16,7 @@ from swf_temporal.durations import parse_duration
 from swf_temporal.errors import Problem
 from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.outline import Outline, Part, Way, Work, in_a_line
-from swf_temporal.languages.port import Checked, Definition, FunctionUse
+from swf_temporal.languages.port import Checked, Definition, FunctionUse, Language
 from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, FunctionCall, TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
@@ -68,14 +68,10 @@ class StepsExecution(ExecutionBase):
 class StepsDefinition(Definition):
     """Some steps."""
 
-    def __init__(self, root: Object, source: Source) -> None:
+    def __init__(self, language: Language, root: Object, source: Source) -> None:
+        self.language = language
         self.id, self.source, self.root = str(root["id"]), source, root
         self.steps: list[tuple[str, Any]] = [next(iter(plain(step).items())) for step in root["steps"]]
-
-    @property
-    def language(self) -> "Steps":
-        """The language of steps."""
-        return LANGUAGE
 
     @property
     def functions(self) -> tuple[FunctionUse, ...]:
@@ -95,7 +91,7 @@ class StepsDefinition(Definition):
 
     def with_source(self, source: Source) -> Self:
         """Return the same steps, read from elsewhere."""
-        return type(self)(self.root, source)
+        return type(self)(self.language, self.root, source)
 
 
 def _work(kind: str, value: Any) -> Work:
@@ -126,7 +122,7 @@ class Steps(LanguageBase):
     def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:  # noqa: ARG002 - names no documents
         """Return the definition, or what is wrong with it."""
         problems = tuple(_problems(root, source))
-        return Checked(None if problems else StepsDefinition(root, source), problems)
+        return Checked(None if problems else StepsDefinition(self, root, source), problems)
 
     def prepare(self, definition: Definition, semantics: int) -> StepsProgram:
         """Return the program of some steps."""

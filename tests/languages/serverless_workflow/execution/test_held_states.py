@@ -6,6 +6,7 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
+from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from swf_temporal.languages.serverless_workflow.model.states import Branch, ForeachState, ParallelState, Scope, State
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.runtime.host import TraceEntry, TraceKind
@@ -65,7 +66,7 @@ def holding(text: str, body: str = BODY) -> Workflow:
 def context(workflow: Workflow) -> SimulationContext:
     """Return what simulates *workflow*, whose function answers with what it packed."""
     functions: dict[str, Callable[[JSON], JSON]] = {"pack": lambda item: {f"packed {item}": True}}
-    return SimulationContext([ServerlessWorkflowDefinition(workflow)], functions, (), {})
+    return SimulationContext([ServerlessWorkflowDefinition(LANGUAGE, workflow)], functions, (), {})
 
 
 def suspending_at(step: int) -> Callable[[Run, TraceEntry], None]:
@@ -124,7 +125,7 @@ def test_held_states_go_on_where_they_were_suspended(text: str) -> None:
 
 def test_descriptions_show_held_states_below_what_holds_them() -> None:
     """By their paths, in which a transition leads."""
-    parts = ServerlessWorkflowDefinition(holding(PARALLEL)).outline.parts
+    parts = ServerlessWorkflowDefinition(LANGUAGE, holding(PARALLEL)).outline.parts
     left = parts[0].parts[0]
     assert [part.path for part in left.parts] == ["Ship/left/Rest", "Ship/left/Pack", "Ship/left/Sum"]
     assert left.parts[0].leads_to == ("Ship/left/Pack",)

@@ -150,7 +150,7 @@ def facts_of(record: "DataclassInstance") -> Facts:
         value = getattr(record, one.name)
         if one.name == "details":
             facts |= value
-        elif value not in (None, False, "", (), {}):
+        elif value is not None and value is not False and value not in ("", (), {}):  # but 0 says something
             facts[_camel(one.name)] = _plain(value)
     return facts
 

@@ -137,12 +137,16 @@ def test_states(every: Description, name: str, told: Facts) -> None:
 def test_nothing_is_not_zero() -> None:
     """A zero and a condition that is false are told: they say something."""
     definition = load(
-        "id: a\nfunctions: [{name: f, type: custom}]\nstates:\n- {name: P, type: parallel, completionType: atLeast, "
+        "id: a\nfunctions: [{name: f, type: custom}]\nevents:\n- {name: e, type: t, source: s, "
+        "correlation: [{contextAttributeName: n, contextAttributeValue: 0}]}\nstates:\n"
+        "- {name: P, type: parallel, completionType: atLeast, "
         "numCompleted: 0, branches: [{name: b, actions: [{functionRef: f, condition: false}]}], end: true}\n"
     )
-    (state,) = describe(definition).facts["parts"]
+    facts = describe(definition).facts
+    (state,), (event,) = facts["parts"], facts["events"]
     assert state["numCompleted"] == 0
     assert state["parts"][0]["work"] == [{"calls": "f", "also": ["if false"], "condition": False}]
+    assert event["correlation"] == [{"attribute": "n", "value": 0}]
 
 
 def test_other_sections(every: Description) -> None:

@@ -30,6 +30,18 @@ states:
     transition: {nextState: Next}
   - {name: Next, type: SUBFLOW, workflowId: next, waitForCompletion: true, end: true}
 """
+OF_NOVEMBER = """\
+id: wait
+startsAt: Wait
+triggerDefs: [{name: x, type: x, source: s}, {name: y, type: y, source: s}, {name: z, type: z, source: s}]
+states:
+  - name: Wait
+    type: EVENT
+    events:
+      - {eventExpression: (x OR y) AND z, timeout: PT1H, actions: [{function: solve}], nextState: Next}
+      - {eventExpression: y, nextState: Next}
+  - {name: Next, type: DELAY, timeDelay: PT1S, end: true}
+"""
 START = {"kind": "default"}
 TASKS = {
     "id": "tasks",
@@ -72,6 +84,14 @@ def test_loops_of_2019() -> None:
         "    calls solve\n    → Next\n  Next: SUBFLOW\n    runs workflow next\n    → end"
     )
     assert _described(OF_DECEMBER).mermaid().count("Solve") == 1
+
+
+def test_event_expressions_of_2019() -> None:
+    """What an entry waits for is told as an expression, and each has its own way."""
+    assert _states(OF_NOVEMBER).startswith(
+        "states\n  Wait: EVENT\n    waits for (x or y) and z, for PT1H\n      calls solve\n    waits for y\n"
+        "    → Next, on (x or y) and z\n    → Next, on y\n"
+    )
 
 
 def test_tasks_of_may_2020() -> None:

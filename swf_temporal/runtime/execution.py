@@ -1,10 +1,11 @@
 """The execution of one instance by its language, as the run and the hosts see it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from swf_temporal.data import JSON
+from swf_temporal.records import Record
 from swf_temporal.runtime.host import Completed, ContinuedAs
 
 if TYPE_CHECKING:
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
 class Execution(Protocol):
     """The execution of one instance by a language."""
 
+    @property
+    def frame(self) -> Record:
+        """How far it is: all of it that must survive a suspension."""
+
     async def execute(self) -> Completed | ContinuedAs:
         """Run to the end. Raises the WorkflowFault that the workflow failed with."""
-
-    def record(self) -> Mapping[str, object]:
-        """Return what of its own must survive a suspension, under keys that the run's own record does not have."""
 
     def abandon(self) -> None:
         """Learn that nothing will happen any more: what waits is ended, and nothing is undone."""
@@ -48,39 +50,59 @@ class Execution(Protocol):
         """Whether the workflow's time was over before it ended."""
 
 
-class ExecutionBase(ABC):
-    """An execution whose whole progress stands in the frame of its run: `state` and `data` of it are what is running.
+@dataclass(slots=True)
+class ExecutionFrame(Record):
+    """How far an execution is of which one part runs after the other."""
+
+    data: JSON
+    """The data that the running part began with."""
+    state: str | None = None
+    """The path of that part."""
+    error: JSON = None
+    """The error that was caught last, as expressions see it."""
+    metadata: JSON = None
+    """What the instance tells people about itself."""
+
+
+F = TypeVar("F", bound=ExecutionFrame)
+
+
+class ExecutionBase(ABC, Generic[F]):
+    """An execution of which one part runs after the other.
 
     A language that catches no errors and has no timeout of the workflow needs no more than `execute`.
     """
 
-    error: JSON = None
-    metadata: JSON = None
     is_cancelled = False
     is_expired = False
 
-    def __init__(self, run: "Run") -> None:
+    def __init__(self, run: "Run", frame: F) -> None:
         self.run = run
+        self.frame = frame
 
     @abstractmethod
     async def execute(self) -> Completed | ContinuedAs:
         """Run to the end. Raises the WorkflowFault that the workflow failed with."""
 
-    def record(self) -> dict[str, Any]:
-        """Return nothing: the frame says it all."""
-        return {}
-
-    def abandon(self) -> None:  # noqa: B027 - most languages undo nothing, and need not say so
+    def abandon(self) -> None:
         """Do nothing: nothing would be undone."""
 
     @property
     def state(self) -> str | None:
         """The path of the part that is running now."""
-        state: str | None = self.run.frame.get("state")
-        return state
+        return self.frame.state
 
     @property
     def data(self) -> JSON:
         """The data that this part began with."""
-        data: JSON = self.run.frame.get("data", self.run.input)
-        return data
+        return self.frame.data
+
+    @property
+    def error(self) -> JSON:
+        """The error that was caught last."""
+        return self.frame.error
+
+    @property
+    def metadata(self) -> JSON:
+        """What the instance tells people about itself."""
+        return self.frame.metadata

@@ -10,11 +10,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final, Literal, Protocol, TypeAlias, TypedDict
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from swf_temporal.calls import Auth, Function
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
+from swf_temporal.records import Record
+from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.variables import Scope, Variable, VariableRef
 
@@ -74,17 +76,8 @@ class TraceEntry:
     """JSON: what it holds for each kind says `runtime/trace.py`."""
 
 
-class TemplateRecord(TypedDict):
-    """A SecretTemplate as it travels."""
-
-    template: JSON
-    data: JSON
-    variables: dict[str, JSON]
-    language: str
-
-
-@dataclass(frozen=True, slots=True)
-class SecretTemplate:
+@dataclass(slots=True)
+class SecretTemplate(Record):
     """Arguments that mention secrets. They are filled where the call is performed and never in a workflow."""
 
     template: JSON
@@ -92,26 +85,26 @@ class SecretTemplate:
     variables: dict[str, JSON]
     language: str = "jq"
 
-    def to_json(self) -> TemplateRecord:
-        """Return the template as JSON."""
-        return {
-            "template": self.template, "data": self.data, "variables": self.variables, "language": self.language,
-        }  # fmt: skip
 
-    @staticmethod
-    def from_json(record: Mapping[str, Any]) -> "SecretTemplate":
-        """Return the template that `to_json` wrote."""
-        return SecretTemplate(record["template"], record["data"], record["variables"], record["language"])
+@dataclass(slots=True)
+class CallAttempts(Record):
+    """How far the attempts at a call are that a host makes one by one."""
+
+    key: str
+    """What decides on the jitter of their delays."""
+    end: float | None = None
+    """Until when all of them have to be over, as seconds of the epoch."""
+    made: AttemptsFrame = field(default_factory=AttemptsFrame)
 
 
 @dataclass(slots=True)
 class Attempts:
     """For a host that makes the attempts at a call one by one: a run that was suspended between two goes on there."""
 
-    kept: dict[str, Any] | None
-    """What was kept last, if the run was suspended since."""
-    keep: Callable[[dict[str, Any]], None]
-    """Keeps plain JSON with the progress of the run."""
+    kept: CallAttempts | None
+    """How far they were, if the run was suspended since."""
+    keep: Callable[[CallAttempts], None]
+    """Keeps this with the progress of the run, as it changes."""
     pause: Callable[[float, str], Awaitable[None]]
     """Waits until a moment. A suspension ends the wait, and the attempts in this execution."""
 
@@ -267,31 +260,14 @@ class Completed:
     output: JSON
 
 
-class LimitRecord(TypedDict):
-    """A Limit as it is stored."""
-
-    seconds: float
-    interrupt: bool
-    runBefore: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
+@dataclass(slots=True)
+class Limit(Record):
     """The timeout of a continued execution, which replaces that of its workflow."""
 
     seconds: float
     interrupt: bool = True
     run_before: str | None = None
     """The state to run when the time is over."""
-
-    def to_json(self) -> LimitRecord:
-        """Return the limit as JSON."""
-        return {"seconds": self.seconds, "interrupt": self.interrupt, "runBefore": self.run_before}
-
-    @staticmethod
-    def from_json(record: LimitRecord) -> "Limit":
-        """Return the limit that `to_json` wrote."""
-        return Limit(record["seconds"], record["interrupt"], record["runBefore"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,13 @@ that it asks for later, or never, without searching them for every event that it
 """
 
 import asyncio
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias, TypedDict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
+from swf_temporal.records import Record
 from swf_temporal.runtime.joining import SuspendRequested
 from swf_temporal.runtime.performing import size_of
 
@@ -28,28 +30,26 @@ MAX_CRITERIA = 100
 """The number of criteria for which an inbox remembers how far it was searched."""
 
 
-class InboxRecord(TypedDict, total=False):
+@dataclass(slots=True)
+class InboxRecord(Record):
     """The part of an inbox that survives a suspension."""
 
-    kept: list[dict[str, JSON]]
+    kept: list[dict[str, JSON]] = field(default_factory=list)
     """The records of the events that no path has taken yet."""
-    seen: list[list[str]]
+    seen: list[list[str]] = field(default_factory=list)
     """`[source, id]` of those that came."""
-    returnable: list[list[str]]
+    returnable: list[list[str]] = field(default_factory=list)
     """The same of those that are kept, and go elsewhere if this instance never takes them."""
 
 
 class Inbox:
     """The events of one instance."""
 
-    def __init__(self, record: Mapping[str, Any] | None = None) -> None:
-        self.kept: list[CloudEvent] = []
-        self.seen: dict[tuple[str, str], None] = {}
-        self._returnable: dict[tuple[str, str], None] = {}
-        if record:
-            self.kept = [CloudEvent.from_record(event) for event in record.get("kept", ())]
-            self.seen = _keys(record.get("seen", ()))
-            self._returnable = _keys(record.get("returnable", ()))
+    def __init__(self, record: InboxRecord | None = None) -> None:
+        record = InboxRecord() if record is None else record
+        self.kept = [CloudEvent.from_record(event) for event in record.kept]
+        self.seen = _keys(record.seen)
+        self._returnable = _keys(record.returnable)
         self._waiting: list[tuple[Accepts, asyncio.Future[CloudEvent]]] = []
         self._sizes: dict[int, int] = {}
         """The sizes of the kept events that were measured, by the identity of each."""
@@ -59,17 +59,13 @@ class Inbox:
         """How many of the kept events, from the first on, are not accepted by a criterion."""
         self._interrupted = False
 
-    def to_json(self) -> InboxRecord:
+    def record(self) -> InboxRecord:
         """Return what must survive a suspension."""
-        if not self.kept and not self.seen:
-            return {}
-        record: InboxRecord = {
-            "kept": [event.to_record() for event in self.kept],
-            "seen": [list(key) for key in self.seen],
-        }
-        if self._returnable:
-            record["returnable"] = [list(key) for key in self._returnable]
-        return record
+        return InboxRecord(
+            [event.to_record() for event in self.kept],
+            [list(key) for key in self.seen],
+            [list(key) for key in self._returnable],
+        )
 
     @property
     def size(self) -> int:

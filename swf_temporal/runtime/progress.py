@@ -1,32 +1,39 @@
 """The record of a run that was suspended."""
 
-from typing import Any, TypeAlias, TypedDict
+from dataclasses import dataclass, field
+from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.runtime.host import LimitRecord
+from swf_temporal.records import Record
+from swf_temporal.runtime.host import Limit
 from swf_temporal.runtime.inbox import InboxRecord
 
-Frame: TypeAlias = dict[str, Any]
-"""How far a path is, in the terms of its language."""
+
+@dataclass(slots=True)
+class Value(Record):
+    """A value of a workflow where there may be none yet: null is one, too."""
+
+    value: JSON
 
 
-class ProgressRecord(TypedDict, total=False):
-    """The progress record of a run, which survives its suspension; a language adds keys of its own.
+@dataclass(slots=True)
+class ProgressRecord(Record):
+    """The progress record of a run, which survives its suspension.
 
     A field that this release does not know belongs to a moment that has passed once the run goes on: it is passed over.
     """
 
-    frame: Frame
-    """How far every path is, in the language's terms."""
-    input: JSON
-    started: float
+    frame: dict[str, Any] | None = None
+    """How far the execution is: its own record, as its language stores it. None of an instance that has not begun."""
+    input: JSON = None
+    started: float | None = None
     """When the instance began, as seconds of the epoch."""
-    inbox: InboxRecord
-    numbers: dict[str, int]
+    inbox: InboxRecord | None = None
+    numbers: dict[str, int] = field(default_factory=dict)
     """How often each id was given. Of iterations that are complete only the highest number is left."""
-    same: list[list[list[str | int]]]
-    """Which places of the record have what others have: see `runtime/sharing.py`."""
-    parts: list[int]
-    """The numbers of the parts that an engine carries on beside the record, in their order: `runtime/outputs.py`."""
-    limit: LimitRecord | None
+    limit: Limit | None = None
     """What takes the place of the workflow's own timeout."""
+    same: list[list[list[str | int]]] = field(default_factory=list)
+    """Which places of the record have what others have: see `runtime/sharing.py`."""
+    parts: list[int] = field(default_factory=list)
+    """The numbers of the parts that an engine carries on beside the record, in their order: `runtime/outputs.py`."""

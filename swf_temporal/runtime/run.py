@@ -4,11 +4,11 @@ A run has the clock, the ids, the trace, the inbox and the progress of an instan
 an *execution*, which the language makes of its program; all that an execution waits for and writes down goes through
 its run.
 
-Progress. Every path of execution writes down how far it is, in a frame of plain JSON that belongs to it; frames nest
-as paths do. Asked to suspend, a run lets no path take another step: waits end at once, calls in flight are waited for
-and their results written down, and `run` returns Suspended with the frames and what else must survive. A run that is
-made with such a record takes the same way again; whatever its frame says is done is not done again, and what was
-waited for is waited for until the same moment as before.
+Progress. Every path of execution writes down how far it is, in a frame that belongs to it: a typed record. Frames nest
+as paths do, and the outermost belongs to the execution. Asked to suspend, a run lets no path take another step: waits
+end at once, calls in flight are waited for and their results written down, and `run` returns Suspended with the frames
+and what else must survive. A run that is made with such a record takes the same way again; whatever its frame says is
+done is not done again, and what was waited for is waited for until the same moment as before.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ from swf_temporal.runtime.limits import CARRY_LESS, MAX_CALLS_IN_ONE_EXECUTION
 from swf_temporal.runtime.numbers import Numbers
 from swf_temporal.runtime.pacing import Pacing
 from swf_temporal.runtime.performing import size_of
-from swf_temporal.runtime.progress import Frame, ProgressRecord
+from swf_temporal.runtime.progress import ProgressRecord
 from swf_temporal.runtime.sharing import is_worth_sharing, with_copies, without_copies
 from swf_temporal.runtime.suspension import Suspension
 from swf_temporal.runtime.trace import Tracer
@@ -71,8 +71,11 @@ class Program(Protocol):
     def semantics(self) -> int:
         """The semantics number: see `runtime/semantics.py`."""
 
-    def begin(self, run: "Run", record: Mapping[str, Any]) -> Execution:
-        """Return what runs for *run*, going on from what an execution before wrote in *record*."""
+    def begin(self, run: "Run", frame: Mapping[str, Any] | None) -> Execution:
+        """Return what runs for *run*, going on from the *frame* of an execution before, as JSON; None where it begins.
+
+        Raises MalformedRecord for a frame that no release writes.
+        """
 
 
 class Run(Tracer):
@@ -91,15 +94,14 @@ class Run(Tracer):
 
         *limit* takes the place of the workflow's own timeout: a continuation may set it.
         """
-        record = with_copies(progress or {})
+        record = ProgressRecord.from_json(with_copies(progress or {}))
         self.host = host
         self.instance = instance
-        self.input: JSON = record.get("input", data)
-        self.inbox = Inbox(record.get("inbox"))
-        self.frame: Frame = record.get("frame", {})
-        self.limit = Limit.from_json(record["limit"]) if "limit" in record else limit
-        self._numbers = Numbers(record.get("numbers", {}))
-        self.started: float = record.get("started", host.now().timestamp())
+        self.input = data if record.frame is None else record.input
+        self.inbox = Inbox(record.inbox)
+        self.limit = record.limit or limit
+        self._numbers = Numbers(record.numbers)
+        self.started = host.now().timestamp() if record.started is None else record.started
         """When the instance began, as seconds of the epoch."""
         self.awaited: dict[int, Awaited] = {}
         """What is waited for now."""
@@ -112,7 +114,9 @@ class Run(Tracer):
         self._id = program.id
         self.pacing = Pacing(host)
         """When its host is given control."""
-        self.execution = program.begin(self, record)
+        self.is_new = record.frame is None
+        """Whether no execution before has begun it."""
+        self.execution = program.begin(self, record.frame)
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -123,7 +127,7 @@ class Run(Tracer):
 
     async def run(self) -> Outcome:
         """Run to the end, or until suspended. Raises the WorkflowFault that the workflow failed with."""
-        if not self.frame:
+        if self.is_new:
             self.emit(TraceKind.WORKFLOW_STARTED, self._id)
         try:
             outcome = await self.execution.execute()
@@ -160,7 +164,7 @@ class Run(Tracer):
 
     def held(self) -> tuple[object, ...]:
         """Return all the data that this instance keeps in memory."""
-        return self.frame, self.execution.data, self.input
+        return self.execution.frame.to_json(), self.execution.data, self.input
 
     # For an execution
 
@@ -256,17 +260,16 @@ class Run(Tracer):
 
     def progress(self) -> dict[str, Any]:
         """Return all that must survive a suspension, as plain JSON."""
-        record: ProgressRecord = {
-            "frame": self.frame,
-            "input": self.input,
-            "started": self.started,
-            "inbox": self.inbox.to_json(),
-            "numbers": self.numbers,
-            "limit": None if self.limit is None else self.limit.to_json(),
-        }
-        kept = {**record, **self.execution.record()}
-        kept = {key: value for key, value in kept.items() if value not in ({}, [], None) or key == "input"}
-        return _compact(kept)
+        inbox = self.inbox.record()
+        record = ProgressRecord(
+            self.execution.frame.to_json(),
+            self.input,
+            self.started,
+            inbox if inbox.seen or inbox.kept else None,
+            self.numbers,
+            self.limit,
+        )
+        return _compact(record.to_json())
 
 
 def _compact(record: dict[str, Any]) -> dict[str, Any]:

@@ -21,8 +21,9 @@ from temporalio import workflow
 
 from swf_temporal.errors import HistoryTooLong, PayloadTooLarge
 from swf_temporal.languages.port import Words
+from swf_temporal.records import nested
 from swf_temporal.runtime.limits import CARRY_LESS
-from swf_temporal.runtime.outputs import fronts_in
+from swf_temporal.runtime.outputs import Front
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.run import Run
 from swf_temporal.temporal.host import TemporalHost
@@ -208,14 +209,14 @@ class LengthCheck:
 
 def _check_iterations(size: int, most: int, run: Run) -> None:
     """Raise PayloadTooLarge where the iterations that are left are too many for the history that *run* cannot leave."""
-    fronts = fronts_in(run.frame)
-    done, all_ = sum(front["count"] for front in fronts), sum(front.get("of", 0) for front in fronts)
+    fronts = list(nested(run.execution.frame, Front))
+    done, all_ = sum(front.count for front in fronts), sum(front.of for front in fronts)
     info = workflow.info()
     length, bytes_ = info.get_current_history_length(), info.get_current_history_size()
     more = (all_ - done) * _EVENTS_OF_CALL
     if not more or (length + more <= LAST_EVENTS and bytes_ + more * bytes_ // max(1, length) <= LAST_BYTES):
         return
-    results = sum(size_of(front.get("outputs", front.get("data"))) for front in fronts)
+    results = sum(size_of(front.results) for front in fronts)
     raise PayloadTooLarge(
         f"{done:,} of {all_:,} iterations are done, and the run cannot go on with the others: their results take "
         f"{results:,} bytes, and all that it has to carry on {size:,} of the {most:,} that it can; {CARRY_LESS}"

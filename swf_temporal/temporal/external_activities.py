@@ -26,8 +26,9 @@ from temporalio.workflow import ActivityCancellationType
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, TimedOut, WorkflowFault
+from swf_temporal.runtime.attempts import repeat
 from swf_temporal.runtime.external_activities import ActivityOptions
-from swf_temporal.runtime.host import Attempts, FunctionCall, TraceEntry, TraceKind
+from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.retrying import jitter_of
 from swf_temporal.runtime.trace import ActionRetried
@@ -80,31 +81,33 @@ class ExternalActivity:
     async def _by_ourselves(self, limit: timedelta, total: timedelta | None, attempts: Attempts) -> Payload:
         """Make one attempt after the other as the definition says, within the time that all may take."""
         call, info = self.call, workflow.info()
-        state = attempts.kept or {
-            "attempt": 1,
-            "again": 0.0,
-            "end": None if total is None else _now() + total.total_seconds(),
-            "key": f"{info.workflow_id}/{info.run_id}/{call.id}",
-        }
-        draw = jitter_of(state["key"])
-        while True:
-            attempt, end = state["attempt"], state["end"]
-            if attempt > 1:
-                await attempts.pause(state["again"], f"retry of {call.action}")
+        kept = attempts.kept or CallAttempts(
+            f"{info.workflow_id}/{info.run_id}/{call.id}", None if total is None else _now() + total.total_seconds()
+        )
+        draw, end = jitter_of(kept.key), kept.end
+
+        async def attempt() -> Payload:
             left = None if end is None else timedelta(seconds=max(end - _now(), _MIN_DELAY))
-            try:
-                return await self._make(f"{call.id}.{attempt}", ONCE, limit, left)
-            except CallFailed as fault:
-                fault.attempt = attempt
-                delay = call.retry.after(attempt, fault, draw, slow_is_fatal=True) if call.retry else None
-                if delay is None:
-                    raise
-                again = _now() + max(delay.total_seconds(), _MIN_DELAY)
-                if end is not None and again >= end:
-                    raise _too_late(call, fault) from None
-                state = {**state, "attempt": attempt + 1, "again": again}
-                attempts.keep(state)
-                self._note_retry(attempt, fault, delay)
+            return await self._make(f"{call.id}.{kept.made.number}", ONCE, limit, left)
+
+        def again_at(outcome: Payload | WorkflowFault) -> float | None:
+            if not isinstance(outcome, CallFailed):
+                return None
+            number = outcome.attempt = kept.made.number
+            delay = call.retry.after(number, outcome, draw, slow_is_fatal=True) if call.retry else None
+            if delay is None:
+                return None
+            again = _now() + max(delay.total_seconds(), _MIN_DELAY)
+            if end is not None and again >= end:
+                raise _too_late(call, outcome) from None
+            attempts.keep(kept)
+            self._note_retry(number, outcome, delay)
+            return again
+
+        async def pause(until: float) -> None:
+            await attempts.pause(until, f"retry of {call.action}")
+
+        return await repeat(kept.made, attempt, again_at, pause)
 
     def _note_retry(self, attempt: int, fault: CallFailed, delay: timedelta) -> None:
         call = self.call

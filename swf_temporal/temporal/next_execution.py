@@ -7,8 +7,9 @@ from temporalio import workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue
 
+from swf_temporal.records import nested
 from swf_temporal.runtime.host import ContinuedAs
-from swf_temporal.runtime.outputs import parts_in
+from swf_temporal.runtime.outputs import Front
 from swf_temporal.runtime.performing import ONE_RUN
 from swf_temporal.runtime.run import Run
 from swf_temporal.temporal.converter import limit_of
@@ -40,7 +41,7 @@ class Carried(NamedTuple):
 def carried(run: Run, pin: Pin, host: TemporalHost, *, in_burst: bool = False) -> Carried:
     """Return what *run* goes on with, with events that came since it was suspended; fast ones if it is *in_burst*."""
     progress = host.with_budget(run.progress())
-    numbers = parts_in(progress.get("frame"))
+    numbers = [part for front in nested(run.execution.frame, Front) for part in front.parts]
     parts = [RawValue(payload) for payload in host.parts.of(numbers)] if numbers else []
     if numbers:
         progress = {**progress, "parts": numbers}
@@ -56,7 +57,7 @@ def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, log: In
         version=to.version,
         numbers=host.budget.over(run.numbers, host.budget.of_next()),
         events=[event.to_record() for event in run.inbox.kept],
-        limit=None if to.limit is None else to.limit.to_json(),
+        limit=to.limit,
         untaken=False,
     )
     args = [checked(to.data), checked(following.to_json())]

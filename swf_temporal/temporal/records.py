@@ -18,7 +18,7 @@ from swf_temporal.definition_cache import of_definitions
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load, load_pinned
-from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, LimitRecord, SecretTemplate, TemplateRecord
+from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, Limit, SecretTemplate
 from swf_temporal.runtime.retrying import RetryRecord, RetryRule
 from swf_temporal.runtime.run import Program
 from swf_temporal.runtime.semantics import SEMANTICS
@@ -85,7 +85,7 @@ class PinRecord(TypedDict, total=False):
     events: list[dict[str, JSON]]
     progress: dict[str, Any]
     numbers: dict[str, int]
-    limit: LimitRecord
+    limit: dict[str, Any]
     call: "CallRecord"
     thread: dict[str, str]
     hops: int
@@ -114,7 +114,7 @@ class Pin:
     """Where a continued run goes on: see `runtime.progress.ProgressRecord`."""
     numbers: dict[str, int] = field(default_factory=dict)
     """How often ids were given in the executions before this one."""
-    limit: LimitRecord | None = None
+    limit: Limit | None = None
     """What a `continueAs` sets in place of the workflow's own timeout."""
     call: "CallRecord | None" = None
     """The call that this run consists in: one that was invoked `async`, or one that is long-running."""
@@ -144,7 +144,7 @@ class Pin:
             "events": self.events,
             "progress": self.progress,
             "numbers": dict(self.numbers),
-            "limit": self.limit,
+            "limit": None if self.limit is None else self.limit.to_json(),
             "call": self.call,
             "thread": dict(self.thread),
             "hops": self.hops or None,
@@ -177,7 +177,7 @@ class Pin:
             events=list(record.get("events", ())),
             progress=record.get("progress"),
             numbers=dict(record.get("numbers", {})),
-            limit=record.get("limit"),
+            limit=Limit.from_json(record["limit"]) if "limit" in record else None,
             call=record.get("call"),
             thread=dict(record.get("thread", {})),
             hops=record.get("hops", 0),
@@ -238,7 +238,7 @@ class CallRecord(_CallRecord, total=False):
     """The record of a call, as its activity gets it."""
 
     arguments: JSON
-    deferred: TemplateRecord
+    deferred: dict[str, Any]
     retry: RetryRecord
     selectionSet: JSON
     auth: list[dict[str, JSON]]

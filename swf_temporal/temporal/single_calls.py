@@ -8,10 +8,9 @@ them when its history has become long, as any other run does.
 """
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
@@ -19,7 +18,7 @@ from temporalio.exceptions import CancelledError as EngineCancelled
 from temporalio.workflow import ActivityCancellationType
 
 from swf_temporal.data import JSON
-from swf_temporal.runtime.host import Attempts
+from swf_temporal.runtime.host import Attempts, CallAttempts
 from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.endings import ATTEMPT, POLICY, AwaitedRecord
@@ -65,17 +64,18 @@ async def _end_of(owner: OwnerRecord) -> None:
 
 def _attempts(record: CallRecord, pin: Pin) -> Attempts:
     """Return how attempts at the call of *record* are kept; *pin* is what the workflow was started with."""
-    latest = dict(record.get("attempts", {}))
+    latest = CallAttempts.from_json(record["attempts"]) if "attempts" in record else None
 
-    def keep(facts: Mapping[str, Any]) -> None:
-        latest.update(facts)
+    def keep(made: CallAttempts) -> None:
+        nonlocal latest
+        latest = made
 
     async def pause(until: float, why: str) -> None:
-        if workflow.info().is_continue_as_new_suggested():
-            continue_call({**record, "attempts": latest}, pin)
+        if latest is not None and workflow.info().is_continue_as_new_suggested():
+            continue_call({**record, "attempts": latest.to_json()}, pin)
         await _pause(until, why)
 
-    return Attempts(record.get("attempts"), keep, pause)
+    return Attempts(latest, keep, pause)
 
 
 async def _pause(until: float, why: str) -> None:

@@ -26,7 +26,7 @@ from swf_temporal.errors import (
     unforeseen,
 )
 from swf_temporal.languages.port import Definition, Words
-from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Limit, Outcome, Suspended, TraceEntry, TraceKind
+from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Outcome, Suspended, TraceEntry, TraceKind
 from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.temporal import activations
@@ -231,12 +231,11 @@ class Interpreter(TakesBatches):
         self._log.started(definition)
         self._lifecycle.begin(definition, host.outgoing, self._pin.hops)
         instance = Instance(info.workflow_id, info.run_id, self._pin.thread)
-        limit = None if self._pin.limit is None else Limit.from_json(self._pin.limit)
         progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
         if self.subscribes:
             self._subscriptions = Subscriptions(definition, self._pin.definitions)
         while True:
-            run = Run(program, host, self._data, instance, progress, limit)
+            run = Run(program, host, self._data, instance, progress, self._pin.limit)
             self._begin(run)
             try:
                 outcome = await self._outcome_of(run)

@@ -8,7 +8,7 @@ import pytest
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.runtime.inbox import MAX_CRITERIA, MAX_SEEN, Inbox
+from swf_temporal.runtime.inbox import MAX_CRITERIA, MAX_SEEN, Inbox, InboxRecord
 from swf_temporal.runtime.joining import SuspendRequested
 from swf_temporal.runtime.performing import size_of
 
@@ -127,7 +127,7 @@ def test_what_is_known_of_an_event_survives_beside_it() -> None:
     claims: dict[str, JSON] = {"swfaddressed": True, "addressed": {"id": "1", "source": "s", "type": "a"}}
     inbox.deliver(CloudEvent("", "s", "a", {"x": 1}, is_addressed=True))
     inbox.deliver(CloudEvent.from_json({"id": "2", "source": "s", "type": "a", **claims}))
-    again = Inbox(json.loads(json.dumps(inbox.to_json())))
+    again = _resumed(inbox)
     assert again.kept == inbox.kept
     assert [(event.is_addressed, event.attributes) for event in again.kept] == [(True, {}), (False, claims)]
 
@@ -192,7 +192,7 @@ def test_knows_how_much_it_keeps() -> None:
     assert inbox.size == sum(size_of(event.to_record()) for event in events[1:])
     inbox.give_back([taken])
     assert inbox.size == sum(size_of(event.to_record()) for event in events)
-    assert Inbox(inbox.to_json()).size == inbox.size
+    assert Inbox(inbox.record()).size == inbox.size
     for _ in events:
         inbox.take(_like("a"))
     assert inbox.size == 0
@@ -206,10 +206,10 @@ def test_survives_as_json() -> None:
     """Kept events and seen ids survive a suspension as plain JSON."""
     inbox = Inbox()
     inbox.deliver(CloudEvent("1", "s", "a", {"x": 1}, {"subject": "y"}))
-    again = Inbox(json.loads(json.dumps(inbox.to_json())))
+    again = _resumed(inbox)
     assert again.kept == inbox.kept
     assert not again.deliver(_event("a", "1"))
-    assert Inbox().to_json() == {}
+    assert Inbox().record() == InboxRecord()
 
 
 def test_what_was_seen_survives_what_was_kept() -> None:
@@ -218,8 +218,8 @@ def test_what_was_seen_survives_what_was_kept() -> None:
     seen.deliver(_event("a", "1"))
     seen.take(_like("a"))
     kept.deliver(_event("a"))
-    assert seen.to_json() == {"kept": [], "seen": [["s", "1"]]}
-    assert kept.to_json() == {"kept": [_event("a").to_record()], "seen": []}
+    assert seen.record() == InboxRecord(seen=[["s", "1"]])
+    assert kept.record() == InboxRecord([_event("a").to_record()])
 
 
 async def test_what_was_never_taken_goes_elsewhere() -> None:
@@ -232,7 +232,7 @@ async def test_what_was_never_taken_goes_elsewhere() -> None:
     assert taken is not None
     inbox.give_back([taken])
     inbox.deliver(_event("b", "3"))
-    inbox = Inbox(json.loads(json.dumps(inbox.to_json())))
+    inbox = _resumed(inbox)
     assert inbox.has_untaken
     assert [event.id for event in inbox.give_untaken()] == ["2"]
     assert ([event.id for event in inbox.kept], inbox.has_untaken) == (["1", "3"], False)
@@ -289,3 +289,8 @@ async def test_what_was_handed_over_in_vain_is_shown_to_those_that_searched_befo
     assert _id(inbox.take(_like("a"), "two")) == "1"
     assert _id(inbox.take(_like("b"), "three")) == "0"
     assert inbox.is_empty
+
+
+def _resumed(inbox: Inbox) -> Inbox:
+    """Return the inbox as it is after a suspension."""
+    return Inbox(InboxRecord.from_json(json.loads(json.dumps(inbox.record().to_json()))))

@@ -1,11 +1,11 @@
 """What iterations came to, and what is told before they begin."""
 
-from typing import Any, cast
+from typing import cast
 
 from swf_temporal import simulate
 from swf_temporal.data import JSON
 from swf_temporal.runtime.host import Host
-from swf_temporal.runtime.outputs import Outputs, parts_in
+from swf_temporal.runtime.outputs import Front
 
 
 class Holding:
@@ -34,31 +34,19 @@ async def test_outputs_are_in_their_order_wherever_they_are() -> None:
     """What was handed over comes before what was added since; a run that goes on has them all."""
     holding = Holding()
     host = cast("Host", holding)
-    front: dict[str, Any] = {}
-    outputs = Outputs(front)
-    for number in range(2):
-        outputs.append(number)
-    outputs.hand_over(host)
-    outputs.hand_over(host)
-    outputs.append(2)
-    assert front == {"outputs": [2], "parts": [0, 1]}
-    assert await Outputs(front).all(host) == [0, 1, 2]
+    front = Front(3, outputs=[0, 1])
+    front.hand_over(host)
+    front.hand_over(host)
+    front.outputs.append(2)
+    assert front == Front(3, outputs=[2], parts=[0, 1])
+    assert await Front.from_json(front.to_json()).all_outputs(host) == [0, 1, 2]
     assert holding.parts == {}
     assert holding.had_control == 2
 
 
 async def test_what_was_never_handed_over_is_all() -> None:
     """A host that holds nothing leaves it to the progress."""
-    outputs = Outputs({})
-    outputs.append(1)
-    assert await outputs.all(cast("Host", Holding())) == [1]
-
-
-def test_parts_are_found_in_frames_and_not_in_data() -> None:
-    """Data may have fields of these names."""
-    front = {"parts": [7], "outputs": [{"front": {"parts": [1]}}]}
-    frame = {"walk": {"data": {"front": {"parts": [2]}}, "run": {"body": {"front": front}}}, "running": [{"front": {}}]}
-    assert parts_in(frame) == [7]
+    assert await Front(1, outputs=[1]).all_outputs(cast("Host", Holding())) == [1]
 
 
 def test_data_that_no_execution_can_carry_on_are_told_before_the_first_call() -> None:

@@ -105,7 +105,7 @@ async def test_a_run_that_waits_for_an_event_is_suspended_at_once() -> None:
     outcome = running.result()
     assert isinstance(outcome, Suspended)
     assert set(outcome.progress) == {"frame", "input", "started"}
-    assert outcome.progress["frame"] == run.frame
+    assert outcome.progress["frame"] == run.execution.frame.to_json()
     assert not run.awaited
 
 

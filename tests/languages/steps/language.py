@@ -8,6 +8,7 @@ steps:
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Self
 
 from swf_temporal.calls import Function
@@ -17,7 +18,7 @@ from swf_temporal.errors import Problem
 from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.outline import Outline, Part, Way, Work, in_a_line
 from swf_temporal.languages.port import Checked, Definition, FunctionUse, Language
-from swf_temporal.runtime.execution import ExecutionBase
+from swf_temporal.runtime.execution import ExecutionBase, ExecutionFrame
 from swf_temporal.runtime.host import Completed, FunctionCall, TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
 from swf_temporal.text.located import Object, plain
@@ -27,38 +28,49 @@ from swf_temporal.text.resources import Fetch, nothing
 KINDS = ("set", "wait", "call")
 
 
-class StepsExecution(ExecutionBase):
+@dataclass(slots=True)
+class StepsFrame(ExecutionFrame):
+    """How far some steps are."""
+
+    at: int = 0
+    """How many were taken."""
+    until: float | None = None
+    """When a wait is over."""
+
+
+class StepsExecution(ExecutionBase[StepsFrame]):
     """Takes one step after the other; the frame knows how many were taken."""
 
-    def __init__(self, definition: "StepsDefinition", run: Run) -> None:
-        super().__init__(run)
+    def __init__(self, definition: "StepsDefinition", run: Run, frame: StepsFrame) -> None:
+        super().__init__(run, frame)
         self.definition = definition
 
     async def execute(self) -> Completed:
         """Run to the end."""
-        frame = self.run.frame
+        frame = self.frame
         for index, (kind, value) in enumerate(self.definition.steps):
-            if index < frame.setdefault("at", 0):
+            if index < frame.at:
                 continue
             self.run.checkpoint()
-            data, path = frame.setdefault("data", self.run.input), f"{index} {kind}"
-            if frame.get("state") != path:
-                frame["state"] = path
+            data, path = frame.data, f"{index} {kind}"
+            if frame.state != path:
+                frame.state = path
                 self.emit(TraceKind.STATE_ENTERED, path)
             if kind == "set":
                 # Under the second number, which only tests know, a step forgets what there was.
                 data = value if self.run.semantics >= 2 else merge(data, value)
             elif kind == "wait":
-                until = frame.setdefault("until", self.run.time() + parse_duration(value).total_seconds())
-                await self.run.sleep_until(until, path)
-                del frame["until"]
+                if frame.until is None:
+                    frame.until = self.run.time() + parse_duration(value).total_seconds()
+                await self.run.sleep_until(frame.until, path)
+                frame.until = None
             else:
                 function = Function(value, "custom")
                 call = FunctionCall(self.run.next_id(f"{path}/{value}"), function, data, state=path, action=value)
                 data = merge(data, await self.run.host.invoke(call))
             self.emit(TraceKind.STATE_LEFT, path)
-            frame["at"], frame["data"] = index + 1, data
-        return Completed(frame.get("data", self.run.input))
+            frame.at, frame.data = index + 1, data
+        return Completed(frame.data)
 
     def emit(self, kind: TraceKind, path: str) -> None:
         """Add a step to the trace."""
@@ -104,9 +116,10 @@ class StepsProgram:
     def __init__(self, definition: StepsDefinition, semantics: int) -> None:
         self.definition, self.id, self.semantics = definition, definition.id, semantics
 
-    def begin(self, run: Run, record: Mapping[str, Any]) -> StepsExecution:  # noqa: ARG002 - the frame says it all
+    def begin(self, run: Run, frame: Mapping[str, Any] | None) -> StepsExecution:
         """Return what runs for *run*."""
-        return StepsExecution(self.definition, run)
+        begun = StepsFrame(run.input) if frame is None else StepsFrame.from_json(frame)
+        return StepsExecution(self.definition, run, begun)
 
 
 class Steps(LanguageBase):

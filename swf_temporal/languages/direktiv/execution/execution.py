@@ -5,6 +5,7 @@ error in any of these goes to the state's own catches.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.data import JSON
@@ -17,69 +18,71 @@ from swf_temporal.languages.direktiv.execution.outcome import Leaving
 from swf_temporal.languages.direktiv.execution.states import logic_of, waits
 from swf_temporal.languages.direktiv.execution.timeouts import seconds_of, timeouts_of
 from swf_temporal.languages.direktiv.model.states import State
-from swf_temporal.runtime.execution import ExecutionBase
+from swf_temporal.runtime.execution import ExecutionBase, ExecutionFrame
 from swf_temporal.runtime.host import Completed, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
+from swf_temporal.runtime.outputs import Front
 from swf_temporal.runtime.run import Run
 
 if TYPE_CHECKING:
     from swf_temporal.languages.direktiv.execution.program import DirektivProgram
 
 
-class DirektivExecution(ExecutionBase):
-    """One running instance. All that it knows stands in the frame of its run."""
+@dataclass(slots=True)
+class DirektivFrame(ExecutionFrame):
+    """How far an instance is."""
 
-    def __init__(self, program: "DirektivProgram", run: Run) -> None:
-        super().__init__(run)
+    front: Front | None = None
+    """Of a foreach that is running."""
+    rest: Frame = field(default_factory=dict)
+
+
+class DirektivExecution(ExecutionBase[DirektivFrame]):
+    """One running instance. All that it knows stands in its frame."""
+
+    def __init__(self, program: "DirektivProgram", run: Run, frame: Mapping[str, Any] | None) -> None:
+        begun = DirektivFrame(instance_data(run.input), program.workflow.first)
+        super().__init__(run, begun if frame is None else DirektivFrame.from_json(frame))
         self.program = program
-        self.error = run.frame.get("error")
-        self.metadata = run.frame.get("metadata")
         timeouts = timeouts_of(program.workflow.timeouts)
         self._soft, self._hard = run.started + timeouts.soft, run.started + timeouts.hard
 
     @property
-    def frame(self) -> Frame:
-        """How far the instance is: its state, its data, and what stands below."""
-        return self.run.frame
-
-    @property
     def thread(self) -> Mapping[str, str]:
         """The variables of the scope `thread` that it has: by their keys, the instances that made them."""
-        made: dict[str, str] = self.frame.get("thread", {})
+        made: dict[str, str] = self.frame.rest.get("thread", {})
         return {**self.run.instance.thread, **made}
 
     def begin_thread_variable(self, key: str) -> None:
         """Have a variable of the scope `thread`: one that its caller had is the caller's still."""
         if key not in self.thread:
-            self.frame.setdefault("thread", {})[key] = self.run.instance.instance_id
+            self.frame.rest.setdefault("thread", {})[key] = self.run.instance.instance_id
 
     async def execute(self) -> Completed:
         """Run to the end. Raises the WorkflowFault that the instance failed with."""
         frame, run = self.frame, self.run
-        if "state" not in frame:
-            frame["state"], frame["data"] = self.program.workflow.first, instance_data(run.input)
-        while frame["state"] is not None:
+        while frame.state is not None:
             run.checkpoint()
             await run.pacing.give_way()
             if run.time() >= self._hard:
                 raise _hard_timeout()
-            await self._pass(self.program.states[frame["state"]])
-        if "failed" in frame:
-            raise codes.fault(frame["failed"]["code"], frame["failed"]["msg"])
-        return Completed(frame["data"])
+            await self._pass(self.program.states[frame.state])
+        if "failed" in frame.rest:
+            raise codes.fault(frame.rest["failed"]["code"], frame.rest["failed"]["msg"])
+        return Completed(frame.data)
 
     def fail_at_end(self, code: str, message: str) -> None:
         """Let the instance fail once it has come to its end. Raises the error of a second time."""
-        if "failed" in self.frame:
+        if "failed" in self.frame.rest:
             raise codes.fault(codes.MULTIPLE_ERRORS, "the instance has failed already, and cannot fail twice")
-        self.frame["failed"] = {"code": code, "msg": message}
+        self.frame.rest["failed"] = {"code": code, "msg": message}
 
     async def _pass(self, state: State) -> None:
         """Run one state, and go on to the next."""
         frame = self.frame
-        is_resumed = "run" in frame
-        own: Frame = frame.setdefault("run", {"since": self.run.time()})
-        lane = Lane(self, state.id, own, frame["data"])
+        is_resumed = "run" in frame.rest
+        own: Frame = frame.rest.setdefault("run", {"since": self.run.time()})
+        lane = Lane(self, state.id, own, frame.data)
         if "entered" not in own:
             own["entered"] = True
             lane.emit(TraceKind.STATE_ENTERED, state.id, type=state.type)
@@ -89,8 +92,9 @@ class DirektivExecution(ExecutionBase):
             fault.state = fault.state or state.id
             data, target = self._caught(state, fault, lane)
         lane.emit(TraceKind.STATE_LEFT, state.id)
-        frame["data"], frame["state"] = data, target or None
-        del frame["run"]
+        frame.data, frame.state = data, target or None
+        frame.front = None
+        del frame.rest["run"]
 
     async def _run(self, state: State, lane: Lane, *, is_resumed: bool) -> tuple[JSON, str | None]:
         if "logged" not in lane.frame:
@@ -98,7 +102,7 @@ class DirektivExecution(ExecutionBase):
             if state.log is not None:
                 lane.emit(TraceKind.LOGGED, state.id, value=lane.evaluate(state.log, lane.data))
             if state.metadata is not None:
-                self.metadata = self.frame["metadata"] = lane.evaluate(state.metadata, lane.data)
+                self.frame.metadata = lane.evaluate(state.metadata, lane.data)
                 lane.emit(TraceKind.METADATA_SET, state.id, value=self.metadata)
         left = await self._in_time(state, lane, is_resumed=is_resumed)
         return transformed(left.transform, left.data, lane), left.transition
@@ -111,7 +115,7 @@ class DirektivExecution(ExecutionBase):
         if not waits(state):
             return await logic_of(state, lane)
         due = [lane.frame["since"] + seconds_of(state), self._hard]
-        if "interrupted" not in self.frame:
+        if "interrupted" not in self.frame.rest:
             due.append(self._soft)
         if min(due) <= self.run.time() and not is_resumed:
             raise self._expired()
@@ -126,7 +130,7 @@ class DirektivExecution(ExecutionBase):
         if now >= self._hard:
             return _hard_timeout()
         if now >= self._soft:
-            self.frame["interrupted"] = True
+            self.frame.rest["interrupted"] = True
         return codes.fault(codes.SOFT_TIMEOUT, "operation timed out")
 
     def _caught(self, state: State, fault: WorkflowFault, lane: Lane) -> tuple[JSON, str | None]:
@@ -136,8 +140,8 @@ class DirektivExecution(ExecutionBase):
             raise fault
         code, message = codes.code_and_message(fault)
         error: dict[str, Any] = {"code": code, "msg": message}
-        self.frame["data"] = data = with_result(lane.data, "error", error)
-        self.error = self.frame["error"] = error
+        self.frame.data = data = with_result(lane.data, "error", error)
+        self.frame.error = error
         catch = catch_for(code, state.catch)
         if catch is None:
             raise _under_code(fault, code, message)

@@ -26,9 +26,9 @@ class DirektivProgram:
         self.functions: dict[str, Function] = {function.id: function for function in workflow.functions}
         self._schemas: dict[str, DataSchemaValidator] = {}
 
-    def begin(self, run: Run, record: Mapping[str, Any]) -> DirektivExecution:  # noqa: ARG002 - the frame says it all
+    def begin(self, run: Run, frame: Mapping[str, Any] | None) -> DirektivExecution:
         """Return what runs for *run*."""
-        return DirektivExecution(self, run)
+        return DirektivExecution(self, run, frame)
 
     def schema(self, state: str, schema: Any) -> DataSchemaValidator:
         """Return the JSON Schema of a `validate` state. Raises BadSchema."""

@@ -32,7 +32,7 @@ from swf_temporal.languages.serverless_workflow.execution.outlasting import (
 from swf_temporal.languages.serverless_workflow.execution.result_retries import with_result_retries
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
-from swf_temporal.runtime.host import Attempts, FunctionCall, SecretTemplate, SubflowCall, TraceKind
+from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.joining import MISSING, Path, join
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.trace import ActionStarted
@@ -205,8 +205,8 @@ async def _call_function(
 
     call_id: str = lane.run.next_id(f"{lane.path}/{name}") if kept is None else kept["id"]
 
-    def keep(facts: dict[str, Any]) -> None:  # without the call, which has it: a cycle for each call is slow to collect
-        lane.frame["attempts"] = {**facts, "id": call_id, "arguments": arguments}
+    def keep(made: CallAttempts) -> None:  # without the call, which has it: a cycle for each call is slow to collect
+        lane.frame["attempts"] = {"made": made.to_json(), "id": call_id, "arguments": arguments}
 
     call = FunctionCall(
         id=call_id,
@@ -222,7 +222,11 @@ async def _call_function(
         secrets=lane.program.workflow.secrets if deferred or _may_need_credentials(function) else (),
         selection_set=lane.fill(ref.selection_set, data),
         fire_and_forget=ref.invoke == "async",
-        attempts=None if ref.invoke == "async" else Attempts(kept, keep, lane.run.sleep_until),
+        attempts=None
+        if ref.invoke == "async"
+        else Attempts(
+            CallAttempts.from_json(kept["made"]) if kept and "made" in kept else None, keep, lane.run.sleep_until
+        ),
         outlast=call_outlasting(ref, function, lane),
     )
     result = await noted(lane.run.host.invoke(call), call, lane)

@@ -11,7 +11,7 @@ where it was: in the middle of a chain, and of the actions of a state, on the da
 Undoing is not recursive: what the states that undo say of ends, and of compensation on their way, is ignored.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from swf_temporal.data import JSON
@@ -24,18 +24,14 @@ from swf_temporal.runtime.host import TraceKind
 class CompensationLog:
     """The states that were completed and can be undone, in their order, by their paths."""
 
-    def __init__(self, record: Iterable[str]) -> None:
-        self._paths = list(record)
+    def __init__(self, record: list[str]) -> None:
+        self._paths = record
         self.is_undoing = False
         """Whether what was done is being undone; only `undoing` sets it."""
 
     def __bool__(self) -> bool:
         """Tell whether there is anything to undo."""
         return bool(self._paths)
-
-    def to_json(self) -> list[JSON]:
-        """Return what must survive a suspension."""
-        return list(self._paths)
 
     @property
     def latest(self) -> str:
@@ -108,7 +104,7 @@ def _broken_off(data: JSON, lane: Lane) -> WalkFrame | None:
     execution = lane.execution
     if not execution.is_expired:
         return None
-    broken_off = execution.frame.get("walk", {}).get("run", {}).get("compensation", {})
+    broken_off = execution.walks.get("walk", {}).get("run", {}).get("compensation", {})
     walk = broken_off.pop("walk", None)
     if walk is None:
         return None

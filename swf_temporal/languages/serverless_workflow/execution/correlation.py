@@ -77,9 +77,9 @@ def value_in(event: CloudEvent, rule: Correlation) -> JSON:
 class CorrelationKeys:
     """The attributes that events have fixed, by which an instance knows its own."""
 
-    def __init__(self, record: Mapping[str, JSON]) -> None:
+    def __init__(self, record: dict[str, JSON]) -> None:
         """Go on with what a suspended instance had fixed."""
-        self._values = dict(record)
+        self._values = record
 
     def to_json(self) -> dict[str, JSON]:
         """Return what must survive a suspension."""

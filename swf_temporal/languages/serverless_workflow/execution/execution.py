@@ -4,10 +4,11 @@
 run before a timeout are walks of their own. Everything that waits asks the run.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import NotActive, TransitionRefused, WorkflowFault
@@ -17,6 +18,7 @@ from swf_temporal.languages.serverless_workflow.execution.correlation import Cor
 from swf_temporal.languages.serverless_workflow.execution.events import produce_all
 from swf_temporal.languages.serverless_workflow.execution.execution_timeout import Expired, run_in_time
 from swf_temporal.languages.serverless_workflow.execution.frames import (
+    ForeachFront,
     InstanceFrame,
     IterationFrame,
     LeftRunningFrame,
@@ -30,6 +32,7 @@ from swf_temporal.languages.serverless_workflow.execution.run_state import State
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.execution.step import Ended, Terminated
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
+from swf_temporal.records import Record
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
 from swf_temporal.runtime.joining import Group
 from swf_temporal.runtime.run import Run
@@ -38,31 +41,39 @@ if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.program import Program
 
 
-class ExecutionRecord(TypedDict):
-    """The record of an execution that survives a suspension, beside what its run keeps."""
+@dataclass(slots=True)
+class ExecutionFrame(Record):
+    """How far an execution is."""
 
-    correlation: dict[str, JSON]
+    walks: dict[str, Any] = field(default_factory=dict)
+    fronts: dict[str, ForeachFront] = field(default_factory=dict)
+    correlation: dict[str, JSON] = field(default_factory=dict)
     """The correlation keys."""
-    compensation: list[JSON]
+    compensation: list[str] = field(default_factory=list)
     """The compensation log."""
-    error: JSON
+    error: JSON = None
     """The error that was caught last."""
 
 
 class Execution:
     """One running workflow."""
 
-    def __init__(self, program: "Program", run: Run, record: Mapping[str, Any]) -> None:
+    def __init__(self, program: "Program", run: Run, record: ExecutionFrame) -> None:
         """Make an execution of *program* for *run*, which goes on from what another wrote in *record*."""
         self.run = run
-        self.frame = cast("InstanceFrame", run.frame)
+        self.frame = record
+        self.walks = cast("InstanceFrame", record.walks)
         self.program = program
-        self._error: JSON = record.get("error")
-        self.compensation = CompensationLog(record.get("compensation", ()))
-        self.correlation = CorrelationKeys(record.get("correlation", {}))
+        self.compensation = CompensationLog(record.compensation)
+        self.correlation = CorrelationKeys(record.correlation)
         self._soft_deadline: float | None = None
         self._group: Group[Ended] = Group()
         self._about: dict[str, JSON] | None = None
+
+    @property
+    def fronts(self) -> dict[str, ForeachFront]:
+        """The fronts of all foreach that are running."""
+        return self.frame.fronts
 
     # For the run
 
@@ -72,14 +83,6 @@ class Execution:
         self._set_parameters()
         return await run_in_time(self)
 
-    def record(self) -> ExecutionRecord:
-        """Return what must survive a suspension."""
-        return {
-            "correlation": self.correlation.to_json(),
-            "compensation": self.compensation.to_json(),
-            "error": self._error,
-        }
-
     def abandon(self) -> None:
         """Undo nothing when what waits is ended: a run that only waits was not cancelled."""
         self.compensation.clear()
@@ -87,7 +90,7 @@ class Execution:
     @property
     def is_cancelled(self) -> bool:
         """Whether it was cancelled, and undoes what it did."""
-        return "cancelled" in self.frame
+        return "cancelled" in self.walks
 
     @property
     def metadata(self) -> JSON:
@@ -97,16 +100,16 @@ class Execution:
     @property
     def is_expired(self) -> bool:
         """Whether the workflow's time was over before it ended."""
-        return "expired" in self.frame
+        return "expired" in self.walks
 
     @property
     def error(self) -> JSON:
         """The error that was caught last, as expressions see it."""
-        return self._error
+        return self.frame.error
 
     def caught(self, fault: WorkflowFault) -> None:
         """Let expressions see *fault* from now on."""
-        self._error = fault.public()
+        self.frame.error = fault.public()
 
     @contextmanager
     def soft_deadline(self, moment: float) -> Iterator[None]:
@@ -125,24 +128,24 @@ class Execution:
     @property
     def state(self) -> str | None:
         """The state that is running now."""
-        return innermost_walk(self.frame).get("state")
+        return innermost_walk(self.walks).get("state")
 
     @property
     def data(self) -> JSON:
         """The data that the running state began with."""
-        data: JSON = innermost_walk(self.frame).get("data", self.run.input)
+        data: JSON = innermost_walk(self.walks).get("data", self.run.input)
         return data
 
     @property
     def latest_data(self) -> JSON:
         """The data as the actions of the running state have left it."""
-        return latest_data(walk_under_way(self.frame), self.run.input)
+        return latest_data(walk_under_way(self.walks), self.run.input)
 
     # For lanes
 
     def is_starting(self, state: State) -> bool:
         """Tell whether *state* is where the instance, or a round of one that is kept active, starts: none led there."""
-        is_first = state.name == self.program.scope.start and "moved" not in self.frame.get("walk", {})
+        is_first = state.name == self.program.scope.start and "moved" not in self.walks.get("walk", {})
         return is_first and not self.compensation.is_undoing and not self.is_expired
 
     # Walking
@@ -197,14 +200,14 @@ class Execution:
             return await self.walk(start, data, frame)
 
         async def walk() -> Ended:
-            if "ended" not in self.frame:
+            if "ended" not in self.walks:
                 ended = await self.walk(start, data, frame)
                 if ended.end.terminate:
                     raise self.terminated(ended)
-                self.frame["ended"] = ended.data
-            return Ended(self.frame["ended"], End())
+                self.walks["ended"] = ended.data
+            return Ended(self.walks["ended"], End())
 
-        left = self.frame.setdefault("running", [])
+        left = self.walks.setdefault("running", [])
         return await self._group.run(walk, [partial(self._run_left, one) for one in left])
 
     def terminated(self, ended: Ended) -> Terminated:
@@ -227,7 +230,7 @@ class Execution:
             "data": data,
             "variables": {name: value for name, value in lane.variables.items() if name not in own},
         }
-        self.frame["running"].append(frame)
+        self.walks["running"].append(frame)
         self._group.add(partial(self._run_left, frame))
 
     def lane_left(self, frame: LeftRunningFrame) -> Lane[LeftRunningFrame]:
@@ -238,7 +241,7 @@ class Execution:
 
     async def _run_left(self, frame: LeftRunningFrame) -> None:
         await self.lane_left(frame).run_scope(frame["scope"], frame["data"])
-        self.frame["running"] = [one for one in self.frame["running"] if one is not frame]
+        self.walks["running"] = [one for one in self.walks["running"] if one is not frame]
 
     async def _leave(self, state: State, left: StateResult, lane: Lane[StateFrame]) -> tuple[JSON, Transition | End]:
         """Do what leaving a state asks for, in the order of the specification: compensate, then produce events.
@@ -277,7 +280,7 @@ class Execution:
                 "startTime": self.run.started,
                 "input": self.run.input,
             }
-        about = self._about if self._error is None else {**self._about, "error": self._error}
+        about = self._about if self.frame.error is None else {**self._about, "error": self.frame.error}
         return {"WORKFLOW": about, "CONST": self.program.constants, "__now": self.run.time()}
 
     def note_timeout(self) -> None:
@@ -287,7 +290,7 @@ class Execution:
     def _check_active(self) -> None:
         """Raise NotActive if this run begins before or after the time in which the workflow is active."""
         window = self.program.scope.window
-        if not self.frame and not is_active(window, self.run.host.now()):
+        if self.run.is_new and not is_active(window, self.run.host.now()):
             self.run.emit(TraceKind.NOT_ACTIVE, self.program.id, interval=window)
             raise NotActive(f"workflow {self.program.id!r} is active in {window} only: this run does not begin")
 

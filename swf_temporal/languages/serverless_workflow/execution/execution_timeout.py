@@ -35,7 +35,7 @@ async def run_in_time(execution: "Execution") -> Completed | ContinuedAs:
     any other does. Without a `runBefore` it fails with TimedOut. A run that is cancelled undoes what it did if its
     definition asks for that by `metadata.compensateOnCancel`. Data that does not fit its schema ends a run as well.
     """
-    frame = execution.frame
+    frame = execution.walks
     check_input(execution)
     if "cancelled" not in frame:
         try:
@@ -58,7 +58,7 @@ def _undoes_when_cancelled(execution: "Execution") -> bool:
 
 def _undone_so_far(execution: "Execution") -> UndoingFrame:
     """Return how far a compensation is that the cancellation broke off: it goes on, and undoes nothing twice."""
-    run = walk_under_way(execution.frame).get("run", {})
+    run = walk_under_way(execution.walks).get("run", {})
     return {"compensation": run["compensation"]} if "compensation" in run else {}
 
 
@@ -68,7 +68,7 @@ async def _run_in_time(execution: "Execution") -> Completed | ContinuedAs:
         _check_run_before(timeout.run_before, execution)
     if timeout is None:
         return await _run_through(execution)
-    frame = execution.frame
+    frame = execution.walks
     if "expired" not in frame:
         outcome = await _run_until(timeout, execution)
         if outcome is not None:
@@ -128,7 +128,7 @@ async def _idle_at(moment: float, execution: "Execution") -> None:
 
 def _is_idle(execution: "Execution") -> bool:
     """Tell whether a round has ended, and no other has begun: no event of it has come."""
-    frame = execution.frame
+    frame = execution.walks
     if "idle" in frame:
         return True
     walk = frame.get("walk", {})
@@ -139,7 +139,7 @@ def _is_idle(execution: "Execution") -> bool:
 async def _run_through(execution: "Execution") -> Completed | ContinuedAs:
     """Walk from the start state to an end, and begin again as long as the workflow is to be kept active."""
     workflow = execution.program.workflow
-    frame = execution.frame
+    frame = execution.walks
     start = workflow.start_state
     while True:
         if "idle" in frame:
@@ -193,14 +193,14 @@ def _limit(given: JSON, data: JSON, lane: Lane) -> Limit | None:
 
 def _give_back(execution: "Execution") -> None:
     """Give the events back that the state had taken that was broken off: those that run now may wait for them."""
-    walk = innermost_walk(execution.frame)
+    walk = innermost_walk(execution.walks)
     run = walk.get("run")
     if run is not None:
         name = walk["state"]
         scope = execution.program.scope
         lane = Lane(execution, scope.state(name), run, execution.variables(), scope.path_of(name), scope)
         give_back(run.get("body", {}), lane)
-    for left in execution.frame.get("running", ()):
+    for left in execution.walks.get("running", ()):
         give_back_within(left, left["scope"], execution.lane_left(left))
 
 
@@ -208,4 +208,4 @@ def _lane(execution: "Execution") -> Lane[InstanceFrame]:
     """Return a lane for what belongs to no state."""
     workflow = execution.program.workflow
     scope = execution.program.scope
-    return Lane(execution, workflow.states[0], execution.frame, execution.variables(), "", scope)
+    return Lane(execution, workflow.states[0], execution.walks, execution.variables(), "", scope)

@@ -13,9 +13,12 @@ An instance's data stands in a frame where work on it begins (`WalkFrame.data`) 
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypedDict, cast
 
 from swf_temporal.data import JSON
+from swf_temporal.runtime.outputs import Front
+from swf_temporal.runtime.progress import Value
 
 Deadline: TypeAlias = Literal[
     "deadline", "single", "action timeout", "result timeout", "until", "before", "after",
@@ -100,21 +103,19 @@ class IterationFrame(SequenceFrame, total=False):
     """What it came to, in place of `effects`: of one that held states, and of one with an output collection."""
 
 
-class FrontFrame(Frame, total=False):
-    """The iterations of a foreach that are complete from the first on: they have no frames of their own any more."""
+@dataclass(slots=True)
+class ForeachFront(Front):
+    """The iterations of a foreach state that are complete, from the first on."""
 
-    count: int
-    """How many they are."""
-    of: int
-    """How many iterations there are in all."""
-    data: JSON
+    data: Value | None = None
     """Of a state without outputs to keep: its data with the results of these iterations."""
-    outputs: list[JSON]
-    """What each of them came to, where that goes into an output collection, or they held states."""
-    parts: list[int]
-    """The parts that the host holds of these outputs, before those that stand here: see `runtime/outputs.py`."""
-    over: bool
+    over: bool = False
     """Whether what iterations came to, in the front or not, lets no further one begin."""
+
+    @property
+    def results(self) -> JSON:
+        """What they came to, as far as it stands here."""
+        return self.outputs if self.data is None else self.data.value
 
 
 class TimedFrame(Frame, total=False):
@@ -154,8 +155,7 @@ class BodyFrame(SequenceFrame, total=False):
     """Of an event state: how many of its entries are done with; of one with event expressions, which came true."""
     waits: "dict[str, TimedFrame]"
     """Of an event state with event expressions: until when each entry waits, by its number."""
-    front: FrontFrame
-    """Of a foreach: what is left of the iterations before those that have frames."""
+    has_front: bool
     begun: float
     """Of a foreach with a pause between iterations: when the latest of them begins."""
     actions: SequenceFrame

@@ -19,6 +19,7 @@ from swf_temporal.expressions.evaluation import NOTHING, Compiled
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     Deadline,
+    ForeachFront,
     Frame,
     InstanceFrame,
     IterationFrame,
@@ -266,8 +267,12 @@ class Instance(Protocol):
         """What was done and can be undone."""
 
     @property
-    def frame(self) -> InstanceFrame:
+    def walks(self) -> InstanceFrame:
         """The progress of the whole instance."""
+
+    @property
+    def fronts(self) -> dict[str, ForeachFront]:
+        """The fronts of all foreach that are running."""
 
     @property
     def data(self) -> JSON:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from swf_temporal.languages.serverless_workflow.execution.execution import Execution
+from swf_temporal.languages.serverless_workflow.execution.execution import Execution, ExecutionFrame
 from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.runtime.run import Run
 
@@ -11,6 +11,6 @@ from swf_temporal.runtime.run import Run
 class PreparedProgram(Program):
     """A program that runs can be begun with."""
 
-    def begin(self, run: Run, record: Mapping[str, Any]) -> Execution:
-        """Return what runs for *run*, going on from what an execution before wrote in *record*."""
-        return Execution(self, run, record)
+    def begin(self, run: Run, frame: Mapping[str, Any] | None) -> Execution:
+        """Return what runs for *run*, going on from the *frame* of an execution before."""
+        return Execution(self, run, ExecutionFrame() if frame is None else ExecutionFrame.from_json(frame))

@@ -6,7 +6,7 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.loading import load
-from swf_temporal.runtime.host import FunctionCall, SubflowCall, TraceEntry
+from swf_temporal.runtime.host import CallAttempts, FunctionCall, SubflowCall, TraceEntry
 from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.host import SimulatedHost
@@ -80,9 +80,9 @@ def test_attempts_go_on_where_a_run_was_suspended(monkeypatch: pytest.MonkeyPatc
 
     async def invoke(host: SimulatedHost, call: FunctionCall) -> JSON:
         assert call.attempts is not None
-        asked.append((call.id, call.arguments, call.attempts.kept and call.attempts.kept["attempt"]))
+        asked.append((call.id, call.arguments, call.attempts.kept and call.attempts.kept.key))
         if call.attempts.kept is None:
-            call.attempts.keep({"attempt": 1})
+            call.attempts.keep(CallAttempts("lot"))
             await call.attempts.pause(host.now().timestamp() + 60, "another attempt")
         return {"done": True}
 
@@ -102,7 +102,7 @@ def test_attempts_go_on_where_a_run_was_suspended(monkeypatch: pytest.MonkeyPatc
     context.on_trace = suspend
     assert context.run({}).output == {"done": True}
     (first, given, none), (second, again, kept) = asked
-    assert (first, none, kept) == ("Do/work#1", None, 1)
+    assert (first, none, kept) == ("Do/work#1", None, "lot")
     assert (second, again) == (first, given)
     assert started == ["work"]
 

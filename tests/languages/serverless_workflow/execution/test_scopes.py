@@ -82,7 +82,7 @@ def test_states_of_a_scope_are_known_by_their_paths() -> None:
 def test_a_walk_over_a_scope_goes_on_where_it_was_suspended() -> None:
     """What its frame says is done is not done again, and what is to be compensated is still known."""
     frame: WalkFrame = {"state": "Rest", "data": {"packed": True}, "moved": True}
-    walking = Walking({"frame": {"walk": {}}, "compensation": ["Ship/left/Ship"]})
+    walking = Walking({"frame": {"walks": {"walk": {}}, "compensation": ["Ship/left/Ship"]}})
     ended = walking.result(walking.execution.walk("Ship", {}, frame, walking.scope))
     assert ended == {"packed": True, "unpacked": True, "summed": True}
     assert [call for call, _ in walking.context.calls] == ["unpack"]

@@ -10,7 +10,7 @@ from swf_temporal.languages.direktiv.execution.outcome import Leaving
 from swf_temporal.languages.direktiv.model.states import ForeachState
 from swf_temporal.runtime.iterations import run_in_turn
 from swf_temporal.runtime.joining import Path, SuspendRequested
-from swf_temporal.runtime.outputs import Outputs
+from swf_temporal.runtime.outputs import Front
 
 MAX_AT_ONCE = 1000
 """How many calls are made at once: what an engine can hold, with room."""
@@ -24,10 +24,10 @@ async def run(state: ForeachState, lane: Lane) -> Leaving:
 
 async def _in_turn(state: ForeachState, elements: list[JSON], lane: Lane) -> list[JSON]:
     """Return the results of the calls. Of those that are complete from the first on, only these are kept."""
-    if "front" not in lane.frame:
+    front = lane.execution.frame.front
+    if front is None:
         lane.run.begin_iterations(lane.path, len(elements))
-    front: Frame = lane.frame.setdefault("front", {"count": 0, "of": len(elements)})
-    outputs = Outputs(front)
+        front = lane.execution.frame.front = Front(len(elements))
     frames: Frame = lane.frame.setdefault("lanes", {})
 
     def begin(index: int) -> Path[None] | None:
@@ -44,19 +44,19 @@ async def _in_turn(state: ForeachState, elements: list[JSON], lane: Lane) -> lis
         frame = frames.get(str(index), {})
         if "result" not in frame:
             return False
-        outputs.append(frame["result"])
-        front["count"] = index + 1
+        front.outputs.append(frame["result"])
+        front.count = index + 1
         del frames[str(index)]
         lane.run.forget_iteration(lane.path, index, {state.action.function})
         return True
 
     try:
-        await run_in_turn(len(elements), front["count"], begin, fold, window=MAX_AT_ONCE)
+        await run_in_turn(len(elements), front.count, begin, fold, window=MAX_AT_ONCE)
     except SuspendRequested:
-        outputs.hand_over(lane.run.host)
+        front.hand_over(lane.run.host)
         raise
     lane.run.begin_iterations(lane.path)
-    return await outputs.all(lane.run.host)
+    return await front.all_outputs(lane.run.host)
 
 
 def _elements(state: ForeachState, lane: Lane) -> list[JSON]:

@@ -15,7 +15,7 @@ from swf_temporal.languages.serverless_workflow.execution.actions import name_of
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     ActionResult,
     BodyFrame,
-    FrontFrame,
+    ForeachFront,
     IterationFrame,
     complete_iteration,
     forget_iteration,
@@ -29,7 +29,7 @@ from swf_temporal.languages.serverless_workflow.execution.wording import describ
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState
 from swf_temporal.runtime.iterations import run_in_turn
 from swf_temporal.runtime.joining import Path, SuspendRequested
-from swf_temporal.runtime.outputs import Outputs
+from swf_temporal.runtime.progress import Value
 
 MAX_AT_ONCE = 1000
 """The number of iterations that run at once where there is no batchSize: what an engine can hold, with room."""
@@ -64,40 +64,41 @@ class _Iterations:
     async def run(self, window: int) -> JSON:
         """Run them, and return the state's data with what they come to."""
         lane, state = self._lane, self._state
-        if "front" not in lane.frame:
+        if "has_front" not in lane.frame:
             lane.run.begin_iterations(lane.path, len(self._items) * max(1, len(state.actions)))
-        front = lane.frame.setdefault("front", {"count": 0, "of": len(self._items)})
+            lane.frame["has_front"] = True
+            lane.execution.fronts[lane.path] = ForeachFront(len(self._items))
+        front = lane.execution.fronts[lane.path]
         self._turns.go_on(front, lane.frame)
         keeps_outputs = state.output_collection is not None or state.scope is not None
-        outputs = Outputs(front) if keeps_outputs else None
-        folding = self._flow.folding(front.get("data", self._data), lane)
+        folding = self._flow.folding(self._data if front.data is None else front.data.value, lane)
 
         def fold(index: int) -> bool:
             part = complete_iteration(lane.frame, index)
             if part is None:
                 return False
-            if outputs is None:
+            if not keeps_outputs:
                 for effect in part["effects"]:
                     folding.apply(effect)
-                front["data"] = folding.data
+                front.data = Value(folding.data)
             elif "output" in part:
-                outputs.append(part["output"])
-            front["count"] = index + 1
+                front.outputs.append(part["output"])
+            front.count = index + 1
             forget_iteration(lane.frame, index)
             lane.run.forget_iteration(lane.path, index, self._actions)
             return True
 
         try:
-            await run_in_turn(len(self._items), front["count"], self._path, fold, window=window)
+            await run_in_turn(len(self._items), front.count, self._path, fold, window=window)
         except SuspendRequested:
             # A condition is asked of all outputs after each iteration: there they stay together.
-            if outputs is not None and state.until is None:
-                outputs.hand_over(lane.run.host)
+            if keeps_outputs and state.until is None:
+                front.hand_over(lane.run.host)
             raise
         lane.run.begin_iterations(lane.path)
-        if outputs is None:
+        if not keeps_outputs:
             return folding.data
-        return self._with_outputs(await outputs.all(lane.run.host))
+        return self._with_outputs(await front.all_outputs(lane.run.host))
 
     def _with_outputs(self, outputs: list[JSON]) -> JSON:
         if self._state.output_collection is not None:
@@ -166,17 +167,17 @@ class _Turns:
         self._data = data
         self._one_at_a_time = one_at_a_time
         self._outputs: list[JSON] = []
-        self._front: FrontFrame = {}
+        self._front = ForeachFront(0)
         self.are_over = False
         """Whether no further iteration begins."""
 
-    def go_on(self, front: FrontFrame, frame: BodyFrame) -> None:
+    def go_on(self, front: ForeachFront, frame: BodyFrame) -> None:
         """Go on where the state was: *front* and *frame* say how far it is."""
         self._front = front
-        self.are_over = front.get("over", False)
+        self.are_over = front.over
         if self._state.until is not None:
             behind = sorted((index, part) for _, index, part in parts_of(frame) if "output" in part)
-            self._outputs = [*front.get("outputs", ()), *(part["output"] for _, part in behind)]
+            self._outputs = [*front.outputs, *(part["output"] for _, part in behind)]
 
     def note(self, output: JSON, own: Lane[IterationFrame]) -> None:
         """Note what an iteration came to, after which the state may be complete.
@@ -193,7 +194,7 @@ class _Turns:
             seen = _appended(self._outputs, state.output_collection, seen, own)
         if isinstance(output, dict):
             seen = {**(seen if isinstance(seen, dict) else {}), **output}
-        self.are_over = self._front["over"] = own.holds(state.until, seen)
+        self.are_over = self._front.over = own.holds(state.until, seen)
 
     async def wait(self, index: int, own: Lane[IterationFrame], lane: Lane[BodyFrame]) -> None:
         """Wait until the iteration *index* of *lane* begins, whose turn it is now."""

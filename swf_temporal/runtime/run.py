@@ -223,6 +223,11 @@ class Run(Tracer):
             return
         await self._suspension.sleep(self._slept(remaining, moment, why))
 
+    async def wait_to_retry(self, moment: float, what: str) -> None:
+        """Wait until the next attempt at *what* begins."""
+        await self.sleep_until(moment, f"retry of {what}")
+        self.checkpoint()
+
     async def _slept(self, seconds: float, moment: float, why: str) -> None:
         await self.host.sleep(timedelta(seconds=seconds), why)
         await self._turns.at(moment)

@@ -14,14 +14,14 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import NotActive, TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.function_types import operation_type
-from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce
-from swf_temporal.languages.serverless_workflow.execution.frames import (
+from swf_temporal.languages.serverless_workflow.execution.action_frames import (
     ActionFrame,
     ActionResult,
+    BesideFrame,
+    CallFrame,
     SequenceFrame,
-    keep_result,
-    parallel_action,
 )
+from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce
 from swf_temporal.languages.serverless_workflow.execution.functions import priority_of
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.outlasting import (
@@ -32,8 +32,10 @@ from swf_temporal.languages.serverless_workflow.execution.outlasting import (
 from swf_temporal.languages.serverless_workflow.execution.result_retries import with_result_retries
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
+from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.joining import MISSING, Path, join
+from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.trace import ActionStarted
 
@@ -70,7 +72,7 @@ async def run_actions(
         effects = await join([_alone(action, i, data, lane, timeout) for i, action in enumerate(actions)])
         done = [effect for effect in effects if effect is not MISSING and effect is not None]
         data = lane.program.data_flow.apply_all(done, data, lane)
-        lane.frame["data"] = data
+        lane.frame.data = Value(data)
         return data
     return await run_sequence(actions, data, lane, timeout)
 
@@ -84,23 +86,21 @@ async def run_sequence(
 ) -> JSON:
     """Run *actions* one after the other and return the data with their effects, which are added to *effects*."""
     frame = lane.frame
-    index = frame.get("at", 0)
     if effects is None:
-        data = frame.get("data", data)
+        data = data if frame.data is None else frame.data.value
     elif effects:
         # A copy of the data in each of a thousand iterations would be more than a run can carry.
         data = apply_each(effects, data, lane)
-    while index < len(actions):
-        own = lane.child(frame.setdefault("action", {}), lane.path)
-        effect = await run_action(actions[index], data, own, timeout)
+    while frame.at < len(actions):
+        frame.action = frame.action or ActionFrame()
+        effect = await run_action(actions[frame.at], data, lane.child(frame.action, lane.path), timeout)
         data = apply(effect, data, lane)
-        index += 1
-        frame["at"] = index
+        frame.at += 1
         if effects is None:
-            frame["data"] = data
+            frame.data = Value(data)
         elif effect is not None:
             effects.append(effect)
-        del frame["action"]
+        frame.action = None
     return data
 
 
@@ -121,21 +121,25 @@ async def _run(
 ) -> ActionResult | None:
     frame = lane.frame
     await lane.run.pacing.yield_if_long()
-    if "condition" not in frame:
-        frame["condition"] = action.condition is None or lane.holds(action.condition, data)
-        if not frame["condition"]:
+    if frame.holds is None:
+        frame.holds = action.condition is None or lane.holds(action.condition, data)
+        if not frame.holds:
             lane.emit(TraceKind.ACTION_SKIPPED, name)
-    if not frame["condition"]:
+    if not frame.holds:
         return None
     if action.sleep is not None and action.sleep.before:
-        await lane.pause("before", action.sleep.before, data, f"before {name}")
+        why = f"before {name}"
+        frame.before = lane.pause_until(frame.before, action.sleep.before, data, why)
+        await lane.run.sleep_until(frame.before, why)
 
     def attempt() -> Coroutine[Any, Any, ActionResult]:
         return _performed(action, name, data, lane, timeout)
 
     effect = await (with_result_retries(action, name, attempt, lane) if action.result_retries else attempt())
     if action.sleep is not None and action.sleep.after:
-        await lane.pause("after", action.sleep.after, data, f"after {name}")
+        why = f"after {name}"
+        frame.after = lane.pause_until(frame.after, action.sleep.after, data, why)
+        await lane.run.sleep_until(frame.after, why)
     return effect
 
 
@@ -143,11 +147,13 @@ def _alone(
     action: Action, index: int, data: JSON, lane: Lane[SequenceFrame], timeout: str | None
 ) -> Path[ActionResult | None]:
     async def path() -> ActionResult | None:
-        own = lane.child(parallel_action(lane.frame, index), f"{lane.path}/{index}")
-        if "effect" not in own.frame:
-            effect = await run_action(action, data, own, timeout)
-            keep_result(own.frame, {"effect": effect})
-        return own.frame["effect"]
+        frame = lane.frame.beside.setdefault(index, BesideFrame())
+        if not frame.done:
+            frame.action = frame.action or ActionFrame()
+            own = lane.child(frame.action, f"{lane.path}/{index}")
+            frame.effect = await run_action(action, data, own, timeout)
+            frame.done, frame.action = True, None
+        return frame.effect
 
     return path
 
@@ -159,12 +165,11 @@ async def _performed(
     frame = lane.frame
     flow = lane.program.data_flow
     seen = data if _is_fire_and_forget(action) else flow.action_input(action, data, lane)
-    if "result" not in frame:
+    if not frame.done:
         result = await _invoke(action, name, seen, lane, timeout)
-        frame["result"] = None if result is NOTHING else result
-        frame["silent"] = result is NOTHING
+        frame.done, frame.result = True, None if result is NOTHING else Value(result)
         lane.emit(TraceKind.ACTION_COMPLETED, name, **({} if result is NOTHING else {"result": result}))
-    return [None, None] if frame["silent"] else flow.action_result(action, frame["result"], data, lane)
+    return ActionResult() if frame.result is None else flow.action_result(action, frame.result.value, data, lane)
 
 
 def _is_fire_and_forget(action: Action) -> bool:
@@ -189,10 +194,11 @@ async def _call_function(
     action: Action, ref: FunctionRef, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
 ) -> Any:
     function = lane.program.function(ref.ref_name)
-    kept = _kept(lane.frame)
-    arguments, deferred = _arguments(ref, data, lane) if kept is None else (kept["arguments"], None)
+    frame = lane.frame
+    begun = frame.call
+    arguments, deferred = _arguments(ref, data, lane) if begun is None else (begun.arguments, None)
     priority = priority_of(function)
-    if kept is None:
+    if begun is None:
         details: ActionStarted = {"function": function.name, "arguments": arguments}
         lane.emit(
             TraceKind.ACTION_STARTED, name, **(details if priority is None else {**details, "priority": priority})
@@ -203,10 +209,11 @@ async def _call_function(
         compiled = lane.program.expressions.expression(function.operation)
         return lane.with_variables({"args": arguments}).evaluate(compiled, data)
 
-    call_id: str = lane.run.next_id(f"{lane.path}/{name}") if kept is None else kept["id"]
+    call_id = lane.run.next_id(f"{lane.path}/{name}") if begun is None else begun.id
+    kept = None if begun is None else begun.attempts
 
     def keep(made: CallAttempts) -> None:  # without the call, which has it: a cycle for each call is slow to collect
-        lane.frame["attempts"] = {"made": made.to_json(), "id": call_id, "arguments": arguments}
+        frame.call = CallFrame(call_id, arguments, made)
 
     call = FunctionCall(
         id=call_id,
@@ -222,23 +229,12 @@ async def _call_function(
         secrets=lane.program.workflow.secrets if deferred or _may_need_credentials(function) else (),
         selection_set=lane.fill(ref.selection_set, data),
         fire_and_forget=ref.invoke == "async",
-        attempts=None
-        if ref.invoke == "async"
-        else Attempts(
-            CallAttempts.from_json(kept["made"]) if kept and "made" in kept else None, keep, lane.run.sleep_until
-        ),
+        attempts=None if ref.invoke == "async" else Attempts(kept, keep, lane.run.sleep_until),
         outlast=call_outlasting(ref, function, lane),
     )
     result = await noted(lane.run.host.invoke(call), call, lane)
-    lane.frame.pop("attempts", None)
+    frame.call = None
     return NOTHING if call.fire_and_forget else result
-
-
-def _kept(frame: ActionFrame) -> dict[str, Any] | None:
-    """Return what the frame has of a call that is under way: one that outlasts an execution has its arguments."""
-    if "call" in frame:
-        return {"id": frame["call"], "arguments": None}
-    return frame.get("attempts")
 
 
 def _arguments(ref: FunctionRef, data: JSON, lane: Lane) -> tuple[JSON, SecretTemplate | None]:
@@ -261,12 +257,13 @@ async def _run_subflow(
     action: Action, ref: SubflowRef, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
 ) -> Any:
     fire_and_forget = ref.invoke == "async"
-    if "attempt" not in lane.frame:
+    frame = lane.frame
+    if frame.attempts is None:
         lane.emit(TraceKind.ACTION_STARTED, name, subflow=ref.workflow_id)
 
     async def attempt() -> Any:
         call = SubflowCall(
-            id=lane.frame.get("call") or lane.run.next_id(f"{lane.path}/{name}"),
+            id=lane.run.next_id(f"{lane.path}/{name}") if frame.call is None else frame.call.id,
             workflow_id=ref.workflow_id,
             version=ref.version,
             data=data,
@@ -286,8 +283,9 @@ async def _run_subflow(
             raise
 
     rule = None if fire_and_forget else lane.program.retry_rule(action)
-    deadline = None if fire_and_forget else lane.deadline("action timeout", timeout, data)
-    result = await lane.within(deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}")
+    if not fire_and_forget:
+        frame.deadline = lane.deadline(frame.deadline, timeout, data)
+    result = await lane.within(frame.deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}")
     return NOTHING if fire_and_forget else result
 
 
@@ -295,24 +293,20 @@ async def _with_retries(
     attempt: Callable[[], Coroutine[Any, Any, Any]], rule: RetryRule | None, name: str, lane: Lane[ActionFrame]
 ) -> Any:
     """Make attempts until one succeeds or *rule* gives up; used where an attempt is more than one call."""
-    frame = lane.frame
-    number = frame.get("attempt", 1)
-    while True:
-        frame["attempt"] = number
-        if number > 1:
-            await lane.run.sleep_until(frame["again"], f"retry of {name}")
-            lane.run.checkpoint()
-        try:
-            return await attempt()
-        except WorkflowFault as fault:
-            is_covered = rule is not None and rule.covers(fault, slow_is_fatal=True)
-            delay = rule.delay_after(number) if rule is not None and is_covered else None
-            if delay is None:
-                fault.attempt = number
-                raise
-            lane.emit(TraceKind.ACTION_RETRIED, name, attempt=number, error=fault.name)
-            number += 1
-            frame["again"] = lane.run.time() + delay.total_seconds()
+    attempts = lane.frame.attempts = lane.frame.attempts or AttemptsFrame()
+
+    def again_at(outcome: Any) -> float | None:
+        if not isinstance(outcome, WorkflowFault):
+            return None
+        is_covered = rule is not None and rule.covers(outcome, slow_is_fatal=True)
+        delay = rule.delay_after(attempts.number) if rule is not None and is_covered else None
+        if delay is None:
+            outcome.attempt = attempts.number
+            return None
+        lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name)
+        return lane.run.time() + delay.total_seconds()
+
+    return await repeat(attempts, attempt, again_at, lambda moment: lane.run.wait_to_retry(moment, name))
 
 
 async def _exchange_events(
@@ -323,23 +317,23 @@ async def _exchange_events(
     An answer that does not come in time is asked for again as the action's retries say.
     """
     frame = lane.frame
-    if "attempt" not in frame:
+    if frame.attempts is None:
         lane.emit(TraceKind.ACTION_STARTED, name, event=ref.produce_event_ref)
 
     async def attempt() -> Any:
-        if "produced" not in frame:
+        if not frame.produced:
             await produce(ref.produce_event_ref, ref.data, ref.context_attributes, data, lane)
-            frame["produced"] = True
+            frame.produced = True
         if ref.invoke == "async" or ref.consume_event_ref is None:
             return NOTHING
-        limit = lane.deadline("result timeout", ref.consume_event_timeout, data)
-        taken = await wait_for_event([ref.consume_event_ref], limit, lane)
+        frame.answer_deadline = lane.deadline(frame.answer_deadline, ref.consume_event_timeout, data)
+        taken = await wait_for_event([ref.consume_event_ref], frame.answer_deadline, lane)
         if taken is None:
             # Another attempt asks anew, and has as much time.
-            del frame["produced"], frame["result timeout"]
+            frame.produced, frame.answer_deadline = False, None
             raise TimedOut(f"event {ref.consume_event_ref!r} did not come in time")
         return payload_of(lane.program.event(ref.consume_event_ref), taken[1])
 
     rule = None if ref.invoke == "async" else lane.program.retry_rule(action)
-    deadline = lane.deadline("action timeout", timeout, data)
-    return await lane.within(deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}")
+    frame.deadline = lane.deadline(frame.deadline, timeout, data)
+    return await lane.within(frame.deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}")

@@ -15,10 +15,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from swf_temporal.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.frames import UndoingFrame, WalkFrame, forget_deadlines
+from swf_temporal.languages.serverless_workflow.execution.action_frames import forget_deadlines
+from swf_temporal.languages.serverless_workflow.execution.frames import CompensationFrame, WalkFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
+from swf_temporal.languages.serverless_workflow.execution.progress import compensation_under_way
 from swf_temporal.languages.serverless_workflow.model.states import End, Transition
 from swf_temporal.runtime.host import TraceKind
+from swf_temporal.runtime.progress import Value
 
 
 class CompensationLog:
@@ -61,13 +64,11 @@ class CompensationLog:
             self.is_undoing = False
 
 
-async def compensate(data: JSON, lane: Lane[UndoingFrame]) -> JSON:
+async def compensate(data: JSON, frame: CompensationFrame, lane: Lane) -> JSON:
     """Undo all that is in the record and return the data as it is then."""
     log = lane.execution.compensation
-    if log.is_undoing:
-        return data
     with log.undoing():
-        return await _undo(data, lane)
+        return await _undo(data, frame, lane)
 
 
 def while_undoing(leaving: Transition | End) -> Transition | End:
@@ -75,43 +76,37 @@ def while_undoing(leaving: Transition | End) -> Transition | End:
     return End() if isinstance(leaving, End) else leaving
 
 
-async def _undo(data: JSON, lane: Lane[UndoingFrame]) -> JSON:
+async def _undo(data: JSON, frame: CompensationFrame, lane: Lane) -> JSON:
     execution = lane.execution
-    frame = lane.frame.setdefault("compensation", {})
-    if frame.get("done"):
-        return frame["data"]
-    data = frame.get("data", data)
-    while execution.compensation:
+    if frame.data is not None:
+        data = frame.data.value
+    while execution.compensation and not frame.done:
         state = execution.compensation.latest
         scope, name = execution.program.locate(state)
         first = scope.state(name).compensated_by
         if first is not None:
-            if "walk" not in frame and (begun := _broken_off(data, lane)) is not None:
-                frame["walk"] = begun
-            if "walk" not in frame:
+            if frame.walk is None:
+                frame.walk = _broken_off(data, lane)
+            if frame.walk is None:
                 lane.emit(TraceKind.COMPENSATING, state, by=first)
-            ended = await execution.walk(first, data, frame.setdefault("walk", {}), scope)
-            data = ended.data
+                frame.walk = WalkFrame(first, data)
+            data = (await execution.walk(frame.walk, scope)).data
         execution.compensation.drop_latest()
-        frame.pop("walk", None)
-        frame["data"] = data
-    frame["done"], frame["data"] = True, data
+        frame.walk, frame.data = None, Value(data)
+    frame.done, frame.data = True, Value(data)
     return data
 
 
 def _broken_off(data: JSON, lane: Lane) -> WalkFrame | None:
     """Return the progress of the chain that the workflow's timeout broke off, to go on with *data*, if there is one."""
-    execution = lane.execution
-    if not execution.is_expired:
+    broken_off = compensation_under_way(lane.execution.frame.walk)
+    if not lane.execution.is_expired or broken_off is None or broken_off.walk is None:
         return None
-    broken_off = execution.walks.get("walk", {}).get("run", {}).get("compensation", {})
-    walk = broken_off.pop("walk", None)
-    if walk is None:
-        return None
+    walk, broken_off.walk = broken_off.walk, None
     # While it did not run, its time did not either.
     forget_deadlines(walk)
-    walk["data"] = data
-    body = walk.get("run", {}).get("body", {})
-    if "data" in body:
-        body["data"] = data
+    walk.data = data
+    latest = None if walk.run is None or walk.run.body is None else walk.run.body.data
+    if latest is not None:
+        latest.value = data
     return walk

@@ -75,34 +75,29 @@ def value_in(event: CloudEvent, rule: Correlation) -> JSON:
 
 
 class CorrelationKeys:
-    """The attributes that events have fixed, by which an instance knows its own."""
+    """The attributes that events have fixed, by which an instance knows its own: *values*, which this changes."""
 
-    def __init__(self, record: dict[str, JSON]) -> None:
-        """Go on with what a suspended instance had fixed."""
-        self._values = record
-
-    def to_json(self) -> dict[str, JSON]:
-        """Return what must survive a suspension."""
-        return self._values
+    def __init__(self, values: dict[str, JSON]) -> None:
+        self.values = values
 
     @property
     def names(self) -> list[str]:
         """The attributes, in the order in which they were fixed."""
-        return list(self._values)
+        return list(self.values)
 
     def correlates(self, definition: Event, event: CloudEvent, values: Mapping[str, JSON]) -> bool:
         """Tell whether *event* may be taken, where *values* are those that the definition demands."""
-        return correlates(definition, event, self._values, values)
+        return correlates(definition, event, self.values, values)
 
     def fix(self, definition: Event, event: CloudEvent) -> None:
         """Fix the attributes that taking *event* fixes."""
         if definition.correlation:
-            self._values.update(fixed_by(definition, event))
+            self.values.update(fixed_by(definition, event))
 
     def free(self, names: Iterable[str]) -> None:
         """Let events with other values of these attributes belong to the instance again."""
         for name in names:
-            self._values.pop(name, None)
+            self.values.pop(name, None)
 
 
 def _key(name: str) -> str:

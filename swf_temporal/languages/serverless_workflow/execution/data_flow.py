@@ -12,8 +12,8 @@ from swf_temporal.data import JSON, Merger, add_result, merge
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.expressions.evaluation import NOTHING
+from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.events import payload_of
-from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.last_keys import LastKeys
 from swf_temporal.languages.serverless_workflow.execution.pipeline import Pipeline
@@ -103,15 +103,15 @@ class Merging:
         """Return what `results` selects, and the place that `toStateData` names."""
         given = action.action_data_filter
         if given is None:
-            return [None, result]
+            return ActionResult(value=result)
         if not given.use_results:
-            return [None, None]
+            return ActionResult()
         value = lane.selected(given.results, result)
-        return [None if given.to_state_data is None else lane.target(given.to_state_data, data), value]
+        return ActionResult(None if given.to_state_data is None else lane.target(given.to_state_data, data), value)
 
     def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:
         """Merge a value into the place that it is for; without one into the data."""
-        path, value = effect
+        path, value = effect.path, effect.value
         if value is None:
             return data
         return add_result(data, value) if path is None else lane.merged_at(path, value, data)
@@ -174,7 +174,7 @@ class _Merged:
 
     def apply(self, effect: ActionResult) -> None:
         """Merge a value into the place that it is for; without one into the data."""
-        path, value = effect
+        path, value = effect.path, effect.value
         if value is None:
             return
         if path is None:
@@ -211,7 +211,7 @@ class KeyedMerging(Merging):
         given = action.action_data_filter
         if given is None or given.to_state_data is not None:
             return super().action_result(action, result, data, lane)
-        return [None, _keyed(given.results, result, lane, result)]
+        return ActionResult(value=_keyed(given.results, result, lane, result))
 
     def with_event(
         self, definition: Event, event: CloudEvent, given: EventDataFilter | None, data: JSON, lane: Lane

@@ -26,9 +26,9 @@ def refusal_of(program: Program, data: JSON) -> str | None:
 def check_input(execution: "Execution") -> None:
     """Compare a run's input with the schema, once. Raises SchemaMismatch unless the definition lets it pass."""
     program = execution.program
-    if program.input_schema is None or "begun" in execution.walks:
+    if program.input_schema is None or execution.frame.begun:
         return
-    execution.walks["begun"] = True
+    execution.frame.begun = True
     _check("input", execution.run.input, program.input_schema, program.workflow.data_input_schema, execution)
 
 

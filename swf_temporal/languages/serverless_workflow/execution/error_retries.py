@@ -14,6 +14,7 @@ from swf_temporal.languages.serverless_workflow.execution.giving_back import beg
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import State
+from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.retrying import no_jitter
 
@@ -21,38 +22,26 @@ from swf_temporal.runtime.retrying import no_jitter
 async def with_error_retries(state: State, lane: Lane[StateFrame], attempt: Callable[[], Awaitable[Step]]) -> Step:
     """Return what an *attempt* at *state* comes to, the last one if its errors are retried; raises the last fault."""
     frame = lane.frame
-    while True:
-        if "again" in frame:
-            await lane.run.sleep_until(frame["again"], f"retry of {state.name}")
-            lane.run.checkpoint()
-            del frame["again"]
-        try:
-            return await attempt()
-        except WorkflowFault as fault:
-            if not _again(state, lane.locate(fault), lane):
-                raise
+    attempts = frame.attempts = frame.attempts or AttemptsFrame()
 
+    def again_at(outcome: Step | WorkflowFault) -> float | None:
+        if not isinstance(outcome, WorkflowFault):
+            return None
+        fault = lane.locate(outcome)
+        entry = handler_of(state, lane.program.errors, fault)
+        if entry is None or entry.retry_ref is None or not fault.retryable:
+            return None
+        number = str(state.on_errors.index(entry))
+        failed = attempts.counts.get(number, 0) + 1
+        # Jitter would have to be the same when this is replayed: there is none.
+        delay = lane.program.state_retry_rule(entry.retry_ref).after(failed, fault, no_jitter)
+        if delay is None:
+            return None
+        seconds = delay.total_seconds()
+        lane.emit(TraceKind.STATE_RETRIED, lane.state_path, attempt=attempts.number, error=fault.name, delay=seconds)
+        attempts.counts[number] = failed
+        begin_anew(frame, lane)
+        frame.forget_deadlines()
+        return lane.run.time() + seconds
 
-def _again(state: State, fault: WorkflowFault, lane: Lane[StateFrame]) -> bool:
-    """Tell whether there is another attempt after *fault*, and note when it begins."""
-    entry = handler_of(state, lane.program.errors, fault)
-    if entry is None or entry.retry_ref is None or not fault.retryable:
-        return False
-    frame = lane.frame
-    number = str(state.on_errors.index(entry))
-    counts = frame.setdefault("retried", {})
-    failed = counts.get(number, 0) + 1
-    # Jitter would have to be the same when this is replayed: there is none.
-    delay = lane.program.state_retry_rule(entry.retry_ref).after(failed, fault, no_jitter)
-    if delay is None:
-        return False
-    seconds = delay.total_seconds()
-    lane.emit(
-        TraceKind.STATE_RETRIED, lane.state_path, attempt=sum(counts.values()) + 1, error=fault.name, delay=seconds
-    )
-    counts[number] = failed
-    frame["again"] = lane.run.time() + seconds
-    begin_anew(frame, lane)
-    frame.pop("deadline", None)
-    frame.pop("single", None)
-    return True
+    return await repeat(attempts, attempt, again_at, lambda moment: lane.run.wait_to_retry(moment, state.name))

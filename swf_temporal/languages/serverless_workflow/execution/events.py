@@ -50,7 +50,7 @@ async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data
 
 async def produce_all(events: tuple[ProduceEvent, ...], data: JSON, lane: Lane[StateFrame]) -> None:
     """Produce *events* in the order written, none of them twice."""
-    for index, event in enumerate(events):
-        if index >= lane.frame.get("events", 0):
-            await produce(event.event_ref, event.data, event.context_attributes, data, lane)
-            lane.frame["events"] = index + 1
+    frame = lane.frame
+    for event in events[frame.events :]:
+        await produce(event.event_ref, event.data, event.context_attributes, data, lane)
+        frame.events += 1

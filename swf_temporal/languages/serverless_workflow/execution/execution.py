@@ -6,9 +6,8 @@ run before a timeout are walks of their own. Everything that waits asks the run.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import NotActive, TransitionRefused, WorkflowFault
@@ -18,10 +17,10 @@ from swf_temporal.languages.serverless_workflow.execution.correlation import Cor
 from swf_temporal.languages.serverless_workflow.execution.events import produce_all
 from swf_temporal.languages.serverless_workflow.execution.execution_timeout import Expired, run_in_time
 from swf_temporal.languages.serverless_workflow.execution.frames import (
-    ForeachFront,
+    CompensationFrame,
     InstanceFrame,
-    IterationFrame,
     LeftRunningFrame,
+    PartFrame,
     StateFrame,
     WalkFrame,
 )
@@ -32,48 +31,28 @@ from swf_temporal.languages.serverless_workflow.execution.run_state import State
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.execution.step import Ended, Terminated
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
-from swf_temporal.records import Record
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
 from swf_temporal.runtime.joining import Group
+from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.run import Run
 
 if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.program import Program
 
 
-@dataclass(slots=True)
-class ExecutionFrame(Record):
-    """How far an execution is."""
-
-    walks: dict[str, Any] = field(default_factory=dict)
-    fronts: dict[str, ForeachFront] = field(default_factory=dict)
-    correlation: dict[str, JSON] = field(default_factory=dict)
-    """The correlation keys."""
-    compensation: list[str] = field(default_factory=list)
-    """The compensation log."""
-    error: JSON = None
-    """The error that was caught last."""
-
-
 class Execution:
     """One running workflow."""
 
-    def __init__(self, program: "Program", run: Run, record: ExecutionFrame) -> None:
-        """Make an execution of *program* for *run*, which goes on from what another wrote in *record*."""
+    def __init__(self, program: "Program", run: Run, frame: InstanceFrame) -> None:
+        """Make an execution of *program* for *run*, which is as far as *frame* says."""
         self.run = run
-        self.frame = record
-        self.walks = cast("InstanceFrame", record.walks)
+        self.frame = frame
         self.program = program
-        self.compensation = CompensationLog(record.compensation)
-        self.correlation = CorrelationKeys(record.correlation)
+        self.compensation = CompensationLog(frame.completed)
+        self.correlation = CorrelationKeys(frame.correlation)
         self._soft_deadline: float | None = None
         self._group: Group[Ended] = Group()
         self._about: dict[str, JSON] | None = None
-
-    @property
-    def fronts(self) -> dict[str, ForeachFront]:
-        """The fronts of all foreach that are running."""
-        return self.frame.fronts
 
     # For the run
 
@@ -90,7 +69,7 @@ class Execution:
     @property
     def is_cancelled(self) -> bool:
         """Whether it was cancelled, and undoes what it did."""
-        return "cancelled" in self.walks
+        return self.frame.cancelled is not None
 
     @property
     def metadata(self) -> JSON:
@@ -100,7 +79,7 @@ class Execution:
     @property
     def is_expired(self) -> bool:
         """Whether the workflow's time was over before it ended."""
-        return "expired" in self.walks
+        return self.frame.expired
 
     @property
     def error(self) -> JSON:
@@ -128,87 +107,83 @@ class Execution:
     @property
     def state(self) -> str | None:
         """The state that is running now."""
-        return innermost_walk(self.walks).get("state")
+        walk = innermost_walk(self.frame)
+        return None if walk is None else walk.state
 
     @property
     def data(self) -> JSON:
         """The data that the running state began with."""
-        data: JSON = innermost_walk(self.walks).get("data", self.run.input)
-        return data
+        walk = innermost_walk(self.frame)
+        return self.run.input if walk is None else walk.data
 
     @property
     def latest_data(self) -> JSON:
         """The data as the actions of the running state have left it."""
-        return latest_data(walk_under_way(self.walks), self.run.input)
+        return latest_data(walk_under_way(self.frame), self.run.input)
 
     # For lanes
 
     def is_starting(self, state: State) -> bool:
         """Tell whether *state* is where the instance, or a round of one that is kept active, starts: none led there."""
-        is_first = state.name == self.program.scope.start and "moved" not in self.walks.get("walk", {})
+        walk = self.frame.walk
+        is_first = state.name == self.program.scope.start and (walk is None or not walk.moved)
         return is_first and not self.compensation.is_undoing and not self.is_expired
 
     # Walking
 
-    async def walk(
-        self, start: str, data: JSON, frame: WalkFrame, scope: Scope | None = None, within: Lane | None = None
-    ) -> Ended:
-        """Run states from *start* on until one of them ends: those of *scope*, or of the workflow itself.
+    async def walk(self, frame: WalkFrame, scope: Scope | None = None, within: Lane | None = None) -> Ended:
+        """Run states, from the one where *frame* is, until one of them ends: those of *scope*, or of the workflow.
 
         The states of a branch or an iteration run *within* its lane, and see its variables.
         """
         scope = self.program.scope if scope is None else scope
-        name: str = frame.get("state", start)
-        data = frame.get("data", data)
         while True:
-            frame["state"], frame["data"] = name, data
             self.run.checkpoint()
-            if "run" not in frame and self.deadline_passed and not self.compensation.is_undoing:
+            if frame.run is None and self.deadline_passed and not self.compensation.is_undoing:
                 raise Expired
             await self.run.pacing.give_way()
+            name = frame.state
             state = scope.state(name)
-            run = frame.get("run")
+            run = frame.run
             if run is None:
-                run = frame["run"] = {}
+                run = frame.run = StateFrame()
             if within is None:
                 lane = Lane(self, state, run, self.variables(), scope.path_of(name), scope)
             else:
                 seen = {**within.variables, **self.variables()}
                 lane = Lane(self, state, run, seen, f"{within.path}/{name}", scope, within.branch)
-            left = await run_state(state, data, lane)
+            left = await run_state(state, frame.data, lane)
             if (
                 not self.compensation.is_undoing
                 and left.completed
                 and state.compensated_by is not None
-                and "recorded" not in run
+                and not run.recorded
             ):
-                run["recorded"] = True
+                run.recorded = True
                 self.compensation.add(lane.state_path)
             data, leaving = left.data, left.leaving
             if _asks_more(leaving) or self.compensation.is_undoing:
                 data, leaving = await self._leave(state, left, lane)
             lane.emit(TraceKind.STATE_LEFT, lane.state_path)
-            del frame["run"]
+            frame.run = None
             if isinstance(leaving, End):
                 return Ended(data, leaving)
-            name = leaving.next_state
-            frame["moved"] = True
+            frame.state, frame.data, frame.moved = leaving.next_state, data, True
 
-    async def walk_to_end(self, start: str, data: JSON, frame: WalkFrame) -> Ended:
-        """Run states from *start* on until one of them ends, and the branches that were left running on the way."""
+    async def walk_to_end(self, frame: WalkFrame) -> Ended:
+        """Run states until one of them ends, and the branches that were left running on the way."""
         if not self.program.leaves_running:
-            return await self.walk(start, data, frame)
+            return await self.walk(frame)
 
         async def walk() -> Ended:
-            if "ended" not in self.walks:
-                ended = await self.walk(start, data, frame)
+            if self.frame.ended is None:
+                ended = await self.walk(frame)
                 if ended.end.terminate:
                     raise self.terminated(ended)
-                self.walks["ended"] = ended.data
-            return Ended(self.walks["ended"], End())
+                self.frame.ended = Value(ended.data)
+            return Ended(self.frame.ended.value, End())
 
-        left = self.walks.setdefault("running", [])
-        return await self._group.run(walk, [partial(self._run_left, one) for one in left])
+        return await self._group.run(walk, [partial(self._run_left, one) for one in self.frame.running])
 
     def terminated(self, ended: Ended) -> Terminated:
         """Return what ends the instance where one of its paths *ended*.
@@ -219,29 +194,23 @@ class Execution:
         self.run.suspend()
         return Terminated(ended)
 
-    def leave_running(self, path: str, data: JSON, lane: Lane[IterationFrame]) -> None:
+    def leave_running(self, path: str, data: JSON, lane: Lane) -> None:
         """Run the states that the branch at *path* holds beside everything else, to the end of the instance."""
         own = self.variables()
-        frame: LeftRunningFrame = {
-            "state": lane.state_path,
-            "branch": lane.branch or "",
-            "lane": lane.path,
-            "scope": path,
-            "data": data,
-            "variables": {name: value for name, value in lane.variables.items() if name not in own},
-        }
-        self.walks["running"].append(frame)
+        variables = {name: value for name, value in lane.variables.items() if name not in own}
+        frame = LeftRunningFrame(lane.state_path, lane.branch, lane.path, path, data, variables)
+        self.frame.running.append(frame)
         self._group.add(partial(self._run_left, frame))
 
-    def lane_left(self, frame: LeftRunningFrame) -> Lane[LeftRunningFrame]:
+    def lane_left(self, frame: LeftRunningFrame) -> Lane[PartFrame]:
         """Return the lane of a branch that was left running."""
-        scope, name = self.program.locate(frame["state"])
-        variables = {**frame["variables"], **self.variables()}
-        return Lane(self, scope.state(name), frame, variables, frame["lane"], scope, frame["branch"])
+        scope, name = self.program.locate(frame.state)
+        variables = {**frame.variables, **self.variables()}
+        return Lane(self, scope.state(name), frame.part, variables, frame.lane, scope, frame.branch)
 
     async def _run_left(self, frame: LeftRunningFrame) -> None:
-        await self.lane_left(frame).run_scope(frame["scope"], frame["data"])
-        self.walks["running"] = [one for one in self.walks["running"] if one is not frame]
+        await self.lane_left(frame).run_scope(frame.scope, frame.data)
+        self.frame.running = [one for one in self.frame.running if one is not frame]
 
     async def _leave(self, state: State, left: StateResult, lane: Lane[StateFrame]) -> tuple[JSON, Transition | End]:
         """Do what leaving a state asks for, in the order of the specification: compensate, then produce events.
@@ -255,9 +224,10 @@ class Execution:
             return left.data, leaving
         # The way that handles an error knows of it.
         lane = lane.with_variables({"WORKFLOW": self.variables()["WORKFLOW"]})
-        data = left.data
-        if leaving.compensate:
-            data = await compensate(data, lane)
+        frame, data = lane.frame, left.data
+        if leaving.compensate and not self.compensation.is_undoing:
+            frame.compensation = frame.compensation or CompensationFrame()
+            data = await compensate(data, frame.compensation, lane)
         if leaving.produce_events:
             try:
                 await produce_all(leaving.produce_events, data, lane)
@@ -265,7 +235,8 @@ class Execution:
                 if not left.completed:
                     raise
                 instead = left_by_error(state, fault, data, lane)
-                if lane.frame.pop("recorded", False):
+                if frame.recorded:
+                    frame.recorded = False
                     self.compensation.drop_latest()
                 return await self._leave(state, instead, lane)
         return data, leaving

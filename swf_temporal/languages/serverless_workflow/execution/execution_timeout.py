@@ -7,11 +7,14 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import TimedOut, WrongData
 from swf_temporal.languages.serverless_workflow.execution.compensation import compensate
 from swf_temporal.languages.serverless_workflow.execution.data_schemas import check_input, check_output
-from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, UndoingFrame
+from swf_temporal.languages.serverless_workflow.execution.frames import CompensationFrame, EventsBody, WalkFrame
 from swf_temporal.languages.serverless_workflow.execution.functions import truth_of
 from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back, give_back_within
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.progress import innermost_walk, walk_under_way
+from swf_temporal.languages.serverless_workflow.execution.progress import (
+    innermost_walk,
+    walk_under_way,
+)
 from swf_temporal.languages.serverless_workflow.execution.step import Terminated
 from swf_temporal.languages.serverless_workflow.model.states import ContinueAs, EventState
 from swf_temporal.languages.serverless_workflow.model.workflow import WorkflowExecTimeout
@@ -35,9 +38,9 @@ async def run_in_time(execution: "Execution") -> Completed | ContinuedAs:
     any other does. Without a `runBefore` it fails with TimedOut. A run that is cancelled undoes what it did if its
     definition asks for that by `metadata.compensateOnCancel`. Data that does not fit its schema ends a run as well.
     """
-    frame = execution.walks
+    frame = execution.frame
     check_input(execution)
-    if "cancelled" not in frame:
+    if frame.cancelled is None:
         try:
             return await _run_in_time(execution)
         except asyncio.CancelledError:
@@ -46,8 +49,8 @@ async def run_in_time(execution: "Execution") -> Completed | ContinuedAs:
                 raise
             current.uncancel()
             _give_back(execution)
-    undoing = frame.setdefault("cancelled", _undone_so_far(execution))
-    await compensate(execution.latest_data, _lane(execution).child(undoing, ""))
+        frame.cancelled = _broken_off(execution) or CompensationFrame()
+    await compensate(execution.latest_data, frame.cancelled, _lane(execution))
     raise asyncio.CancelledError
 
 
@@ -56,10 +59,13 @@ def _undoes_when_cancelled(execution: "Execution") -> bool:
     return truth_of(asked) is True and bool(execution.compensation)
 
 
-def _undone_so_far(execution: "Execution") -> UndoingFrame:
+def _broken_off(execution: "Execution") -> CompensationFrame | None:
     """Return how far a compensation is that the cancellation broke off: it goes on, and undoes nothing twice."""
-    run = walk_under_way(execution.walks).get("run", {})
-    return {"compensation": run["compensation"]} if "compensation" in run else {}
+    walk = walk_under_way(execution.frame)
+    if walk is None or walk.run is None:
+        return None
+    broken_off, walk.run.compensation = walk.run.compensation, None
+    return broken_off
 
 
 async def _run_in_time(execution: "Execution") -> Completed | ContinuedAs:
@@ -68,18 +74,18 @@ async def _run_in_time(execution: "Execution") -> Completed | ContinuedAs:
         _check_run_before(timeout.run_before, execution)
     if timeout is None:
         return await _run_through(execution)
-    frame = execution.walks
-    if "expired" not in frame:
+    frame = execution.frame
+    if not frame.expired:
         outcome = await _run_until(timeout, execution)
         if outcome is not None:
             return outcome
-        frame["expired"] = True
+        frame.expired = True
         _give_back(execution)
         execution.note_timeout()
     if timeout.run_before is not None:
-        data = execution.latest_data
+        frame.before = frame.before or WalkFrame(timeout.run_before, execution.latest_data)
         try:
-            left = await execution.walk(timeout.run_before, data, frame.setdefault("before", {}))
+            left = await execution.walk(frame.before)
         except Terminated as terminated:
             left = terminated.ended
         return _outcome(left, execution)
@@ -102,7 +108,8 @@ def _check_run_before(state: str, execution: "Execution") -> None:
 
 
 async def _run_until(timeout: WorkflowExecTimeout, execution: "Execution") -> Completed | ContinuedAs | None:
-    deadline = _lane(execution).deadline("deadline", timeout.duration, execution.run.input)
+    frame = execution.frame
+    deadline = frame.deadline = _lane(execution).deadline(frame.deadline, timeout.duration, execution.run.input)
     if deadline is None:
         return await _run_through(execution)
     if timeout.interrupt:
@@ -128,36 +135,35 @@ async def _idle_at(moment: float, execution: "Execution") -> None:
 
 def _is_idle(execution: "Execution") -> bool:
     """Tell whether a round has ended, and no other has begun: no event of it has come."""
-    frame = execution.walks
-    if "idle" in frame:
-        return True
-    walk = frame.get("walk", {})
-    is_waiting = walk.get("state") == execution.program.workflow.start_state
-    return "again" in frame and is_waiting and not walk.get("run", {}).get("body", {}).get("taken")
+    frame = execution.frame
+    if frame.idle or frame.walk is None:
+        return frame.idle
+    if not frame.again or frame.walk.state != execution.program.workflow.start_state:
+        return False
+    body = None if frame.walk.run is None else frame.walk.run.body
+    return not (isinstance(body, EventsBody) and body.taken)
 
 
 async def _run_through(execution: "Execution") -> Completed | ContinuedAs:
     """Walk from the start state to an end, and begin again as long as the workflow is to be kept active."""
     workflow = execution.program.workflow
-    frame = execution.walks
+    frame = execution.frame
     start = workflow.start_state
     while True:
-        if "idle" in frame:
+        if frame.idle:
             if execution.deadline_passed:
                 raise Expired
             await execution.run.inbox.wait(lambda _: False)
-        walk = frame.setdefault("walk", {})
+        frame.walk = frame.walk or WalkFrame(start, execution.run.input)
         try:
-            left = await execution.walk_to_end(start, execution.run.input, walk)
+            left = await execution.walk_to_end(frame.walk)
         except Terminated as terminated:
             left = terminated.ended
         if left.end.continue_as is not None or left.end.terminate or not workflow.keep_active:
             return _outcome(left, execution)
         # The start state waits anew, with the data that this round ended with.
-        frame["walk"] = {"state": start, "data": left.data}
-        frame["again"] = True
-        if not isinstance(execution.program.scope.state(start), EventState):
-            frame["idle"] = True
+        frame.walk, frame.again = WalkFrame(start, left.data), True
+        frame.idle = not isinstance(execution.program.scope.state(start), EventState)
 
 
 def _outcome(left: "Ended", execution: "Execution") -> Completed | ContinuedAs:
@@ -193,19 +199,18 @@ def _limit(given: JSON, data: JSON, lane: Lane) -> Limit | None:
 
 def _give_back(execution: "Execution") -> None:
     """Give the events back that the state had taken that was broken off: those that run now may wait for them."""
-    walk = innermost_walk(execution.walks)
-    run = walk.get("run")
-    if run is not None:
-        name = walk["state"]
+    walk = innermost_walk(execution.frame)
+    if walk is not None and walk.run is not None:
         scope = execution.program.scope
-        lane = Lane(execution, scope.state(name), run, execution.variables(), scope.path_of(name), scope)
-        give_back(run.get("body", {}), lane)
-    for left in execution.walks.get("running", ()):
-        give_back_within(left, left["scope"], execution.lane_left(left))
+        state = scope.state(walk.state)
+        lane = Lane(execution, state, walk.run, execution.variables(), scope.path_of(state.name), scope)
+        give_back(walk.run.body, lane)
+    for left in execution.frame.running:
+        give_back_within(left.part, left.scope, execution.lane_left(left))
 
 
-def _lane(execution: "Execution") -> Lane[InstanceFrame]:
+def _lane(execution: "Execution") -> Lane:
     """Return a lane for what belongs to no state."""
     workflow = execution.program.workflow
     scope = execution.program.scope
-    return Lane(execution, workflow.states[0], execution.walks, execution.variables(), "", scope)
+    return Lane(execution, workflow.states[0], execution.frame, execution.variables(), "", scope)

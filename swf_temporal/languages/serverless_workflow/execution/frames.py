@@ -1,106 +1,160 @@
 """Frames: how far each path of execution of an instance is, as it is stored.
 
-Frames are plain JSON and nest as paths do: an instance holds the walk through its states, the walk holds the state
+Frames are typed records and nest as paths do: an instance holds the walk through its states, the walk holds the state
 that is running, the state its body, and so on down to a single action. A path writes its frame as it goes; a suspended
-instance is made from it again, and whatever its frames say is done is not done again. All keys are optional, since a
-frame begins empty.
+instance is made from it again, and whatever its frames say is done is not done again. A frame is made when what it is
+of begins. A flag says what was done; a moment is in seconds of the epoch, and fixed when it is first asked for.
 
-Frames outlive releases (see docs/compatibility.md). A key keeps its meaning for ever; a new key must be one that an
-older release may pass over; what is not known is carried along unchanged, because frames are read and written in place.
+Frames outlive releases (see docs/compatibility.md): a field keeps its meaning for ever, and a new one has a default.
 
 An instance's data stands in a frame where work on it begins (`WalkFrame.data`) and where that work has got to
-(`SequenceFrame.data`, `CompensationFrame.data`); the latest of them is what `progress.latest_data` finds.
+(`SequenceFrame.data`, `EventsBody.data`, `CompensationFrame.data`); the latest of them is what `progress.latest_data`
+finds.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypedDict, cast
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeAlias
 
 from swf_temporal.data import JSON
+from swf_temporal.languages.serverless_workflow.execution.action_frames import (
+    ActionResult,
+    EntryFrame,
+    RepeatFrame,
+    SequenceFrame,
+    Timed,
+    WaitingFrame,
+)
+from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.records import Record
+from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.outputs import Front
 from swf_temporal.runtime.progress import Value
 
-Deadline: TypeAlias = Literal[
-    "deadline", "single", "action timeout", "result timeout", "until", "before", "after",
-]  # fmt: skip
-"""The keys under which moments stand, as seconds of the epoch: they are fixed when they are first asked for."""
 
-ActionResult: TypeAlias = list[Any]
-"""`[path, value]`; the path is None where no toStateData says where the value goes, the value where there is none."""
-
-
-class Frame(TypedDict, total=False):
-    """The base of all frames, for functions that read and write none of their keys."""
-
-
-class WaitingFrame(Frame, total=False):
-    """A frame of something that waits for events."""
-
-    awaited: bool
-    """Whether the wait was added to the trace: it is once, however often the instance is suspended meanwhile."""
-
-
-_Timeouts = TypedDict("_Timeouts", {"action timeout": float, "result timeout": float}, total=False)
-"""The deadlines of an action, and of the event that answers it. Classes have no such names."""
-
-
-class ActionFrame(WaitingFrame, _Timeouts, total=False):
-    """One action."""
-
-    condition: bool
-    """Whether its condition held."""
-    before: float
-    """Until when it sleeps before its invocation."""
-    after: float
-    """Until when it sleeps after its invocation."""
-    result: JSON
-    """What its invocation yielded: there once it is done."""
-    silent: bool
-    """Whether it yielded nothing, which is not the same as null."""
-    attempts: dict[str, Any]
-    """Of a call whose attempts the host makes one by one: what the host kept, the call's `id` and its `arguments`."""
-    call: str
-    """Of a call, or of a sub-workflow, that may outlast an execution: its id, while it is under way."""
-    attempt: int
-    """Of a sub-workflow or an exchange of events: the number of the attempt under way, counted from 1."""
-    again: float
-    """When that attempt begins, if it is not the first."""
-    tries: dict[str, int]
-    """Of retries that depend on a result: how often each had the function called again, by its number."""
-    produced: bool
-    """Whether this attempt has produced its event."""
-    effect: ActionResult | None
-    """The result of an action that runs beside others: all that is left of its frame once it is done."""
-
-
-class SequenceFrame(Frame, total=False):
-    """Actions that run one after the other. Actions that run at once have a frame each: see `parallel_action`."""
-
-    at: int
-    """How many are done."""
-    data: JSON
-    """The data with their results."""
-    action: ActionFrame
-    """The one under way."""
-    merged: bool
-    """Of an entry of an event state: whether the payloads of its events are in the data."""
-
-
-class IterationFrame(SequenceFrame, total=False):
+@dataclass(slots=True)
+class PartFrame(SequenceFrame, Timed):
     """One iteration of a foreach, or one branch of a parallel state."""
 
-    effects: list[ActionResult]
+    effects: list[ActionResult] = field(default_factory=list)
     """The results of its actions, for the data of the state."""
-    done: bool
+    done: bool = False
     """Whether it is complete: then only this and `effects`, or `output`, are left; neither if it was passed over."""
-    deadline: float
+    deadline: float | None = None
     """When the branch times out."""
-    before: float
+    before: float | None = None
     """When the iteration begins, where there is a pause between iterations."""
-    walk: "WalkFrame"
+    walk: "WalkFrame | None" = None
     """Of one that holds states: the walk through them."""
-    output: JSON
+    output: Value | None = None
     """What it came to, in place of `effects`: of one that held states, and of one with an output collection."""
+
+    def forget_deadlines(self) -> None:
+        """Forget when it times out."""
+        self.deadline = None
+
+
+class Body:
+    """The body of a state. Each type of state that has progress has a class for it."""
+
+    __slots__ = ()
+
+    @property
+    def data(self) -> Value | None:
+        """The state's data, as its actions have left it."""
+        return None
+
+    @property
+    def parts(self) -> Iterator[tuple[str, str | None, PartFrame]]:
+        """Its iterations and branches: what follows the path of the state in theirs, and the name of a branch."""
+        return iter(())
+
+    def begun_anew(self) -> "StateBody | None":
+        """Return the body as another attempt at the state finds it."""
+        return None
+
+
+@dataclass(slots=True)
+class OperationBody(SequenceFrame, Body):
+    """An operation state."""
+
+    KIND: ClassVar[str] = "operation"
+    repeated: RepeatFrame | None = None
+
+
+@dataclass(slots=True)
+class SleepBody(Record, Body):
+    """A sleep state."""
+
+    KIND: ClassVar[str] = "sleep"
+    until: float | None = None
+
+
+@dataclass(slots=True)
+class SwitchBody(WaitingFrame, Body):
+    """A switch that waits for an event."""
+
+    KIND: ClassVar[str] = "switch"
+
+
+@dataclass(slots=True)
+class CallbackBody(WaitingFrame, Body):
+    """A callback state: its action, and the wait for the answer."""
+
+    KIND: ClassVar[str] = "callback"
+    actions: SequenceFrame = field(default_factory=SequenceFrame)
+
+    @property
+    def data(self) -> Value | None:
+        """The data with the result of its action."""
+        return self.actions.data
+
+
+@dataclass(slots=True)
+class EventsBody(WaitingFrame, Body):
+    """What event states have in common."""
+
+    taken: dict[str, JSON] = field(default_factory=dict)
+    """The events that it took, as records, by the names of their definitions."""
+    fixed: list[str] = field(default_factory=list)
+    """The correlation keys that these events fixed."""
+    complete: bool = False
+    """Whether it has all its events."""
+    actions: EntryFrame | None = None
+    """The entry whose actions are under way."""
+    data: Value | None = None
+
+
+@dataclass(slots=True)
+class EventBody(EventsBody):
+    """An event state."""
+
+    KIND: ClassVar[str] = "event"
+    entries: int = 0
+    """How many of its entries are done with."""
+
+    def begun_anew(self) -> "StateBody":
+        """Return one that has kept what was taken."""
+        return EventBody(taken=self.taken, fixed=self.fixed, complete=self.complete)
+
+
+@dataclass(slots=True)
+class EventExpressionBody(EventsBody):
+    """An event state of the draft of November 2019."""
+
+    KIND: ClassVar[str] = "event expression"
+    entry: int = 0
+    """Which entry came true, if it is complete."""
+    waits: dict[str, float] = field(default_factory=dict)
+    """Until when each entry waits that does not wait without end, by its number."""
+
+    def forget_deadlines(self) -> None:
+        """Forget until when entries wait."""
+        self.waits.clear()
+
+    def begun_anew(self) -> "StateBody":
+        """Return one that has kept what was taken."""
+        return EventExpressionBody(taken=self.taken, fixed=self.fixed, complete=self.complete, entry=self.entry)
 
 
 @dataclass(slots=True)
@@ -118,106 +172,107 @@ class ForeachFront(Front):
         return self.outputs if self.data is None else self.data.value
 
 
-class TimedFrame(Frame, total=False):
-    """A frame of something with a deadline of its own."""
+@dataclass(slots=True)
+class ForeachBody(Record, Body):
+    """A foreach state."""
 
-    deadline: float
-    """When that is over."""
+    KIND: ClassVar[str] = "foreach"
+    front: ForeachFront | None = None
+    """There once its iterations begin."""
+    iterations: dict[int, PartFrame] = field(default_factory=dict)
+    """Those that the front has not."""
+    begun: float | None = None
+    """When the latest iteration begins, if there is a pause between them."""
 
-
-class RepeatFrame(Frame, total=False):
-    """A sub-workflow that is run again and again."""
-
-    times: int
-    """How often it was run to an end."""
-    data: JSON
-    """The data that it came to."""
-    round: SequenceFrame
-    """The run under way."""
-
-
-class BodyFrame(SequenceFrame, total=False):
-    """The body of a state. Which keys it has depends on the state's type."""
-
-    awaited: bool
-    """As in `WaitingFrame`."""
-    deadline: float
-    """Of event, switch and callback states: until when they wait for an event."""
-    until: float
-    """Of a sleep state: until when it sleeps."""
-    taken: dict[str, Any]
-    """Of an event state: the events it took, as records, by the names of their definitions."""
-    fixed: list[str]
-    """Of an event state: the correlation keys that these events fixed."""
-    complete: bool
-    """Of an event state: whether it has all its events."""
-    entry: int
-    """Of an event state: how many of its entries are done with; of one with event expressions, which came true."""
-    waits: "dict[str, TimedFrame]"
-    """Of an event state with event expressions: until when each entry waits, by its number."""
-    has_front: bool
-    begun: float
-    """Of a foreach with a pause between iterations: when the latest of them begins."""
-    actions: SequenceFrame
-    """Of an event state: the actions of the entry under way."""
-    repeated: RepeatFrame
-    """Of a sub-workflow that is repeated."""
+    @property
+    def parts(self) -> Iterator[tuple[str, str | None, PartFrame]]:
+        """The iterations."""
+        return ((f"[{index}]", None, part) for index, part in self.iterations.items())
 
 
-class CompensationFrame(Frame, total=False):
+@dataclass(slots=True)
+class ParallelBody(Record, Body):
+    """A parallel state."""
+
+    KIND: ClassVar[str] = "parallel"
+    branches: dict[str, PartFrame] = field(default_factory=dict)
+
+    @property
+    def parts(self) -> Iterator[tuple[str, str | None, PartFrame]]:
+        """The branches."""
+        return ((f"/{name}", name, part) for name, part in self.branches.items())
+
+
+StateBody: TypeAlias = (
+    OperationBody | SleepBody | SwitchBody | CallbackBody | EventBody | EventExpressionBody | ForeachBody | ParallelBody
+)
+
+
+@dataclass(slots=True)
+class CompensationFrame(Record):
     """A compensation: the chains of states that the compensation log leads to, one after the other."""
 
-    walk: "WalkFrame"
+    walk: "WalkFrame | None" = None
     """The chain under way."""
-    data: JSON
+    data: Value | None = None
     """The data after the chains that are done."""
-    done: bool
+    done: bool = False
     """Whether everything is undone."""
 
 
-class StateFrame(Frame, total=False):
+@dataclass(slots=True)
+class StateFrame(Timed):
     """One state, with what surrounds its body."""
 
-    entered: bool
+    entered: bool = False
     """Whether its begin was added to the trace."""
-    deadline: float
+    deadline: float | None = None
     """When `stateExecTimeout` ends it."""
-    single: float
+    single: float | None = None
     """When the `single` of that timeout does."""
-    body: BodyFrame
-    retried: dict[str, int]
-    """How often it was run once more, by the number of what asked for it."""
-    again: float
-    """When it is run once more, while that is waited for."""
-    left: list[Any]
-    """`[exit, data]`, once it is being left by a way that takes steps of its own: by which, and with which data."""
-    recorded: bool
+    body: StateBody | None = None
+    attempts: AttemptsFrame | None = None
+    """Of a state that is run once more as a whole."""
+    left: Step | None = None
+    """Once it is being left by a way that takes steps of its own: with which data, and by which exit."""
+    recorded: bool = False
     """Whether it stands in the compensation log."""
-    compensation: CompensationFrame
+    compensation: CompensationFrame | None = None
     """The compensation that leaving it asks for."""
-    events: int
+    events: int = 0
     """How many of the events that leaving it produces are produced."""
 
+    def forget_deadlines(self) -> None:
+        """Forget when its timeouts end."""
+        self.deadline = self.single = None
 
-class WalkFrame(Frame, total=False):
+    def latest_data(self, data: JSON) -> JSON:
+        """Return the data as its actions have left it: *data*, if they left none."""
+        latest = None if self.body is None else self.body.data
+        return data if latest is None else latest.value
+
+
+@dataclass(slots=True)
+class WalkFrame(Record):
     """A walk through states, from one to the next."""
 
     state: str
     """The name of the state that is running."""
     data: JSON
     """The data that it began with."""
-    run: StateFrame
+    run: StateFrame | None = None
     """How far it is."""
-    moved: bool
+    moved: bool = False
     """Whether the walk has left the state it began with."""
 
 
-class LeftRunningFrame(IterationFrame, total=False):
+@dataclass(slots=True)
+class LeftRunningFrame(Record):
     """A branch that its state did not wait for, and that has not ended yet."""
 
     state: str
     """The path of the state."""
-    branch: str
+    branch: str | None
     lane: str
     """The path of execution that it was started on."""
     scope: str
@@ -226,95 +281,36 @@ class LeftRunningFrame(IterationFrame, total=False):
     """The data that it began with."""
     variables: dict[str, JSON]
     """Those of the iterations that it was started in."""
+    part: PartFrame = field(default_factory=PartFrame)
 
 
-class UndoingFrame(Frame, total=False):
-    """A frame of something that may compensate: a state that is left, or an instance that was cancelled."""
+@dataclass(slots=True)
+class InstanceFrame(Record):
+    """The whole instance."""
 
-    compensation: CompensationFrame
-
-
-class InstanceFrame(Frame, total=False):
-    """The whole instance. An instance that has not begun has none of these."""
-
-    begun: bool
+    begun: bool = False
     """Whether its input was compared with the schema."""
-    deadline: float
+    deadline: float | None = None
     """When the workflow's own timeout ends it."""
-    expired: bool
+    expired: bool = False
     """Whether it did."""
-    walk: WalkFrame
+    walk: WalkFrame | None = None
     """The walk from the start state."""
-    before: WalkFrame
+    before: WalkFrame | None = None
     """The walk from the `runBefore` state of the timeout."""
-    running: list[LeftRunningFrame]
+    running: list[LeftRunningFrame] = field(default_factory=list)
     """The branches that were left running beside that walk."""
-    ended: JSON
+    ended: Value | None = None
     """The data that the walk ended with, once branches alone are running."""
-    cancelled: UndoingFrame
+    cancelled: CompensationFrame | None = None
     """There once it was cancelled."""
-    again: bool
+    again: bool = False
     """Of one that is kept active: whether this is not its first round."""
-    idle: bool
+    idle: bool = False
     """Of one that is kept active and starts with no event: whether its only round is over."""
-
-
-def parallel_action(frame: SequenceFrame, index: int) -> ActionFrame:
-    """Return the frame of one of the actions that run at once."""
-    return cast("ActionFrame", _inner(frame, f"action {index}"))
-
-
-def branch(frame: BodyFrame, name: str) -> IterationFrame:
-    """Return the frame of a branch of a parallel state."""
-    return cast("IterationFrame", _inner(frame, f"branch {name}"))
-
-
-def iteration(frame: BodyFrame, index: int) -> IterationFrame:
-    """Return the frame of an iteration of a foreach."""
-    return cast("IterationFrame", _inner(frame, str(index)))
-
-
-def complete_iteration(frame: BodyFrame, index: int) -> IterationFrame | None:
-    """Return the frame of an iteration of a foreach if that is complete."""
-    part = cast("dict[str, IterationFrame]", frame).get(str(index))
-    return part if part is not None and "done" in part else None
-
-
-def forget_iteration(frame: BodyFrame, index: int) -> None:
-    """Drop the frame of an iteration whose result is in the front."""
-    del cast("dict[str, Any]", frame)[str(index)]
-
-
-def parts_of(frame: BodyFrame) -> Iterator[tuple[str | None, int, IterationFrame]]:
-    """Yield the frames of branches, each with its name, and of iterations, each with None and its number."""
-    for key, inner in cast("dict[str, Any]", frame).items():
-        if key.startswith("branch "):
-            yield key.removeprefix("branch "), 0, inner
-        elif key.isdigit():
-            yield None, int(key), inner
-
-
-def keep_result(frame: IterationFrame | ActionFrame, result: IterationFrame | ActionFrame) -> None:
-    """Leave nothing of *frame* but *result*: how its path got there matters no more."""
-    kept = cast("dict[str, Any]", frame)
-    kept.clear()
-    kept.update(result)
-
-
-def forget_deadlines(frame: Frame) -> None:
-    """Forget when the timeouts in *frame*, and in those inside it, end: they begin anew when it goes on."""
-    kept = cast("dict[str, Any]", frame)
-    for timeout in _ENDS:
-        kept.pop(timeout, None)
-    for key, inner in kept.items():
-        if isinstance(inner, dict) and key not in _NOT_FRAMES:
-            forget_deadlines(cast("Frame", inner))
-
-
-_ENDS: tuple[Deadline, ...] = ("deadline", "single", "action timeout", "result timeout")
-_NOT_FRAMES = frozenset({"data", "result", "taken", "attempts"})
-"""Keys under which there are objects of the workflow's own, or of the host."""
-
-
-def _inner(frame: Frame, key: str) -> Any:
-    return cast("dict[str, Any]", frame).setdefault(key, {})
+    correlation: dict[str, JSON] = field(default_factory=dict)
+    """The attributes that events have fixed."""
+    completed: list[str] = field(default_factory=list)
+    """The states that were completed and can be undone, by their paths."""
+    error: JSON = None
+    """The error that was caught last, as expressions see it."""

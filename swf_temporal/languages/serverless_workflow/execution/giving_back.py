@@ -4,38 +4,29 @@ In the drafts, branches and iterations hold states, so that what is left may hol
 """
 
 from collections.abc import Iterator
-from typing import cast
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.languages.serverless_workflow.execution.frames import (
-    BodyFrame,
-    IterationFrame,
-    StateFrame,
-    parts_of,
-)
+from swf_temporal.languages.serverless_workflow.execution.frames import Body, EventsBody, PartFrame, StateFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.runtime.host import TraceKind
-
-_OF_EVENTS = ("taken", "complete", "fixed")
-"""The keys of a body's frame that hold its events."""
 
 
 def begin_anew(frame: StateFrame, lane: Lane) -> None:
     """Make ready for another attempt at a state, which keeps of its body only the events that came all together."""
-    body = frame.get("body", {})
-    give_back(body, lane)
-    frame["body"] = cast("BodyFrame", {key: value for key, value in body.items() if key in _OF_EVENTS})
+    give_back(frame.body, lane)
+    frame.body = None if frame.body is None else frame.body.begun_anew()
 
 
-def give_back(frame: BodyFrame, lane: Lane) -> None:
-    """Put back into the inbox what the state of *lane* took in vain, or states in it; *frame* is how far its body is.
+def give_back(body: Body | None, lane: Lane) -> None:
+    """Put back into the inbox what the state of *lane*, which has this *body*, took in vain, or states in it did.
 
     Attributes that these events fixed are free again, as if they had not been taken.
     """
-    _put_back(_of_body(frame, lane), lane)
+    if body is not None:
+        _put_back(_of_body(body, lane), lane)
 
 
-def give_back_within(part: IterationFrame, scope: str, lane: Lane) -> None:
+def give_back_within(part: PartFrame, scope: str, lane: Lane) -> None:
     """Put back what states took in vain that run on *lane*, by themselves: those that the part at *scope* holds."""
     _put_back(_of_part(part, scope, lane), lane)
 
@@ -46,27 +37,24 @@ def _put_back(events: Iterator[CloudEvent], lane: Lane) -> None:
         lane.run.inbox.give_back(found)
 
 
-def _of_body(frame: BodyFrame, lane: Lane) -> Iterator[CloudEvent]:
-    taken = frame.get("taken", {})
-    if taken and not frame.get("complete"):
-        lane.correlation.free(frame.pop("fixed", ()))
-        frame["taken"] = {}
+def _of_body(body: Body, lane: Lane) -> Iterator[CloudEvent]:
+    if isinstance(body, EventsBody) and body.taken and not body.complete:
+        lane.correlation.free(body.fixed)
+        taken, body.taken, body.fixed = body.taken, {}, []
         for ref, event in taken.items():
             lane.emit(TraceKind.EVENT_GIVEN_BACK, ref)
-            yield CloudEvent.from_record(event)
-    for name, index, part in parts_of(frame):
-        if name is None:
-            yield from _of_part(part, lane.state_path, lane.child(part, f"{lane.path}[{index}]"))
-        else:
-            yield from _of_part(part, f"{lane.state_path}/{name}", lane.child(part, f"{lane.path}/{name}", branch=name))
+            if isinstance(event, dict):
+                yield CloudEvent.from_record(event)
+    for where, branch, part in body.parts:
+        path = lane.state_path if branch is None else f"{lane.state_path}/{branch}"
+        yield from _of_part(part, path, lane.child(part, f"{lane.path}{where}", branch=branch))
 
 
-def _of_part(part: IterationFrame, path: str, lane: Lane) -> Iterator[CloudEvent]:
+def _of_part(part: PartFrame, path: str, lane: Lane) -> Iterator[CloudEvent]:
     """Yield what the states that the part at *path* holds took in vain."""
-    walk = part.get("walk", {})
-    scope = lane.program.scopes.get(path)
-    if scope is None or "run" not in walk:
+    walk, scope = part.walk, lane.program.scopes.get(path)
+    if scope is None or walk is None or walk.run is None or walk.run.body is None:
         return
-    name, run = walk["state"], walk["run"]
+    name, run = walk.state, walk.run
     inner = Lane(lane.execution, scope.state(name), run, lane.variables, f"{lane.path}/{name}", scope, lane.branch)
-    yield from _of_body(run.get("body", {}), inner)
+    yield from _of_body(walk.run.body, inner)

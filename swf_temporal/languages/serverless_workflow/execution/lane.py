@@ -2,12 +2,12 @@
 
 A lane is one path through an instance: a state, a branch of it, an iteration. All that states and actions need of
 the execution they ask of their lane: evaluating, waiting, taking note. `frame` is the lane's part of the
-progress record: plain JSON, written as the lane goes, read when a suspended instance goes on.
+progress record: written as the lane goes, read when a suspended instance goes on.
 """
 
 from collections.abc import Coroutine, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 from typing_extensions import TypeVar as DefaultTypeVar
 
@@ -17,14 +17,8 @@ from swf_temporal.errors import ExpressionFailed, TimedOut, WorkflowFault, Wrong
 from swf_temporal.expressions.compiled import Outcome, Several, is_true
 from swf_temporal.expressions.evaluation import NOTHING, Compiled
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
-from swf_temporal.languages.serverless_workflow.execution.frames import (
-    Deadline,
-    ForeachFront,
-    Frame,
-    InstanceFrame,
-    IterationFrame,
-    WalkFrame,
-)
+from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, PartFrame, WalkFrame
+from swf_temporal.records import Record
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.runtime.run import Run
@@ -39,8 +33,8 @@ if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.model.states import State
 
 T = TypeVar("T")
-F_co = DefaultTypeVar("F_co", bound=Frame, covariant=True, default=Frame)
-G = TypeVar("G", bound=Frame)
+F_co = DefaultTypeVar("F_co", bound=Record, covariant=True, default=Record)
+G = TypeVar("G", bound=Record)
 
 
 class Lane(Tracer, Generic[F_co]):
@@ -73,17 +67,20 @@ class Lane(Tracer, Generic[F_co]):
         self.path = path
         self.branch = branch
 
-    async def run_scope(self: "Lane[IterationFrame]", path: str, data: JSON) -> JSON:
+    async def run_scope(self: "Lane[PartFrame]", path: str, data: JSON) -> JSON:
         """Return the output of the states that the part at *path* holds, which run on *data* within this lane.
 
         Nothing runs where their start is not active now: then that is *data*.
         Raises Terminated where one of them ends the whole instance.
         """
         scope = self.program.scopes[path]
-        if "walk" not in self.frame and not is_active(scope.window, self.run.host.now()):
-            self.emit(TraceKind.NOT_ACTIVE, path, interval=scope.window)
-            return data
-        ended = await self.execution.walk(scope.start, data, self.frame.setdefault("walk", {}), scope, self)
+        frame = self.frame
+        if frame.walk is None:
+            if not is_active(scope.window, self.run.host.now()):
+                self.emit(TraceKind.NOT_ACTIVE, path, interval=scope.window)
+                return data
+            frame.walk = WalkFrame(scope.start, data)
+        ended = await self.execution.walk(frame.walk, scope, self)
         if ended.end.terminate:
             raise self.execution.terminated(ended)
         return ended.data
@@ -194,29 +191,24 @@ class Lane(Tracer, Generic[F_co]):
     # Waiting
 
     @overload
-    def deadline(self, key: Deadline, text: str, data: JSON) -> float: ...
+    def deadline(self, kept: float | None, text: str, data: JSON) -> float: ...
     @overload
-    def deadline(self, key: Deadline, text: str | None, data: JSON) -> float | None: ...
-    def deadline(self, key: Deadline, text: str | None, data: JSON) -> float | None:
-        """Return the moment at which a timeout ends, as seconds of the epoch.
+    def deadline(self, kept: float | None, text: str | None, data: JSON) -> float | None: ...
+    def deadline(self, kept: float | None, text: str | None, data: JSON) -> float | None:
+        """Return the moment at which a timeout ends, as seconds of the epoch; None where there is no timeout.
 
-        It is fixed when it is first asked for and kept under *key*, so that a suspended lane does not wait anew.
+        It is fixed when it is first asked for, and is the one that was *kept* from then on.
         """
         if text is None:
             return None
-        frame = cast("dict[str, Any]", self.frame)
-        kept = frame.get(key)
-        if kept is None:
-            kept = frame[key] = self.run.time() + self.duration(text, data).total_seconds()
-        return float(kept)
+        return self.run.time() + self.duration(text, data).total_seconds() if kept is None else kept
 
-    async def pause(self, key: Deadline, text: str, data: JSON, why: str) -> None:
-        """Wait as long as *text* says, counted from the first time this pause was begun."""
-        begun = key in self.frame
-        until = self.deadline(key, text, data)
-        if not begun:
+    def pause_until(self, kept: float | None, text: str, data: JSON, why: str) -> float:
+        """Return until when to wait that is to wait as long as *text* says, from the first time that this is asked."""
+        until = self.deadline(kept, text, data)
+        if kept is None:
             self.emit(TraceKind.SLEEPING, why, duration=text if "${" not in text else self.fill(text, data))
-        await self.run.sleep_until(until, why)
+        return until
 
     async def within(self, deadline: float | None, work: Coroutine[Any, Any, T], what: str) -> T:
         """Return the result of *work*, or raise TimedOut when *deadline* comes first."""
@@ -267,12 +259,8 @@ class Instance(Protocol):
         """What was done and can be undone."""
 
     @property
-    def walks(self) -> InstanceFrame:
+    def frame(self) -> InstanceFrame:
         """The progress of the whole instance."""
-
-    @property
-    def fronts(self) -> dict[str, ForeachFront]:
-        """The fronts of all foreach that are running."""
 
     @property
     def data(self) -> JSON:
@@ -291,10 +279,8 @@ class Instance(Protocol):
     def terminated(self, ended: "Ended") -> Exception:
         """Return what ends the instance where one of its paths *ended*."""
 
-    def leave_running(self, path: str, data: JSON, lane: "Lane[IterationFrame]") -> None:
+    def leave_running(self, path: str, data: JSON, lane: "Lane") -> None:
         """Run the states that the branch at *path* holds beside everything else, to the end of the instance."""
 
-    async def walk(
-        self, start: str, data: JSON, frame: WalkFrame, scope: "Scope | None" = None, within: Lane | None = None
-    ) -> "Ended":
-        """Run states from *start* on until one of them ends."""
+    async def walk(self, frame: WalkFrame, scope: "Scope | None" = None, within: Lane | None = None) -> "Ended":
+        """Run states, from the one where *frame* is, until one of them ends."""

@@ -12,9 +12,9 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, Merger, add_result, identity, merge, put_at
 from swf_temporal.errors import WorkflowFault, WrongData
 from swf_temporal.expressions.early_paths import EarlyPath
+from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.error_data import error_of
 from swf_temporal.languages.serverless_workflow.execution.folding import OneByOne
-from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventDataFilter
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
@@ -57,13 +57,13 @@ class LastKeys:
         """Return what the filter's path selects of *result*, and its place; without one the whole, and no place."""
         given = action.action_data_filter
         if given is None or given.results is None or result is None:
-            return [None, result]
+            return ActionResult(value=result)
         place, value = _selected(given.results, result, lane)
-        return [place, _alone(value, given.results, lane)]
+        return ActionResult(place, _alone(value, given.results, lane))
 
     def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:
         """Merge a value into the data, under a key if there is one."""
-        path, value = effect
+        path, value = effect.path, effect.value
         if value is None:
             return data
         if path is None:
@@ -86,7 +86,7 @@ class LastKeys:
         else:
             whole: JSON = event.to_json()
             place, value = _selected(given.data, whole, lane, first=event.data)
-            data = self.apply([place, _alone(value, given.data, lane)], data, lane)
+            data = self.apply(ActionResult(place, _alone(value, given.data, lane)), data, lane)
         for rule in definition.correlation:
             value = event.attribute(rule.context_attribute_name)
             if value is not None and isinstance(data, dict):

@@ -9,7 +9,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from swf_temporal import calls
-from swf_temporal.languages.serverless_workflow.execution.frames import ActionFrame
+from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionFrame, CallFrame
 from swf_temporal.languages.serverless_workflow.execution.functions import is_long_running
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef, SubflowRef
@@ -32,7 +32,7 @@ async def noted(work: Coroutine[Any, Any, Any], call: FunctionCall | SubflowCall
     if call.outlast is None:
         return await work
     frame = lane.frame
-    frame["call"] = call.id
+    frame.call = CallFrame(call.id)
     is_suspended = False
     try:
         return await work
@@ -41,4 +41,4 @@ async def noted(work: Coroutine[Any, Any, Any], call: FunctionCall | SubflowCall
         raise
     finally:
         if not is_suspended:
-            del frame["call"]
+            frame.call = None

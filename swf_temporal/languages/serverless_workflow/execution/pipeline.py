@@ -12,8 +12,8 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, merge, put_at
 from swf_temporal.errors import WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING
+from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.folding import OneByOne
-from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventDataFilter
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
@@ -51,12 +51,13 @@ class Pipeline:
         """Return what goes on to the next action: what outputPath selects, with the result at resultPath."""
         given = action.action_data_filter
         if given is None:
-            return [[], result]
-        return [[], _selected("outputPath", given.results, _put(given.to_state_data, result, data, lane), lane)]
+            return ActionResult([], result)
+        put = _put(given.to_state_data, result, data, lane)
+        return ActionResult([], _selected("outputPath", given.results, put, lane))
 
     def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others merge
         """Return what an action gave on, in place of the data; what was not waited for gave nothing."""
-        path, value = effect
+        path, value = effect.path, effect.value
         return data if path is None else value
 
     def folding(self, data: JSON, lane: Lane) -> OneByOne:
@@ -65,7 +66,7 @@ class Pipeline:
 
     def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others merge
         """Return what the actions gave on, as an array."""
-        return [value for _, value in effects]
+        return [effect.value for effect in effects]
 
     def with_event(
         self,

@@ -15,7 +15,6 @@ from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.languages.serverless_workflow.execution.data_flow import data_flow_of
 from swf_temporal.languages.serverless_workflow.execution.events import as_read
-from swf_temporal.languages.serverless_workflow.execution.frames import Deadline
 from swf_temporal.languages.serverless_workflow.execution.functions import auth_of, functions_of
 from swf_temporal.languages.serverless_workflow.execution.parameters import has_open_parameters
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
@@ -194,11 +193,9 @@ class Program:
             branch_exec_timeout=own.branch_exec_timeout or ours.branch_exec_timeout,
             event_timeout=own.event_timeout or ours.event_timeout,
         )
-        total, single = timeouts.state_exec_timeout, timeouts.single_state_exec_timeout
-        given: tuple[tuple[Deadline, str | None], ...] = (("deadline", total), ("single", single))
         return StatePlan(
             timeouts=timeouts,
-            limits=tuple((key, length) for key, length in given if length is not None),
+            is_limited=whole.state_exec_timeout is not None or whole.single_state_exec_timeout is not None,
             retries_errors=any(entry.retry_ref is not None for entry in state.on_errors),
             events=_events_of(state),
         )

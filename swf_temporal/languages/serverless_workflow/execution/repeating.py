@@ -8,36 +8,38 @@ do not end it, leaves the data as they were.
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault, WrongData
+from swf_temporal.languages.serverless_workflow.execution.action_frames import RepeatFrame, SequenceFrame
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
-from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame, RepeatFrame
+from swf_temporal.languages.serverless_workflow.execution.frames import OperationBody
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.waiting import has_arrived
 from swf_temporal.languages.serverless_workflow.model.states import OperationState, Repeat
 from swf_temporal.runtime.host import TraceKind
+from swf_temporal.runtime.progress import Value
 
 
 async def run_repeatedly(
-    state: OperationState, repeat: Repeat, data: JSON, lane: Lane[BodyFrame], timeout: str | None
+    state: OperationState, repeat: Repeat, data: JSON, lane: Lane[OperationBody], timeout: str | None
 ) -> JSON:
     """Run the actions of *state* as often as *repeat* says, and return the data that they come to."""
-    frame: RepeatFrame = lane.frame.setdefault("repeated", {})
+    frame = lane.frame.repeated = lane.frame.repeated or RepeatFrame()
     limit = _limit(repeat, data, lane)
-    data = frame.get("data", data)
-    while "round" in frame or _goes_on(repeat, frame.get("times", 0), limit, data, lane):
-        own = lane.child(frame.setdefault("round", {}), lane.path)
+    data = data if frame.data is None else frame.data.value
+    while frame.round is not None or _goes_on(repeat, frame.times, limit, data, lane):
+        frame.round = frame.round or SequenceFrame()
+        own = lane.child(frame.round, lane.path)
         try:
             data = await run_actions(state.actions, state.action_mode, data, own, timeout)
         except WorkflowFault as fault:
             if not (repeat.continue_on_error and fault.catchable):
                 raise
             lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
-        frame["data"], frame["times"] = data, frame.get("times", 0) + 1
-        del frame["round"]
+        frame.data, frame.times, frame.round = Value(data), frame.times + 1, None
         lane.run.checkpoint()
     return data
 
 
-def _goes_on(repeat: Repeat, times: int, limit: int | None, data: JSON, lane: Lane[BodyFrame]) -> bool:
+def _goes_on(repeat: Repeat, times: int, limit: int | None, data: JSON, lane: Lane) -> bool:
     if limit is not None and times >= limit:
         return False
     if repeat.stop_on_events and has_arrived(repeat.stop_on_events, lane):

@@ -10,11 +10,12 @@ from typing import Any, Final
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, ExpressionFailed, SubflowFailed, TimedOut, WorkflowFault
 from swf_temporal.expressions.comparing import is_equal
-from swf_temporal.languages.serverless_workflow.execution.frames import ActionFrame, ActionResult
+from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionFrame, ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.pipeline import FILTER_ERROR
 from swf_temporal.languages.serverless_workflow.execution.step import Diverted
 from swf_temporal.languages.serverless_workflow.model.actions import Action, ResultRetry
+from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.error_matching import covers
 from swf_temporal.runtime.host import TraceKind
 
@@ -40,28 +41,23 @@ async def with_result_retries(
     Raises Diverted where a retry that has been used up says where to go.
     """
     frame = lane.frame
-    while True:
-        if "again" in frame:
-            await lane.run.sleep_until(frame["again"], f"retry of {name}")
-            lane.run.checkpoint()
-        fault: WorkflowFault | None = None
-        effect: ActionResult = [None, None]
-        try:
-            effect = await attempt()
-        except WorkflowFault as failed:
-            fault = lane.locate(failed, name)
-        index = _asked_for(action, fault, frame.get("result"))
-        if index is None or not _is_left(action.result_retries[index], index, fault, frame):
-            if fault is not None:
-                raise fault
-            return effect
-        _prepare_next(action.result_retries[index], index, lane)
-        lane.emit(
-            TraceKind.ACTION_RETRIED,
-            name,
-            attempt=sum(frame.get("tries", {}).values()),
-            error=action.result_retries[index].match if fault is None else fault.name,
-        )
+    attempts = frame.retries = frame.retries or AttemptsFrame()
+
+    def again_at(outcome: ActionResult | WorkflowFault) -> float | None:
+        fault = lane.locate(outcome, name) if isinstance(outcome, WorkflowFault) else None
+        index = _asked_for(action, fault, None if frame.result is None else frame.result.value)
+        if index is None or not _is_left(action.result_retries[index], index, fault, attempts):
+            return None
+        retry = action.result_retries[index]
+        attempts.counts[str(index)] = attempts.counts.get(str(index), 0) + 1
+        error = retry.match if fault is None else fault.name
+        lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=error)
+        # All is as it was before the call.
+        frame.done, frame.result, frame.call, frame.attempts, frame.deadline = False, None, None, None, None
+        delay = 0.0 if retry.interval is None else lane.duration(retry.interval, None).total_seconds()
+        return lane.run.time() + delay
+
+    return await repeat(attempts, attempt, again_at, lambda moment: lane.run.wait_to_retry(moment, name))
 
 
 def _asked_for(action: Action, fault: WorkflowFault | None, result: JSON) -> int | None:
@@ -77,22 +73,11 @@ def _asked_for(action: Action, fault: WorkflowFault | None, result: JSON) -> int
     return None
 
 
-def _is_left(retry: ResultRetry, index: int, fault: WorkflowFault | None, frame: ActionFrame) -> bool:
+def _is_left(retry: ResultRetry, index: int, fault: WorkflowFault | None, attempts: AttemptsFrame) -> bool:
     """Tell whether the function is to be called again. Raises Diverted if it is not, and *retry* says where to go."""
-    is_used_up = retry.times is not None and frame.get("tries", {}).get(str(index), 0) >= retry.times
+    is_used_up = retry.times is not None and attempts.counts.get(str(index), 0) >= retry.times
     if not is_used_up and (fault is None or fault.retryable):
         return True
     if retry.next_state is not None:
         raise Diverted(retry.next_state, fault)
     return False
-
-
-def _prepare_next(retry: ResultRetry, index: int, lane: Lane[ActionFrame]) -> None:
-    """Set the frame back to before the call, which is to be made after the retry's interval."""
-    frame = lane.frame
-    tries = frame.setdefault("tries", {})
-    tries[str(index)] = tries.get(str(index), 0) + 1
-    delay = 0.0 if retry.interval is None else lane.duration(retry.interval, None).total_seconds()
-    frame["again"] = lane.run.time() + delay
-    for key in ("result", "attempts", "attempt", "action timeout"):
-        frame.pop(key, None)  # type: ignore[misc]  # keys of its frames, none of which has to be there

@@ -17,7 +17,17 @@ from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
 from swf_temporal.languages.serverless_workflow.execution.state_retries import with_retries
 from swf_temporal.languages.serverless_workflow.execution.states import run_body
-from swf_temporal.languages.serverless_workflow.execution.step import Diverted, Step
+from swf_temporal.languages.serverless_workflow.execution.step import (
+    ByCondition,
+    ByDefault,
+    ByEntry,
+    ByError,
+    Diverted,
+    Exit,
+    Nowhere,
+    Step,
+    ToState,
+)
 from swf_temporal.languages.serverless_workflow.model.states import (
     End,
     Leaving,
@@ -43,26 +53,21 @@ class StateResult:
 async def run_state(state: State, data: JSON, lane: Lane[StateFrame]) -> StateResult:
     """Run *state* on *data*; raises the fault that no onErrors entry of it covers."""
     frame = lane.frame
-    if "entered" not in frame:
+    if not frame.entered:
         lane.emit(TraceKind.STATE_ENTERED, lane.state_path, type=state.type)
-        frame["entered"] = True
-    if "left" in frame:
-        step = Step(frame["left"][1], frame["left"][0])
-    else:
-        step = await _step(state, data, lane)
+        frame.entered = True
+    step = frame.left or await _step(state, data, lane)
     leaving = _leaving(state, step.exit)
     if leaving.produce_events or leaving.compensate:
         # Leaving takes more steps, and a suspension between them must not run the state again.
-        frame["left"] = [step.exit, step.data]
-        frame.pop("body", None)
-    return StateResult(step.data, leaving, not step.exit.startswith("error"))
+        frame.left, frame.body = step, None
+    return StateResult(step.data, leaving, not isinstance(step.exit, ByError))
 
 
 def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> StateResult:
     """Return how *state* is left that met *fault* on its way out; raises it if no onErrors entry covers it."""
     step = _catch(state, lane.locate(fault), data, lane)
-    lane.frame["left"] = [step.exit, step.data]
-    lane.frame.pop("events", None)
+    lane.frame.left, lane.frame.events = step, 0
     return StateResult(step.data, _leaving(state, step.exit), completed=False)
 
 
@@ -83,8 +88,8 @@ async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
     except WorkflowFault as fault:
         if _goes_on(state, fault):
             lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
-            give_back(lane.frame.get("body", {}), lane)
-            return Step(flow.state_output(state, given, lane.frame.get("body", {}).get("data", data), lane))
+            give_back(lane.frame.body, lane)
+            return Step(flow.state_output(state, given, lane.frame.latest_data(data), lane))
         return _catch(state, lane.locate(fault), data, lane)
     except Diverted as diverted:
         return _diverted(diverted, data, lane)
@@ -104,11 +109,13 @@ async def _in_time(state: State, data: JSON, lane: Lane[StateFrame], plan: State
     The state runs once: nothing tries it again. So the times for all of its attempts and for one are for the same
     thing, and the shorter decides.
     """
-    body = lane.child(lane.frame.setdefault("body", {}), lane.path)
-    if not plan.limits:
-        return await run_body(state, data, body)
-    deadline = min(lane.deadline(key, length, data) for key, length in plan.limits)
-    return await lane.within(deadline, run_body(state, data, body), f"{lane.program.state_word} {state.name!r}")
+    if not plan.is_limited:
+        return await run_body(state, data, lane)
+    frame = lane.frame
+    frame.deadline = lane.deadline(frame.deadline, plan.timeouts.state_exec_timeout, data)
+    frame.single = lane.deadline(frame.single, plan.timeouts.single_state_exec_timeout, data)
+    deadline = min(end for end in (frame.deadline, frame.single) if end is not None)
+    return await lane.within(deadline, run_body(state, data, lane), f"{lane.program.state_word} {state.name!r}")
 
 
 def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> Step:
@@ -126,46 +133,43 @@ def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame
         raise fault
     lane.execution.caught(fault)
     lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
-    body = lane.frame.get("body", {})
-    give_back(body, lane)
-    data = lane.program.data_flow.with_error(entry, fault, body.get("data", data), lane)
-    return Step(data, f"error {state.on_errors.index(entry)}")
+    give_back(lane.frame.body, lane)
+    data = lane.program.data_flow.with_error(entry, fault, lane.frame.latest_data(data), lane)
+    return Step(data, ByError(state.on_errors.index(entry)))
 
 
 def _diverted(diverted: Diverted, data: JSON, lane: Lane[StateFrame]) -> Step:
     """Return the step to where a retry leads that has been used up, with the data that it was tried with."""
-    data = lane.frame.get("body", {}).get("data", data)
+    data = lane.frame.latest_data(data)
     fault = diverted.fault
     if fault is not None:
         lane.execution.caught(fault)
         lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
         data = lane.program.data_flow.with_error(None, fault, data, lane)
-    return Step(data, f"to {diverted.next_state}")
+    return Step(data, ToState(diverted.next_state))
 
 
 def _handler_by_condition(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> OnError | None:
     """Return the first onErrors entry whose condition holds of *fault* (draft of May 2020)."""
-    seen = with_error(lane.frame.get("body", {}).get("data", data), fault, lane.program.state_word)
+    seen = with_error(lane.frame.latest_data(data), fault, lane.program.state_word)
     of_error = (one for one in state.on_errors if one.condition is not None)
     return next((one for one in of_error if lane.holds(one.condition, seen)), None)
 
 
-def _leaving(state: State, exit_: str) -> Transition | End:
-    """Return the transition or end that *exit_* names; a node that has neither ends there."""
-    if exit_ == "own":
-        return state.transition or state.end or End()
-    kind, _, number = exit_.partition(" ")
-    node: Leaving = state
-    if kind == "to":
-        return Transition(next_state=number)
-    if kind == "nowhere":
-        return End()
-    if kind == "error":
-        node = state.on_errors[int(number)]
-    elif kind == "entry":
-        node = expectations(state)[int(number)]
-    elif isinstance(state, SwitchState) and kind == "default" and state.default_condition:
-        node = state.default_condition
-    elif isinstance(state, SwitchState):
-        node = (state.data_conditions or state.event_conditions)[int(number)]
-    return node.transition or node.end or End()
+def _leaving(state: State, exit_: Exit | None) -> Transition | End:
+    """Return the transition or end that *exit_* stands for; a node that has neither ends there."""
+    node: Leaving | None = state
+    match exit_:
+        case ToState():
+            return Transition(next_state=exit_.name)
+        case Nowhere():
+            return End()
+        case ByError():
+            node = state.on_errors[exit_.index]
+        case ByEntry():
+            node = expectations(state)[exit_.index]
+        case ByCondition() if isinstance(state, SwitchState):
+            node = (state.data_conditions or state.event_conditions)[exit_.index]
+        case ByDefault() if isinstance(state, SwitchState):
+            node = state.default_condition
+    return End() if node is None else node.transition or node.end or End()

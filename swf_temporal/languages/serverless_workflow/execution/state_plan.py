@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from swf_temporal.languages.serverless_workflow.execution.frames import Deadline
 from swf_temporal.languages.serverless_workflow.model.states import StateTimeouts
 
 
@@ -12,8 +11,8 @@ class StatePlan:
 
     timeouts: StateTimeouts
     """Its own, and those that it inherits from the workflow."""
-    limits: tuple[tuple[Deadline, str], ...]
-    """How long the state itself may take: durations, each with the key that its end is kept under."""
+    is_limited: bool
+    """Whether the state itself has a timeout."""
     retries_errors: bool
     """Whether entries of its onErrors try it again."""
     events: tuple[str, ...]

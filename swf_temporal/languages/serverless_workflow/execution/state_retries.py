@@ -15,6 +15,7 @@ from swf_temporal.languages.serverless_workflow.execution.giving_back import beg
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import State, StateRetry
+from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.host import TraceKind
 
 
@@ -26,43 +27,28 @@ async def with_retries(
     Raises the fault of the last one, if it met one.
     """
     frame = lane.frame
-    while True:
-        if "again" in frame:
-            await lane.run.sleep_until(frame["again"], f"retry of {state.name}")
-            lane.run.checkpoint()
-            del frame["again"]
-        fault: WorkflowFault | None = None
-        try:
-            step = await attempt()
-        except WorkflowFault as met:
-            if not met.catchable:
-                raise
-            fault = lane.locate(met)
-            step = Step(frame.get("body", {}).get("data", data))
-        if not _again(state, step.data, fault, data, lane):
-            if fault is not None:
-                raise fault
-            return step
+    attempts = frame.attempts = frame.attempts or AttemptsFrame()
 
+    def again_at(outcome: Step | WorkflowFault) -> float | None:
+        fault = outcome if isinstance(outcome, WorkflowFault) else None
+        if fault is not None and not lane.locate(fault).catchable:
+            return None
+        reached = outcome.data if isinstance(outcome, Step) else frame.latest_data(data)
+        seen = with_error(reached, fault, lane.program.state_word)
+        index = next((i for i, retry in enumerate(state.retries) if lane.holds(retry.condition, seen)), None)
+        if index is None:
+            return None
+        retry, count = state.retries[index], attempts.counts.get(str(index), 0)
+        if count >= retry.max_attempts:
+            return None
+        delay = _delay(retry, count, data, lane)
+        name = None if fault is None else fault.name
+        lane.emit(TraceKind.STATE_RETRIED, lane.state_path, attempt=attempts.number, error=name, delay=delay)
+        attempts.counts[str(index)] = count + 1
+        begin_anew(frame, lane)
+        return lane.run.time() + delay
 
-def _again(state: State, outcome: JSON, fault: WorkflowFault | None, data: JSON, lane: Lane[StateFrame]) -> bool:
-    """Tell whether there is another attempt, and note when it begins."""
-    frame = lane.frame
-    seen = with_error(outcome, fault, lane.program.state_word)
-    index = next((i for i, retry in enumerate(state.retries) if lane.holds(retry.condition, seen)), None)
-    if index is None:
-        return False
-    counts = frame.setdefault("retried", {})
-    retry, count = state.retries[index], counts.get(str(index), 0)
-    if count >= retry.max_attempts:
-        return False
-    delay = _delay(retry, count, data, lane)
-    name = None if fault is None else fault.name
-    lane.emit(TraceKind.STATE_RETRIED, lane.state_path, attempt=sum(counts.values()) + 1, error=name, delay=delay)
-    counts[str(index)] = count + 1
-    frame["again"] = lane.run.time() + delay
-    begin_anew(frame, lane)
-    return True
+    return await repeat(attempts, attempt, again_at, lambda moment: lane.run.wait_to_retry(moment, state.name))
 
 
 def _delay(retry: StateRetry, count: int, data: JSON, lane: Lane) -> float:

@@ -1,23 +1,71 @@
 """The results of running a state's body, and of a walk."""
 
 from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.languages.serverless_workflow.model.states import End
+from swf_temporal.records import Record
+
+
+@dataclass(slots=True)
+class ByCondition(Record):
+    """By a condition of a switch."""
+
+    KIND: ClassVar[str] = "condition"
+    index: int
+
+
+@dataclass(slots=True)
+class ByDefault(Record):
+    """By the default condition of a switch."""
+
+    KIND: ClassVar[str] = "default"
+
+
+@dataclass(slots=True)
+class ByEntry(Record):
+    """By the way of an entry of an event state."""
+
+    KIND: ClassVar[str] = "entry"
+    index: int
+
+
+@dataclass(slots=True)
+class ByError(Record):
+    """By an entry of onErrors."""
+
+    KIND: ClassVar[str] = "error"
+    index: int
+
+
+@dataclass(slots=True)
+class ToState(Record):
+    """To a state that neither the state nor its errors lead to."""
+
+    KIND: ClassVar[str] = "state"
+    name: str
+
+
+@dataclass(slots=True)
+class Nowhere(Record):
+    """By an end without more."""
+
+    KIND: ClassVar[str] = "nowhere"
+
+
+Exit: TypeAlias = ByCondition | ByDefault | ByEntry | ByError | ToState | Nowhere
+"""How a state is left, if not by its own transition or end."""
 
 
 @dataclass(slots=True)  # not frozen: each state has some, and that would double what they cost
-class Step:
-    """The data a state's body ended with, and by which exit the state is left.
-
-    `exit` is `own` for the state's own transition or end, `condition 2` or `default` for those of a switch, `error 0`
-    for those of an onErrors entry. `entry 1` is the way of an entry of an event state, `to Repair` leads to that state,
-    and `nowhere` is an end without more.
-    """
+class Step(Record):
+    """The data a state's body ended with, and by which exit the state is left."""
 
     data: JSON
-    exit: str = "own"
+    exit: Exit | None = None
+    """None is its own transition or end."""
 
 
 @dataclass(slots=True)  # not frozen: as above

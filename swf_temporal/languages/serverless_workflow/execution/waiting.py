@@ -6,8 +6,8 @@ from functools import partial
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, as_text
+from swf_temporal.languages.serverless_workflow.execution.action_frames import WaitingFrame
 from swf_temporal.languages.serverless_workflow.execution.correlation import known_values, required_values
-from swf_temporal.languages.serverless_workflow.execution.frames import WaitingFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.sought import Sought
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
@@ -46,23 +46,23 @@ async def wait_for_event(
         # Once, and here: what fails where an event is delivered fails for the one who sends it.
         required = [_required(definition, lane) for definition in sought.definitions]
         which, accepts = partial(_which, sought, required, lane), partial(_accepts, sought, required, lane)
-        criterion = (*sought.refs, json.dumps([lane.correlation.to_json(), *required]))
+        criterion = (*sought.refs, json.dumps([lane.correlation.values, *required]))
     event = run.inbox.take(accepts, criterion)
     while event is None or (index := which(event)) < 0:
         if event is not None:
             # In the moment in which it was handed over another path took one that fixed an attribute.
             run.inbox.hand_over(event)
         run.checkpoint()
-        if "awaited" not in lane.frame:
-            lane.frame["awaited"] = True
+        if not lane.frame.awaited:
+            lane.frame.awaited = True
             lane.emit(TraceKind.EVENT_AWAITED, ", ".join(refs))
         values = _values(sought, required, lane) if sought.is_correlated else {}
         event = await run.next_event(accepts, refs, deadline, lane.state_path, criterion, values)
         if event is None:
-            del lane.frame["awaited"]
+            lane.frame.awaited = False
             lane.emit(TraceKind.EVENT_TIMED_OUT, ", ".join(refs))
             return None
-    lane.frame.pop("awaited", None)
+    lane.frame.awaited = False
     if sought.is_correlated:
         lane.correlation.fix(sought.definitions[index], event)
     lane.emit(TraceKind.EVENT_TAKEN, refs[index], type=event.type, source=event.source, data=event.data)
@@ -83,9 +83,7 @@ def _accepts(sought: Sought, required: Sequence[dict[str, JSON]], lane: Lane, ev
 def _values(sought: Sought, required: Sequence[dict[str, JSON]], lane: Lane) -> dict[str, dict[str, str]]:
     """Return what the attributes of each event that is correlated must be, as far as this instance knows."""
     return {
-        ref: {
-            name: as_text(value) for name, value in known_values(definition, lane.correlation.to_json(), values).items()
-        }
+        ref: {name: as_text(value) for name, value in known_values(definition, lane.correlation.values, values).items()}
         for ref, definition, values in zip(sought.refs, sought.definitions, required, strict=True)
         if definition.correlation
     }

@@ -8,7 +8,7 @@ import pytest
 from swf_temporal.data import JSON
 from swf_temporal.errors import UnknownDefinition
 from swf_temporal.languages.serverless_workflow.execution.execution import Execution
-from swf_temporal.languages.serverless_workflow.execution.frames import WalkFrame
+from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, WalkFrame
 from swf_temporal.languages.serverless_workflow.execution.prepared import PreparedProgram
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.execution.step import Ended
@@ -72,7 +72,7 @@ class Walking:
 def test_states_of_a_scope_are_known_by_their_paths() -> None:
     """A walk moves among the states of its scope; what it compensates is found there by its path."""
     walking = Walking()
-    ended = walking.result(walking.execution.walk("Ship", {}, {}, walking.scope))
+    ended = walking.result(walking.execution.walk(WalkFrame("Ship", {}), walking.scope))
     assert ended == {"packed": True, "unpacked": True, "summed": True}
     paths = ["Ship/left/Ship", "Ship/left/Rest", "Ship/left/Undo", "Ship/left/Sum"]
     assert walking.entered == [(path, path) for path in paths]
@@ -81,9 +81,9 @@ def test_states_of_a_scope_are_known_by_their_paths() -> None:
 
 def test_a_walk_over_a_scope_goes_on_where_it_was_suspended() -> None:
     """What its frame says is done is not done again, and what is to be compensated is still known."""
-    frame: WalkFrame = {"state": "Rest", "data": {"packed": True}, "moved": True}
-    walking = Walking({"frame": {"walks": {"walk": {}}, "compensation": ["Ship/left/Ship"]}})
-    ended = walking.result(walking.execution.walk("Ship", {}, frame, walking.scope))
+    frame = WalkFrame("Rest", {"packed": True}, moved=True)
+    walking = Walking({"frame": InstanceFrame(completed=["Ship/left/Ship"]).to_json()})
+    ended = walking.result(walking.execution.walk(frame, walking.scope))
     assert ended == {"packed": True, "unpacked": True, "summed": True}
     assert [call for call, _ in walking.context.calls] == ["unpack"]
 

@@ -1,9 +1,19 @@
 """The state types: a file for each, with `run(state, data, lane) -> Step`."""
 
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from swf_temporal.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
+from swf_temporal.languages.serverless_workflow.execution.frames import (
+    CallbackBody,
+    EventBody,
+    EventExpressionBody,
+    ForeachBody,
+    OperationBody,
+    ParallelBody,
+    SleepBody,
+    StateFrame,
+    SwitchBody,
+)
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.states import (
     callback,
@@ -30,26 +40,46 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     expectations,
 )
 
+B = TypeVar(
+    "B",
+    OperationBody,
+    SleepBody,
+    SwitchBody,
+    CallbackBody,
+    EventBody,
+    EventExpressionBody,
+    ForeachBody,
+    ParallelBody,
+)
 
-async def run_body(state: State, data: JSON, lane: Lane[BodyFrame]) -> Step:
+
+async def run_body(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
     """Run the body of *state*."""
     match state:
         case OperationState():
-            return await operation.run(state, data, lane)
+            return await operation.run(state, data, _body(OperationBody, lane))
         case SwitchState():
-            return await switch.run(state, data, lane)
+            return await switch.run(state, data, _body(SwitchBody, lane))
         case InjectState():
             return inject.run(state, data, lane)
         case EventState() if expectations(state):
-            return await event_expression.run(state, data, lane)
+            return await event_expression.run(state, data, _body(EventExpressionBody, lane))
         case EventState():
-            return await event.run(state, data, lane)
+            return await event.run(state, data, _body(EventBody, lane))
         case ForeachState():
-            return await foreach.run(state, data, lane)
+            return await foreach.run(state, data, _body(ForeachBody, lane))
         case ParallelState():
-            return await parallel.run(state, data, lane)
+            return await parallel.run(state, data, _body(ParallelBody, lane))
         case SleepState():
-            return await sleep.run(state, data, lane)
+            return await sleep.run(state, data, _body(SleepBody, lane))
         case CallbackState():
-            return await callback.run(state, data, lane)
+            return await callback.run(state, data, _body(CallbackBody, lane))
     assert_never(state)
+
+
+def _body(kind: type[B], lane: Lane[StateFrame]) -> Lane[B]:
+    """Return the lane of a state's body, which begins if it has not begun."""
+    body = lane.frame.body
+    if not isinstance(body, kind):
+        body = lane.frame.body = kind()
+    return lane.child(body, lane.path)

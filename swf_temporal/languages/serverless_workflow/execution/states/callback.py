@@ -5,19 +5,21 @@ from swf_temporal.errors import TimedOut
 from swf_temporal.languages.serverless_workflow.execution.actions import run_sequence
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
 from swf_temporal.languages.serverless_workflow.execution.events import merge_event
-from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
+from swf_temporal.languages.serverless_workflow.execution.frames import CallbackBody
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import CallbackState
 
 
-async def run(state: CallbackState, data: JSON, lane: Lane[BodyFrame]) -> Step:
+async def run(state: CallbackState, data: JSON, lane: Lane[CallbackBody]) -> Step:
     """Run the state's action, then merge the event that answers it. The event's timeout runs from then on."""
     timeouts = lane.program.timeouts(state)
-    data = await run_sequence((state.action,), data, lane, timeouts.action_exec_timeout)
-    deadline = lane.deadline("deadline", timeouts.event_timeout, data)
-    taken = await wait_for_event([state.event_ref], deadline, lane)
+    frame = lane.frame
+    actions = lane.child(frame.actions, lane.path)
+    data = await run_sequence((state.action,), data, actions, timeouts.action_exec_timeout)
+    frame.deadline = lane.deadline(frame.deadline, timeouts.event_timeout, data)
+    taken = await wait_for_event([state.event_ref], frame.deadline, lane)
     if taken is None:
         fault = TimedOut(f"event {state.event_ref!r} did not come in time")
         if handler_of_timeout(state, lane.program.errors, fault):

@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import TimedOut
+from swf_temporal.languages.serverless_workflow.execution.action_frames import EntryFrame
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
 from swf_temporal.languages.serverless_workflow.execution.events import merge_event
-from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
+from swf_temporal.languages.serverless_workflow.execution.frames import EventBody
 from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
@@ -22,9 +23,10 @@ from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.waiting import may_take, wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, OnEvents
 from swf_temporal.runtime.event_matching import assigned, usable
+from swf_temporal.runtime.progress import Value
 
 
-async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
+async def run(state: EventState, data: JSON, lane: Lane[EventBody]) -> Step:
     """Wait for the state's events, merge them into *data*, and run the actions of the entries they complete."""
     events, plan = _Events(), lane.program.plan(state)
     if not await _came(state, plan, data, lane, events):
@@ -36,21 +38,20 @@ async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
             raise lane.locate(fault)
         return Step(data)
     frame = lane.frame
-    done = frame.get("entry", 0)
-    data = frame.get("data", data)
+    done = frame.entries
+    data = data if frame.data is None else frame.data.value
     timeout = plan.timeouts.action_exec_timeout
-    for index, entry in _complete_entries(state, frame["taken"]):
+    for index, entry in _complete_entries(state, frame.taken):
         if index < done:
             continue
-        begun = frame.setdefault("actions", {}) if entry.actions else {}
-        if "merged" not in begun:
-            data = _merged(entry, data, frame["taken"], lane, events)
-            begun["merged"] = True
-            frame["data"] = data
+        begun = frame.actions = frame.actions or EntryFrame()
+        if not begun.merged:
+            data = _merged(entry, data, frame.taken, lane, events)
+            begun.merged = True
+            frame.data = Value(data)
         if entry.actions:
             data = await run_actions(entry.actions, entry.action_mode, data, lane.child(begun, lane.path), timeout)
-            del frame["actions"]
-        frame["data"], frame["entry"] = data, index + 1
+        frame.actions, frame.data, frame.entries = None, Value(data), index + 1
     return Step(data)
 
 
@@ -76,11 +77,11 @@ class _Events:
         return event
 
 
-async def _came(state: EventState, plan: StatePlan, data: JSON, lane: Lane[BodyFrame], events: _Events) -> bool:
+async def _came(state: EventState, plan: StatePlan, data: JSON, lane: Lane[EventBody], events: _Events) -> bool:
     """Take the events that the state needs; tell whether they came in time."""
     frame = lane.frame
-    taken = frame.setdefault("taken", {})
-    if frame.get("complete"):
+    taken = frame.taken
+    if frame.complete:
         return True
     wanted, time = plan.events, plan.timeouts.event_timeout
 
@@ -94,16 +95,16 @@ async def _came(state: EventState, plan: StatePlan, data: JSON, lane: Lane[BodyF
             return False
         index, event = got
         if state.timeout_is_between_events and lane.is_starting:
-            frame.pop("deadline", None)  # the time for the next begins anew
-        taken = frame["taken"] = assigned(events.record_of(event), refs[index], wanted, taken, fits)
+            frame.deadline = None  # the time for the next begins anew
+        taken = frame.taken = assigned(events.record_of(event), refs[index], wanted, taken, fits)
         if names := lane.correlation.names:
-            frame["fixed"] = [*frame.get("fixed", ()), *(name for name in names if name not in known)]
-    frame["complete"] = True
+            frame.fixed += [name for name in names if name not in known]
+    frame.complete = True
     return True
 
 
 def _deadline(
-    state: EventState, time: str | None, taken: dict[str, JSON], data: JSON, lane: Lane[BodyFrame]
+    state: EventState, time: str | None, taken: dict[str, JSON], data: JSON, lane: Lane[EventBody]
 ) -> float | None:
     """Return until when the state waits for its next event (section "Event Timeout Definition").
 
@@ -115,7 +116,8 @@ def _deadline(
     is_any_time = not taken or (state.timeout_is_between_events and state.exclusive)
     if is_any_time and lane.is_starting:
         return None
-    return lane.deadline("deadline", time, data)
+    deadline = lane.frame.deadline = lane.deadline(lane.frame.deadline, time, data)
+    return deadline
 
 
 def _complete_entries(state: EventState, taken: dict[str, JSON]) -> Iterable[tuple[int, OnEvents]]:

@@ -8,42 +8,45 @@ from collections.abc import Mapping
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
+from swf_temporal.languages.serverless_workflow.execution.action_frames import EntryFrame
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
 from swf_temporal.languages.serverless_workflow.execution.events import merge_event
-from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame, TimedFrame
+from swf_temporal.languages.serverless_workflow.execution.frames import EventExpressionBody
 from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.languages.serverless_workflow.execution.step import ByEntry, Nowhere, Step
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import EventNeed, EventState, OnEvents, expectations
 from swf_temporal.runtime.host import TraceKind
+from swf_temporal.runtime.progress import Value
 
 
-async def run(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> Step:
+async def run(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) -> Step:
     """Wait for an entry's events, merge them into *data*, and run its actions."""
     index = await _came(state, data, lane)
     if index is None:
         give_back(lane.frame, lane)
-        return Step(data, "nowhere")
+        return Step(data, Nowhere())
     frame, entry = lane.frame, state.on_events[index]
-    actions = lane.child(frame.setdefault("actions", {}), lane.path)
-    if "merged" not in actions.frame:
+    begun = frame.actions = frame.actions or EntryFrame()
+    if not begun.merged:
         for ref in entry.event_refs:
-            event = frame["taken"].get(ref)
+            event = frame.taken.get(ref)
             if isinstance(event, dict):
                 data = merge_event(ref, CloudEvent.from_record(event), entry.event_data_filter, data, lane)
-        actions.frame["merged"] = True
-        frame["data"] = data
-    data = await run_actions(entry.actions, entry.action_mode, frame["data"], actions, None)
-    frame["data"] = data
-    return Step(data, f"entry {index}")
+        begun.merged = True
+        frame.data = Value(data)
+    data = data if frame.data is None else frame.data.value
+    data = await run_actions(entry.actions, entry.action_mode, data, lane.child(begun, lane.path), None)
+    frame.data = Value(data)
+    return Step(data, ByEntry(index))
 
 
-async def _came(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> int | None:
+async def _came(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) -> int | None:
     """Return which entry's events came; None if none of them did in time."""
     frame = lane.frame
-    taken, expected = frame.setdefault("taken", {}), expectations(state)
-    while not frame.get("complete"):
+    taken, expected = frame.taken, expectations(state)
+    while not frame.complete:
         ends = _ends(state, data, lane)
         entries = [state.on_events[index] for index in ends]
         refs = list(dict.fromkeys(ref for entry in entries for ref in entry.event_refs if ref not in taken))
@@ -55,25 +58,27 @@ async def _came(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> int | N
         if got is None:
             continue
         taken[refs[got[0]]] = got[1].to_record()
-        frame["fixed"] = [*frame.get("fixed", ()), *(name for name in lane.correlation.names if name not in known)]
+        frame.fixed += [name for name in lane.correlation.names if name not in known]
         met = next((index for index in ends if _is_met(expected[index].need, taken)), None)
         if met is not None:
-            frame["entry"], frame["complete"] = met, True
+            frame.entry, frame.complete = met, True
             _give_back_others(state.on_events[met], lane)
-    return frame["entry"]
+    return frame.entry
 
 
-def _ends(state: EventState, data: JSON, lane: Lane[BodyFrame]) -> dict[int, float | None]:
+def _ends(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) -> dict[int, float | None]:
     """Return, for each entry whose time is not over, when that will be.
 
     A state in which an instance starts has all the time in the world until its first event comes, as in later versions.
     """
-    if lane.is_starting and not lane.frame.get("taken"):
+    if lane.is_starting and not lane.frame.taken:
         return dict.fromkeys(range(len(state.on_events)))
-    frames: dict[str, TimedFrame] = lane.frame.setdefault("waits", {})
+    waits = lane.frame.waits
     ends: dict[int, float | None] = {}
     for index, entry in enumerate(expectations(state)):
-        end = lane.child(frames.setdefault(str(index), {}), lane.path).deadline("deadline", entry.timeout, data)
+        end = lane.deadline(waits.get(str(index)), entry.timeout, data)
+        if end is not None:
+            waits[str(index)] = end
         if end is None or lane.run.time() < end:
             ends[index] = end
     return ends
@@ -87,11 +92,11 @@ def _is_met(need: EventNeed, taken: Mapping[str, JSON]) -> bool:
     return all(met) if need.join == "and" else any(met)
 
 
-def _give_back_others(entry: OnEvents, lane: Lane[BodyFrame]) -> None:
+def _give_back_others(entry: OnEvents, lane: Lane[EventExpressionBody]) -> None:
     """Give back what was taken for other entries than *entry*, which came true: another state may wait for it."""
-    taken = lane.frame["taken"]
+    taken = lane.frame.taken
     others = [ref for ref in taken if ref not in entry.event_refs]
-    events = [CloudEvent.from_record(taken.pop(ref)) for ref in others]
+    events = [CloudEvent.from_record(event) for ref in others if isinstance(event := taken.pop(ref), dict)]
     for ref in others:
         lane.emit(TraceKind.EVENT_GIVEN_BACK, ref)
     if events:

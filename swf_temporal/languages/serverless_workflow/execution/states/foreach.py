@@ -11,18 +11,9 @@ from typing import Any
 from swf_temporal.data import JSON, change_at
 from swf_temporal.errors import WrongData
 from swf_temporal.expressions.evaluation import NOTHING
+from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.actions import name_of, run_sequence
-from swf_temporal.languages.serverless_workflow.execution.frames import (
-    ActionResult,
-    BodyFrame,
-    ForeachFront,
-    IterationFrame,
-    complete_iteration,
-    forget_iteration,
-    iteration,
-    keep_result,
-    parts_of,
-)
+from swf_temporal.languages.serverless_workflow.execution.frames import ForeachBody, ForeachFront, PartFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
@@ -35,7 +26,7 @@ MAX_AT_ONCE = 1000
 """The number of iterations that run at once where there is no batchSize: what an engine can hold, with room."""
 
 
-async def run(state: ForeachState, data: JSON, lane: Lane[BodyFrame]) -> Step:
+async def run(state: ForeachState, data: JSON, lane: Lane[ForeachBody]) -> Step:
     """Run the state's actions for each element, as many at once as its mode and batchSize allow."""
     items = _collection(state, data, lane)
     if state.output_collection is not None:
@@ -50,7 +41,7 @@ class _Iterations:
     """The iterations of a state over *items*."""
 
     def __init__(
-        self, state: ForeachState, items: list[JSON], data: JSON, lane: Lane[BodyFrame], *, one_at_a_time: bool
+        self, state: ForeachState, items: list[JSON], data: JSON, lane: Lane[ForeachBody], *, one_at_a_time: bool
     ) -> None:
         self._state = state
         self._items = items
@@ -64,27 +55,26 @@ class _Iterations:
     async def run(self, window: int) -> JSON:
         """Run them, and return the state's data with what they come to."""
         lane, state = self._lane, self._state
-        if "has_front" not in lane.frame:
+        front, iterations = lane.frame.front, lane.frame.iterations
+        if front is None:
             lane.run.begin_iterations(lane.path, len(self._items) * max(1, len(state.actions)))
-            lane.frame["has_front"] = True
-            lane.execution.fronts[lane.path] = ForeachFront(len(self._items))
-        front = lane.execution.fronts[lane.path]
-        self._turns.go_on(front, lane.frame)
+            front = lane.frame.front = ForeachFront(len(self._items))
+        self._turns.go_on(front, iterations)
         keeps_outputs = state.output_collection is not None or state.scope is not None
         folding = self._flow.folding(self._data if front.data is None else front.data.value, lane)
 
         def fold(index: int) -> bool:
-            part = complete_iteration(lane.frame, index)
-            if part is None:
+            part = iterations.get(index)
+            if part is None or not part.done:
                 return False
             if not keeps_outputs:
-                for effect in part["effects"]:
+                for effect in part.effects:
                     folding.apply(effect)
                 front.data = Value(folding.data)
-            elif "output" in part:
-                front.outputs.append(part["output"])
+            elif part.output is not None:
+                front.outputs.append(part.output.value)
             front.count = index + 1
-            forget_iteration(lane.frame, index)
+            del iterations[index]
             lane.run.forget_iteration(lane.path, index, self._actions)
             return True
 
@@ -107,10 +97,11 @@ class _Iterations:
 
     def _path(self, index: int) -> Path[None] | None:
         """Return the path of an iteration that is not complete yet."""
-        if complete_iteration(self._lane.frame, index) is not None:
+        iterations = self._lane.frame.iterations
+        if index in iterations and iterations[index].done:
             return None
         if self._turns.are_over:
-            keep_result(iteration(self._lane.frame, index), {"done": True})
+            iterations[index] = PartFrame(done=True)
             return None
 
         async def path() -> None:
@@ -125,37 +116,40 @@ class _Iterations:
             await self._scope(index)
             return
         own = self._own(index)
-        frame = own.frame
-        if "done" not in frame:
+        effects = own.frame.effects
+        if not own.frame.done:
             seen = self._flow.iteration_input(self._state, self._items[index], self._data, own)
-            effects = frame.setdefault("effects", [])
             await run_sequence(self._state.actions, seen, own, self._timeout, effects)
             if self._state.output_collection is not None:
-                keep_result(frame, {"output": _output_of(effects), "done": True})
+                done = PartFrame(output=_output_of(effects), done=True)
             else:
-                keep_result(frame, {"effects": effects, "done": True})
+                done = PartFrame(effects=effects, done=True)
+            self._lane.frame.iterations[index] = done
 
     async def _scope(self, index: int) -> None:
         lane, state, turns = self._lane, self._state, self._turns
         if turns.are_over:
             return
         own = self._own(index)
-        if "done" not in own.frame:
+        if own.frame.output is None:
             await turns.wait(index, own, lane)
             seen = self._flow.iteration_input(state, self._items[index], self._data, own)
             output = await own.run_scope(lane.state_path, seen)
-            keep_result(own.frame, {"output": output, "done": True})
-        turns.note(own.frame["output"], own)
+            lane.frame.iterations[index] = PartFrame(output=Value(output), done=True)
+        else:
+            output = own.frame.output.value
+        turns.note(output, own)
 
-    def _own(self, index: int) -> Lane[IterationFrame]:
+    def _own(self, index: int) -> Lane[PartFrame]:
         lane = self._lane
         variables = {self._state.iteration_param: self._items[index]}
-        return lane.child(iteration(lane.frame, index), f"{lane.path}[{index}]", variables=variables)
+        frame = lane.frame.iterations.setdefault(index, PartFrame())
+        return lane.child(frame, f"{lane.path}[{index}]", variables=variables)
 
 
-def _output_of(effects: list[ActionResult]) -> JSON:
+def _output_of(effects: list[ActionResult]) -> Value:
     """Return what an iteration gives to the output collection: the result of its last action that yielded one."""
-    return effects[-1][1] if effects else None
+    return Value(effects[-1].value if effects else None)
 
 
 class _Turns:
@@ -171,15 +165,15 @@ class _Turns:
         self.are_over = False
         """Whether no further iteration begins."""
 
-    def go_on(self, front: ForeachFront, frame: BodyFrame) -> None:
-        """Go on where the state was: *front* and *frame* say how far it is."""
+    def go_on(self, front: ForeachFront, iterations: dict[int, PartFrame]) -> None:
+        """Go on where the state was: *front* and *iterations* say how far it is."""
         self._front = front
         self.are_over = front.over
         if self._state.until is not None:
-            behind = sorted((index, part) for _, index, part in parts_of(frame) if "output" in part)
-            self._outputs = [*front.outputs, *(part["output"] for _, part in behind)]
+            behind = (iterations[index].output for index in sorted(iterations))
+            self._outputs = [*front.outputs, *(output.value for output in behind if output is not None)]
 
-    def note(self, output: JSON, own: Lane[IterationFrame]) -> None:
+    def note(self, output: JSON, own: Lane[PartFrame]) -> None:
         """Note what an iteration came to, after which the state may be complete.
 
         The condition sees the state's data, the collection with what there is so far, and over them the fields of this
@@ -196,16 +190,16 @@ class _Turns:
             seen = {**(seen if isinstance(seen, dict) else {}), **output}
         self.are_over = self._front.over = own.holds(state.until, seen)
 
-    async def wait(self, index: int, own: Lane[IterationFrame], lane: Lane[BodyFrame]) -> None:
+    async def wait(self, index: int, own: Lane[PartFrame], lane: Lane[ForeachBody]) -> None:
         """Wait until the iteration *index* of *lane* begins, whose turn it is now."""
         if self._pause is None:
             return
-        begin = own.frame.get("before")
+        begin = own.frame.before
         if begin is None:
             now, length = lane.run.time(), lane.duration(self._pause, self._data).total_seconds()
-            last = now if self._one_at_a_time else lane.frame.get("begun", now)
-            begin = own.frame["before"] = max(now, last + length) if index else now
-            lane.frame["begun"] = begin
+            last = now if self._one_at_a_time or lane.frame.begun is None else lane.frame.begun
+            begin = max(now, last + length) if index else now
+            own.frame.before = lane.frame.begun = begin
         await lane.run.sleep_until(begin, f"before iteration {index + 1} of {lane.state_path}")
 
 

@@ -8,17 +8,18 @@ from itertools import chain
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import WrongData
-from swf_temporal.languages.serverless_workflow.execution import frames
+from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.actions import apply_each, run_sequence
-from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult, BodyFrame
+from swf_temporal.languages.serverless_workflow.execution.frames import ParallelBody, PartFrame
 from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import Branch, ParallelState
 from swf_temporal.runtime.joining import MISSING, Path, join
+from swf_temporal.runtime.progress import Value
 
 
-async def run(state: ParallelState, data: JSON, lane: Lane[BodyFrame]) -> Step:
+async def run(state: ParallelState, data: JSON, lane: Lane[ParallelBody]) -> Step:
     """Run the state's branches until all, or as many as it asks for, have completed."""
     need = None if state.completion_type == "allOf" else _needed(state, data, lane)
     if any(branch.scope is not None for branch in state.branches):
@@ -31,42 +32,48 @@ async def run(state: ParallelState, data: JSON, lane: Lane[BodyFrame]) -> Step:
     return Step(apply_each(found_effects, data, lane))
 
 
-def _branch(state: ParallelState, branch: Branch, data: JSON, lane: Lane[BodyFrame]) -> Path[list[ActionResult]]:
+def _branch(state: ParallelState, branch: Branch, data: JSON, lane: Lane[ParallelBody]) -> Path[list[ActionResult]]:
     inherited = lane.program.timeouts(state)
     action_timeout = branch.timeouts.action_exec_timeout or inherited.action_exec_timeout
     branch_timeout = branch.timeouts.branch_exec_timeout or inherited.branch_exec_timeout
 
     async def path() -> list[ActionResult]:
-        own = lane.child(frames.branch(lane.frame, branch.name), f"{lane.path}/{branch.name}", branch=branch.name)
+        own = _own(branch, lane)
         frame = own.frame
-        effects = frame.setdefault("effects", [])
-        if "done" not in frame:
-            deadline = own.deadline("deadline", branch_timeout, data)
-            work = run_sequence(branch.actions, data, own, action_timeout, effects)
-            await own.within(deadline, work, f"branch {branch.name!r}")
-            frames.keep_result(frame, {"effects": effects, "done": True})
-        return effects
+        if not frame.done:
+            frame.deadline = own.deadline(frame.deadline, branch_timeout, data)
+            work = run_sequence(branch.actions, data, own, action_timeout, frame.effects)
+            await own.within(frame.deadline, work, f"branch {branch.name!r}")
+            lane.frame.branches[branch.name] = PartFrame(effects=frame.effects, done=True)
+        return frame.effects
 
     return path
 
 
-def _scope(state: ParallelState, branch: Branch, data: JSON, lane: Lane[BodyFrame]) -> Path[JSON]:
+def _scope(state: ParallelState, branch: Branch, data: JSON, lane: Lane[ParallelBody]) -> Path[JSON]:
     timeout = branch.timeouts.branch_exec_timeout or lane.program.timeouts(state).branch_exec_timeout
 
     async def path() -> JSON:
-        own = lane.child(frames.branch(lane.frame, branch.name), f"{lane.path}/{branch.name}", branch=branch.name)
-        path = f"{lane.state_path}/{branch.name}"
-        if "done" not in own.frame and not branch.is_awaited:
+        own = _own(branch, lane)
+        frame, path = own.frame, f"{lane.state_path}/{branch.name}"
+        if frame.output is not None:
+            return frame.output.value
+        output: JSON = None
+        if branch.is_awaited:
+            frame.deadline = own.deadline(frame.deadline, timeout, data)
+            output = await own.within(frame.deadline, own.run_scope(path, data), f"branch {branch.name!r}")
+        else:
             # Its place among the outputs stays empty, so that the author knows whose the others are.
             lane.execution.leave_running(path, data, own)
-            frames.keep_result(own.frame, {"output": None, "done": True})
-        elif "done" not in own.frame:
-            deadline = own.deadline("deadline", timeout, data)
-            output = await own.within(deadline, own.run_scope(path, data), f"branch {branch.name!r}")
-            frames.keep_result(own.frame, {"output": output, "done": True})
-        return own.frame["output"]
+        lane.frame.branches[branch.name] = PartFrame(output=Value(output), done=True)
+        return output
 
     return path
+
+
+def _own(branch: Branch, lane: Lane[ParallelBody]) -> Lane[PartFrame]:
+    frame = lane.frame.branches.setdefault(branch.name, PartFrame())
+    return lane.child(frame, f"{lane.path}/{branch.name}", branch=branch.name)
 
 
 def _needed(state: ParallelState, data: JSON, lane: Lane) -> int:

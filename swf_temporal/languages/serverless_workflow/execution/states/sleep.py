@@ -1,13 +1,14 @@
 """Sleep: waits for a time (section "Sleep State")."""
 
 from swf_temporal.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
+from swf_temporal.languages.serverless_workflow.execution.frames import SleepBody
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import SleepState
 
 
-async def run(state: SleepState, data: JSON, lane: Lane[BodyFrame]) -> Step:
+async def run(state: SleepState, data: JSON, lane: Lane[SleepBody]) -> Step:
     """Wait for the state's duration."""
-    await lane.pause("until", state.duration, data, state.name)
+    until = lane.frame.until = lane.pause_until(lane.frame.until, state.duration, data, state.name)
+    await lane.run.sleep_until(until, state.name)
     return Step(data)

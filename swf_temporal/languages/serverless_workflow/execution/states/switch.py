@@ -4,32 +4,33 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import NoConditionMatched, TimedOut
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
 from swf_temporal.languages.serverless_workflow.execution.events import merge_event
-from swf_temporal.languages.serverless_workflow.execution.frames import BodyFrame
+from swf_temporal.languages.serverless_workflow.execution.frames import SwitchBody
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.step import Step
+from swf_temporal.languages.serverless_workflow.execution.step import ByCondition, ByDefault, Step
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import SwitchState
 
 
-async def run(state: SwitchState, data: JSON, lane: Lane[BodyFrame]) -> Step:
+async def run(state: SwitchState, data: JSON, lane: Lane[SwitchBody]) -> Step:
     """Return the step to where the first condition that holds leads."""
     if state.event_conditions:
         return await _by_event(state, data, lane)
     for index, condition in enumerate(state.data_conditions):
         await lane.run.pacing.yield_if_long()
         if lane.holds(condition.condition, data):
-            return Step(data, f"condition {index}")
+            return Step(data, ByCondition(index))
     return _default(state, data, "none of its conditions holds")
 
 
-async def _by_event(state: SwitchState, data: JSON, lane: Lane[BodyFrame]) -> Step:
+async def _by_event(state: SwitchState, data: JSON, lane: Lane[SwitchBody]) -> Step:
     """Wait for the first event that a condition names; the default is taken when none came in time.
 
     Without an eventTimeout there is no time at which to take the default: the state waits for an event.
     """
-    deadline = lane.deadline("deadline", lane.program.timeouts(state).event_timeout, data)
+    frame = lane.frame
+    frame.deadline = lane.deadline(frame.deadline, lane.program.timeouts(state).event_timeout, data)
     refs = [condition.event_ref for condition in state.event_conditions]
-    taken = await wait_for_event(refs, deadline, lane)
+    taken = await wait_for_event(refs, frame.deadline, lane)
     if taken is None:
         fault = TimedOut(f"none of {', '.join(refs)} came in time")
         if handler_of_timeout(state, lane.program.errors, fault):
@@ -38,10 +39,10 @@ async def _by_event(state: SwitchState, data: JSON, lane: Lane[BodyFrame]) -> St
     index, event = taken
     condition = state.event_conditions[index]
     data = merge_event(condition.event_ref, event, condition.event_data_filter, data, lane)
-    return Step(data, f"condition {index}")
+    return Step(data, ByCondition(index))
 
 
 def _default(state: SwitchState, data: JSON, why: str) -> Step:
     if state.default_condition is None:
         raise NoConditionMatched(f"switch {state.name!r} has no default, and {why}")
-    return Step(data, "default")
+    return Step(data, ByDefault())

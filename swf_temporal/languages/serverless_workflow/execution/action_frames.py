@@ -1,0 +1,133 @@
+"""Frames of actions: how far they are, and what they came to. See `frames`."""
+
+from dataclasses import dataclass, field
+
+from swf_temporal.data import JSON
+from swf_temporal.records import Record, nested
+from swf_temporal.runtime.attempts import AttemptsFrame
+from swf_temporal.runtime.host import CallAttempts
+from swf_temporal.runtime.progress import Value
+
+
+class Timed(Record):
+    """A frame of something with a timeout."""
+
+    __slots__ = ()
+
+    def forget_deadlines(self) -> None:
+        """Forget when its timeouts end: they begin anew when it goes on."""
+        raise NotImplementedError
+
+
+def forget_deadlines(frame: Record) -> None:
+    """Forget when the timeouts in *frame*, and in those inside it, end. Sleeps go on until when they were to."""
+    for timed in nested(frame, Timed):
+        timed.forget_deadlines()
+
+
+@dataclass(slots=True)
+class WaitingFrame(Timed):
+    """A frame of something that waits for events."""
+
+    deadline: float | None = None
+    """When its timeout ends it."""
+    awaited: bool = False
+    """Whether the wait was added to the trace: it is once, however often the instance is suspended meanwhile."""
+
+    def forget_deadlines(self) -> None:
+        """Forget when its timeout ends."""
+        self.deadline = None
+
+
+@dataclass(slots=True)
+class ActionResult(Record):
+    """What an action yielded, and where in the data it goes."""
+
+    path: list[str | int] | None = None
+    """None where no toStateData says where."""
+    value: JSON = None
+
+
+@dataclass(slots=True)
+class CallFrame(Record):
+    """A call, or a sub-workflow, that is the same one in the next execution."""
+
+    id: str
+    arguments: JSON = None
+    """Of a call whose attempts the host makes one by one."""
+    attempts: CallAttempts | None = None
+    """How far those are."""
+
+
+@dataclass(slots=True)
+class ActionFrame(WaitingFrame):
+    """One action."""
+
+    holds: bool | None = None
+    """Whether its condition does; None until that was asked."""
+    before: float | None = None
+    """Until when it sleeps before its invocation."""
+    after: float | None = None
+    """Until when it sleeps after its invocation."""
+    done: bool = False
+    """Whether its invocation is."""
+    result: Value | None = None
+    """What its invocation yielded, if it yielded anything."""
+    call: CallFrame | None = None
+    attempts: AttemptsFrame | None = None
+    """Of a sub-workflow or an exchange of events."""
+    retries: AttemptsFrame | None = None
+    """Of a function that is called again because of its results."""
+    produced: bool = False
+    """Whether this attempt has produced its event."""
+    answer_deadline: float | None = None
+    """Until when it waits for the event that answers it."""
+
+    def forget_deadlines(self) -> None:
+        """Forget when its timeouts end."""
+        self.deadline = self.answer_deadline = None
+
+
+@dataclass(slots=True)
+class BesideFrame(Record):
+    """One of several actions that run at once."""
+
+    action: ActionFrame | None = None
+    """How far it is, while it is under way."""
+    done: bool = False
+    effect: ActionResult | None = None
+    """Its result, once it is done; None if it was skipped."""
+
+
+@dataclass(slots=True)
+class SequenceFrame(Record):
+    """Actions that run one after the other, or at once."""
+
+    at: int = 0
+    """How many are done."""
+    data: Value | None = None
+    """The data with their results."""
+    action: ActionFrame | None = None
+    """The one under way."""
+    beside: dict[int, BesideFrame] = field(default_factory=dict)
+    """Those that run at once."""
+
+
+@dataclass(slots=True)
+class EntryFrame(SequenceFrame):
+    """An entry of an event state, whose events came."""
+
+    merged: bool = False
+    """Whether the payloads of its events are in the data."""
+
+
+@dataclass(slots=True)
+class RepeatFrame(Record):
+    """A sub-workflow that is run again and again."""
+
+    times: int = 0
+    """How often it was run to an end."""
+    data: Value | None = None
+    """The data that it came to."""
+    round: SequenceFrame | None = None
+    """The run under way."""

@@ -7,13 +7,14 @@ but for the services that a scenario starts.
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, UnreadableDefinition, WorkflowFault
+from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.budgets import Budget, Limits
 from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import id_of_child
@@ -249,24 +250,29 @@ class SimulatedHost:
         self, call: FunctionCall, turn: "asyncio.Future[None] | None" = None, end: datetime | None = None
     ) -> JSON:
         jitter = self.context.jitter(f"{self.instance_id}/{call.id}")
-        attempt = 1
+        attempts = AttemptsFrame()
+
+        def again_at(outcome: JSON | WorkflowFault) -> float | None:
+            if not isinstance(outcome, WorkflowFault):
+                return None
+            outcome.attempt, outcome.function = attempts.number, call.function.name
+            delay = None if call.retry is None else call.retry.after(attempts.number, outcome, jitter)
+            if delay is None:
+                return None
+            self.context.delays.append((call.function.name, delay))
+            again = self.now() + delay
+            if end is not None and again > end:
+                # An engine does not wait for an attempt that would come too late.
+                message = f"action {call.action!r} took longer than it may"
+                raise TimedOut(message, cause=f"{outcome.name}: {outcome.message}") from None
+            self._note_retry(call, attempts.number, outcome, delay)
+            return again.timestamp()
+
+        async def pause(until: float) -> None:
+            await self.sleep(datetime.fromtimestamp(until, UTC) - self.now(), f"retry of {call.action}")
+
         await (turn or self.loop.moment(timedelta()))
-        while True:
-            try:
-                return await self._attempt(call, attempt)
-            except WorkflowFault as fault:
-                fault.attempt, fault.function = attempt, call.function.name
-                delay = None if call.retry is None else call.retry.after(attempt, fault, jitter)
-                if delay is None:
-                    raise
-                self.context.delays.append((call.function.name, delay))
-                if end is not None and self.now() + delay > end:
-                    # An engine does not wait for an attempt that would come too late.
-                    message = f"action {call.action!r} took longer than it may"
-                    raise TimedOut(message, cause=f"{fault.name}: {fault.message}") from None
-                self._note_retry(call, attempt, fault, delay)
-                await self.sleep(delay, f"retry of {call.action}")
-                attempt += 1
+        return await repeat(attempts, lambda: self._attempt(call, attempts.number), again_at, pause)
 
     async def _attempt(self, call: FunctionCall, attempt: int) -> JSON:
         functions: Mapping[str, Any] = self.context.functions

@@ -119,6 +119,28 @@ async def test_what_is_carried_on_does_not_grow_with_the_iterations(bench: Bench
     assert json.dumps(record).count(json.dumps(data["items"])) == 1
 
 
+async def test_values_that_look_like_progress_are_carried_on_as_they_are(bench: Bench) -> None:
+    """Metadata of a Direktiv workflow have the keys of a foreach's progress, and are not taken for some."""
+    metadata = {"front": {"count": 1, "of": 2, "parts": [1]}}
+    calling_f = {"type": "action", "action": {"function": "f"}}
+    states = [
+        {"id": "told", "type": "noop", "metadata": metadata, "transition": "f0"},
+        *({"id": f"f{i}", **calling_f, "transition": f"f{i + 1}"} for i in range(6)),
+        {"id": "f6", "type": "consumeEvent", "event": {"type": "go"}, "transform": "jq(.return)"},
+    ]
+    functions = [{"type": "knative-workflow", "id": "f", "image": "f"}]
+    async with bench.worker(load({"id": "/told", "functions": functions, "states": states}), f={"a": 1}) as worker:
+        handle = await worker.start({}, suspend_after=20)
+        await worker.awaiting(handle, "go")
+        latest = await bench.client.get_workflow_handle(handle.id).describe()
+        status: Any = await handle.query("status")
+        await handle.signal("go")
+
+        assert await swf.result(handle) == {"a": 1}
+    assert latest.run_id != handle.first_execution_run_id
+    assert status["metadata"] == metadata
+
+
 async def test_children_that_nobody_waits_for_are_not_ended_by_the_way(bench: Bench) -> None:
     """A run does not continue as new while that would end sub-workflows that are to live as long as it does."""
     parent = define(

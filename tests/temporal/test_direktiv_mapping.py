@@ -10,6 +10,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError
 
+from swf_temporal.languages.direktiv.execution.frames import DelayBody, InstanceFrame, StateFrame
 from swf_temporal.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, pinned
@@ -104,9 +105,9 @@ async def test_a_delay_that_ended_while_no_worker_was_there(bench: Bench) -> Non
     """A run that continued as new in a delay is taken up long after: the delay was over before the state's timeout."""
     napping = load({"id": "/nap", "states": [{"id": "nap", "type": "delay", "duration": "PT1S", "transform": "jq(.)"}]})
     begun = time.time() - 60
-    frame = {"since": begun, "entered": True, "logged": True, "until": begun + 1}
+    frame = InstanceFrame({"a": 1}, "nap", run=StateFrame(begun, DelayBody(begun + 1)))
     pin = Pin(pinned([napping]))
-    pin.progress = {"frame": {"state": "nap", "data": {"a": 1}, "run": frame}, "input": {"a": 1}, "started": begun}
+    pin.progress = {"frame": frame.to_json(), "input": {"a": 1}, "started": begun}
     async with bench.worker(napping) as worker:
         handle = await bench.client.start_workflow(
             "/nap", args=[None, pin.to_json()], id="nap", task_queue=worker.queue

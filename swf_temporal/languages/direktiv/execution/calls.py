@@ -11,13 +11,16 @@ from swf_temporal.expressions.structured import LANGUAGE, WITHOUT_NULL
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.catching import covers
 from swf_temporal.languages.direktiv.execution.data import instance_data
+from swf_temporal.languages.direktiv.execution.frames import ActionFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.variables import SCOPES, ref_of
 from swf_temporal.languages.direktiv.functions import called
 from swf_temporal.languages.direktiv.model.states import Action, FunctionFile, RetryPolicy
 from swf_temporal.languages.direktiv.model.workflow import SubflowFunction
 from swf_temporal.languages.direktiv.names import candidates
+from swf_temporal.runtime.attempts import repeat
 from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, SecretTemplate, SubflowCall, TraceKind
+from swf_temporal.runtime.progress import Value
 from swf_temporal.text.located import plain
 
 if TYPE_CHECKING:
@@ -28,36 +31,35 @@ DEFAULT_DELAY = 5.0
 _UNKNOWN_SECRET = "UnknownSecret"  # noqa: S105 - the name of an error
 
 
-async def perform(action: Action, lane: Lane, *, forget: bool = False) -> JSON:
+async def perform(action: Action, frame: ActionFrame, lane: Lane, *, forget: bool = False) -> JSON:
     """Return what *action* yields on the data of *lane*, tried again as its policies say.
 
     With *forget* it is begun, and not waited for.
     """
-    frame, run = lane.frame, lane.run
-    if "result" in frame:
-        result: JSON = frame["result"]
-        return result
-    while True:
-        if "again" in frame:
-            await run.sleep_until(frame["again"], f"retry of {action.function}")
+    if frame.result is not None:
+        return frame.result.value
+    run, name, attempts = lane.run, action.function, frame.attempts
+
+    async def attempt() -> JSON:
         run.checkpoint()
         await run.pacing.yield_if_long()
-        try:
-            frame["result"] = await _attempt(action, lane, forget=forget)
-        except WorkflowFault as fault:
-            fault.action = fault.action or action.function
-            delay = None if forget else _delay_after(fault, action, frame.get("retried", 0))
-            if delay is None:
-                raise
-            frame["retried"] = frame.get("retried", 0) + 1
-            frame["again"] = run.time() + delay
-            lane.emit(
-                TraceKind.ACTION_RETRIED, action.function, attempt=frame["retried"], error=fault.name, delay=delay
-            )
-        else:
-            if not forget:
-                lane.emit(TraceKind.ACTION_COMPLETED, action.function, result=frame["result"])
-            return frame["result"]  # type: ignore[no-any-return]  # a frame holds JSON
+        return await _attempt(action, lane, forget=forget)
+
+    def again_at(outcome: JSON | WorkflowFault) -> float | None:
+        if not isinstance(outcome, WorkflowFault):
+            return None
+        outcome.action = outcome.action or name
+        delay = None if forget else _delay_after(outcome, action, attempts.number - 1)
+        if delay is None:
+            return None
+        lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name, delay=delay)
+        return run.time() + delay
+
+    result = await repeat(attempts, attempt, again_at, lambda until: run.sleep_until(until, f"retry of {name}"))
+    frame.result = Value(result)
+    if not forget:
+        lane.emit(TraceKind.ACTION_COMPLETED, name, result=result)
+    return result
 
 
 def _delay_after(fault: WorkflowFault, action: Action, retried: int) -> float | None:

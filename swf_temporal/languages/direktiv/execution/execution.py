@@ -5,44 +5,33 @@ error in any of these goes to the state's own catches.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import UnknownDefinition, WorkflowFault
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.catching import catch_for
-from swf_temporal.languages.direktiv.execution.data import instance_data, transformed, with_result
-from swf_temporal.languages.direktiv.execution.lane import Frame, Lane
+from swf_temporal.languages.direktiv.execution.data import transformed, with_result
+from swf_temporal.languages.direktiv.execution.frames import Failure, InstanceFrame, StateFrame
+from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.outcome import Leaving
 from swf_temporal.languages.direktiv.execution.states import logic_of, waits
 from swf_temporal.languages.direktiv.execution.timeouts import seconds_of, timeouts_of
 from swf_temporal.languages.direktiv.model.states import State
-from swf_temporal.runtime.execution import ExecutionBase, ExecutionFrame
+from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
-from swf_temporal.runtime.outputs import Front
 from swf_temporal.runtime.run import Run
 
 if TYPE_CHECKING:
     from swf_temporal.languages.direktiv.execution.program import DirektivProgram
 
 
-@dataclass(slots=True)
-class DirektivFrame(ExecutionFrame):
-    """How far an instance is."""
-
-    front: Front | None = None
-    """Of a foreach that is running."""
-    rest: Frame = field(default_factory=dict)
-
-
-class DirektivExecution(ExecutionBase[DirektivFrame]):
+class DirektivExecution(ExecutionBase[InstanceFrame]):
     """One running instance. All that it knows stands in its frame."""
 
-    def __init__(self, program: "DirektivProgram", run: Run, frame: Mapping[str, Any] | None) -> None:
-        begun = DirektivFrame(instance_data(run.input), program.workflow.first)
-        super().__init__(run, begun if frame is None else DirektivFrame.from_json(frame))
+    def __init__(self, program: "DirektivProgram", run: Run, frame: InstanceFrame) -> None:
+        super().__init__(run, frame)
         self.program = program
         timeouts = timeouts_of(program.workflow.timeouts)
         self._soft, self._hard = run.started + timeouts.soft, run.started + timeouts.hard
@@ -50,13 +39,12 @@ class DirektivExecution(ExecutionBase[DirektivFrame]):
     @property
     def thread(self) -> Mapping[str, str]:
         """The variables of the scope `thread` that it has: by their keys, the instances that made them."""
-        made: dict[str, str] = self.frame.rest.get("thread", {})
-        return {**self.run.instance.thread, **made}
+        return {**self.run.instance.thread, **self.frame.thread}
 
     def begin_thread_variable(self, key: str) -> None:
         """Have a variable of the scope `thread`: one that its caller had is the caller's still."""
         if key not in self.thread:
-            self.frame.rest.setdefault("thread", {})[key] = self.run.instance.instance_id
+            self.frame.thread[key] = self.run.instance.instance_id
 
     async def execute(self) -> Completed:
         """Run to the end. Raises the WorkflowFault that the instance failed with."""
@@ -67,60 +55,55 @@ class DirektivExecution(ExecutionBase[DirektivFrame]):
             if run.time() >= self._hard:
                 raise _hard_timeout()
             await self._pass(self.program.states[frame.state])
-        if "failed" in frame.rest:
-            raise codes.fault(frame.rest["failed"]["code"], frame.rest["failed"]["msg"])
+        if frame.failed is not None:
+            raise codes.fault(frame.failed.code, frame.failed.message)
         return Completed(frame.data)
 
     def fail_at_end(self, code: str, message: str) -> None:
         """Let the instance fail once it has come to its end. Raises the error of a second time."""
-        if "failed" in self.frame.rest:
+        if self.frame.failed is not None:
             raise codes.fault(codes.MULTIPLE_ERRORS, "the instance has failed already, and cannot fail twice")
-        self.frame.rest["failed"] = {"code": code, "msg": message}
+        self.frame.failed = Failure(code, message)
 
     async def _pass(self, state: State) -> None:
         """Run one state, and go on to the next."""
         frame = self.frame
-        is_resumed = "run" in frame.rest
-        own: Frame = frame.rest.setdefault("run", {"since": self.run.time()})
-        lane = Lane(self, state.id, own, frame.data)
-        if "entered" not in own:
-            own["entered"] = True
-            lane.emit(TraceKind.STATE_ENTERED, state.id, type=state.type)
+        lane = Lane(self, state.id, frame.data)
         try:
-            data, target = await self._run(state, lane, is_resumed=is_resumed)
+            data, target = await self._run(state, lane)
         except WorkflowFault as fault:
             fault.state = fault.state or state.id
             data, target = self._caught(state, fault, lane)
         lane.emit(TraceKind.STATE_LEFT, state.id)
-        frame.data, frame.state = data, target or None
-        frame.front = None
-        del frame.rest["run"]
+        frame.data, frame.state, frame.run = data, target or None, None
 
-    async def _run(self, state: State, lane: Lane, *, is_resumed: bool) -> tuple[JSON, str | None]:
-        if "logged" not in lane.frame:
-            lane.frame["logged"] = True
+    async def _run(self, state: State, lane: Lane) -> tuple[JSON, str | None]:
+        frame, is_resumed = self.frame.run, self.frame.run is not None
+        if frame is None:
+            frame = self.frame.run = StateFrame(self.run.time())
+            lane.emit(TraceKind.STATE_ENTERED, state.id, type=state.type)
             if state.log is not None:
                 lane.emit(TraceKind.LOGGED, state.id, value=lane.evaluate(state.log, lane.data))
             if state.metadata is not None:
                 self.frame.metadata = lane.evaluate(state.metadata, lane.data)
-                lane.emit(TraceKind.METADATA_SET, state.id, value=self.metadata)
-        left = await self._in_time(state, lane, is_resumed=is_resumed)
+                lane.emit(TraceKind.METADATA_SET, state.id, value=self.frame.metadata)
+        left = await self._in_time(state, frame, lane, is_resumed=is_resumed)
         return transformed(left.transform, left.data, lane), left.transition
 
-    async def _in_time(self, state: State, lane: Lane, *, is_resumed: bool) -> Leaving:
+    async def _in_time(self, state: State, frame: StateFrame, lane: Lane, *, is_resumed: bool) -> Leaving:
         """Run the logic of *state* within its own timeout and those of the instance.
 
         One that is resumed too late may still make what it has of what had come in time.
         """
         if not waits(state):
-            return await logic_of(state, lane)
-        due = [lane.frame["since"] + seconds_of(state), self._hard]
-        if "interrupted" not in self.frame.rest:
+            return await logic_of(state, frame, lane)
+        due = [frame.since + seconds_of(state), self._hard]
+        if not self.frame.interrupted:
             due.append(self._soft)
         if min(due) <= self.run.time() and not is_resumed:
             raise self._expired()
         why = f"timeout of {state.id}"
-        left = await within(logic_of(state, lane), self.run.time_out_at(min(due), why))
+        left = await within(logic_of(state, frame, lane), self.run.time_out_at(min(due), why))
         if left is MISSING:
             raise self._expired()
         return left
@@ -130,7 +113,7 @@ class DirektivExecution(ExecutionBase[DirektivFrame]):
         if now >= self._hard:
             return _hard_timeout()
         if now >= self._soft:
-            self.frame.rest["interrupted"] = True
+            self.frame.interrupted = True
         return codes.fault(codes.SOFT_TIMEOUT, "operation timed out")
 
     def _caught(self, state: State, fault: WorkflowFault, lane: Lane) -> tuple[JSON, str | None]:
@@ -139,9 +122,8 @@ class DirektivExecution(ExecutionBase[DirektivFrame]):
         if not fault.catchable:
             raise fault
         code, message = codes.code_and_message(fault)
-        error: dict[str, Any] = {"code": code, "msg": message}
-        self.frame.data = data = with_result(lane.data, "error", error)
-        self.frame.error = error
+        error: dict[str, JSON] = {"code": code, "msg": message}
+        self.frame.error, self.frame.data = error, (data := with_result(lane.data, "error", error))
         catch = catch_for(code, state.catch)
         if catch is None:
             raise _under_code(fault, code, message)

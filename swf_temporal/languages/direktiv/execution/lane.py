@@ -1,4 +1,4 @@
-"""The lane of a state: its frame, its data, the run, and the evaluation of its fields."""
+"""The lane of a state: its data, the run, and the evaluation of its fields."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,32 +10,26 @@ from swf_temporal.runtime.trace import Tracer
 if TYPE_CHECKING:
     from swf_temporal.languages.direktiv.execution.execution import DirektivExecution
 
-Frame = dict[str, Any]
-"""A frame: how far something is, as plain JSON."""
-
 
 class Lane(Tracer):
     """A path of execution in one state: the state itself, or one of the actions that run side by side in it."""
 
-    __slots__ = ("data", "execution", "frame", "path", "run", "state")
+    __slots__ = ("data", "execution", "path", "run", "state")
 
-    def __init__(self, execution: "DirektivExecution", state: str, frame: Frame, data: JSON, path: str = "") -> None:
+    def __init__(self, execution: "DirektivExecution", state: str, data: JSON, path: str = "") -> None:
         self.execution = execution
         self.run = execution.run
         self.state = state
-        self.frame = frame
         self.data = data
         self.path = path or state
 
-    def child(self, key: str, data: JSON) -> "Lane":
+    def child(self, key: str) -> "Lane":
         """Return the lane of what is called *key*, which runs beside others."""
-        frame = self.frame.setdefault("lanes", {}).setdefault(key, {})
-        return Lane(self.execution, self.state, frame, data, f"{self.path}/{key}")
+        return Lane(self.execution, self.state, self.data, f"{self.path}/{key}")
 
     def iteration(self, index: int, data: JSON) -> "Lane":
         """Return the lane of one of many calls of one kind, whose ids are counted by the state."""
-        frame = self.frame.setdefault("lanes", {}).setdefault(str(index), {})
-        return Lane(self.execution, self.state, frame, data, f"{self.path}[{index}]")
+        return Lane(self.execution, self.state, data, f"{self.path}[{index}]")
 
     def evaluate(self, value: JSON, data: JSON) -> JSON:
         """Return *value* with the results of its queries on *data*; null is the data itself."""

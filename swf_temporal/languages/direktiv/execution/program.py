@@ -6,7 +6,9 @@ from typing import Any
 from swf_temporal.expressions.structured import StructuredJq
 from swf_temporal.json_schema import DataSchemaValidator
 from swf_temporal.languages.direktiv.compat import compat_of
+from swf_temporal.languages.direktiv.execution.data import instance_data
 from swf_temporal.languages.direktiv.execution.execution import DirektivExecution
+from swf_temporal.languages.direktiv.execution.frames import InstanceFrame
 from swf_temporal.languages.direktiv.model.states import State
 from swf_temporal.languages.direktiv.model.workflow import Function, Workflow
 from swf_temporal.runtime.run import Run
@@ -28,7 +30,8 @@ class DirektivProgram:
 
     def begin(self, run: Run, frame: Mapping[str, Any] | None) -> DirektivExecution:
         """Return what runs for *run*."""
-        return DirektivExecution(self, run, frame)
+        begun = InstanceFrame(instance_data(run.input), self.workflow.first)
+        return DirektivExecution(self, run, begun if frame is None else InstanceFrame.from_json(frame))
 
     def schema(self, state: str, schema: Any) -> DataSchemaValidator:
         """Return the JSON Schema of a `validate` state. Raises BadSchema."""

@@ -2,29 +2,17 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.catching import is_glob_of
+from swf_temporal.languages.direktiv.execution.frames import AwaitedKind, EventsBody, StateFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.model.node import Structured
 from swf_temporal.runtime.event_matching import assigned, usable
 from swf_temporal.runtime.host import TraceKind
-
-
-@dataclass(frozen=True, slots=True)
-class Awaited:
-    """A kind of event: its type, and what its attributes must be."""
-
-    type: str
-    context: Mapping[str, JSON]
-
-    def is_like(self, event: CloudEvent) -> bool:
-        """Tell whether *event* is of this kind."""
-        return event.type == self.type and attributes_match(self.context, event)
 
 
 def attributes_match(wanted: Mapping[str, JSON], event: CloudEvent) -> bool:
@@ -40,53 +28,57 @@ def _matches(wanted: JSON, value: JSON) -> bool:
     return wanted == value or json.dumps(wanted) == value
 
 
-def awaited_kinds(kinds: Sequence[tuple[str, Structured]], lane: Lane) -> list[Awaited]:
-    """Return the kinds of events that a state waits for. Where a context cannot be told, no state can catch that."""
-    if "kinds" not in lane.frame:
+def begin_waiting(kinds: Sequence[tuple[str, Structured]], frame: StateFrame, lane: Lane) -> EventsBody:
+    """Return the body of a state that waits for events. Where a context cannot be told, no state can catch that."""
+    if not isinstance(frame.body, EventsBody):
         try:
-            contexts = [{} if context is None else _context(context, lane) for _, context in kinds]
+            frame.body = EventsBody(
+                [AwaitedKind(type_, {} if context is None else _context(context, lane)) for type_, context in kinds]
+            )
         except ExpressionFailed as fault:
             raise codes.uncatchable(codes.BAD_EVENT, fault.message) from None
-        lane.frame["kinds"] = contexts
-    return [Awaited(type_, context) for (type_, _), context in zip(kinds, lane.frame["kinds"], strict=True)]
+    return frame.body
+
+
+def _is_like(kind: AwaitedKind, event: CloudEvent) -> bool:
+    return event.type == kind.type and attributes_match(kind.context, event)
 
 
 def _context(context: Structured, lane: Lane) -> dict[str, JSON]:
     return lane.object_of(context, lane.data, "the context of an event")
 
 
-async def next_of(kinds: Sequence[Awaited], refs: Sequence[int], lane: Lane) -> tuple[int, CloudEvent]:
-    """Return the next event that is like one of *kinds*, and which; only those at *refs* are waited for."""
-    run = lane.run
+async def next_of(wait: EventsBody, refs: Sequence[int], lane: Lane) -> tuple[int, CloudEvent]:
+    """Return the next event that is like one of the kinds of *wait*, and which: one of those that *refs* number."""
+    run, kinds = lane.run, wait.kinds
 
     def which(event: CloudEvent) -> int:
-        return next((index for index in refs if kinds[index].is_like(event)), -1)
+        return next((index for index in refs if _is_like(kinds[index], event)), -1)
 
-    criterion = json.dumps([[kinds[index].type, dict(kinds[index].context)] for index in refs])
+    criterion = json.dumps([[kinds[index].type, kinds[index].context] for index in refs])
     event = run.inbox.take(lambda one: which(one) >= 0, criterion)
     if event is None:
         run.checkpoint()
         types = [kinds[index].type for index in refs]
-        if "awaited" not in lane.frame:
-            lane.frame["awaited"] = True
+        if not wait.awaited:
+            wait.awaited = True
             lane.emit(TraceKind.EVENT_AWAITED, ", ".join(types))
         event = await run.next_event(lambda one: which(one) >= 0, types, None, lane.state, criterion)
         assert event is not None  # noqa: S101 - there is no deadline
-    lane.frame.pop("awaited", None)
+    wait.awaited = False
     lane.emit(TraceKind.EVENT_TAKEN, event.type, type=event.type, source=event.source, data=event.data)
     return which(event), event
 
 
-async def all_of(kinds: Sequence[Awaited], lane: Lane) -> list[dict[str, JSON]]:
-    """Return an event for each of *kinds*, in their order, whatever the order in which they come."""
-    refs = [str(index) for index in range(len(kinds))]
-    taken: dict[str, JSON] = lane.frame.setdefault("taken", {})
+async def all_of(wait: EventsBody, lane: Lane) -> list[dict[str, JSON]]:
+    """Return an event of each kind, in the order of the kinds, whatever the order in which they come."""
+    refs = [str(index) for index in range(len(wait.kinds))]
 
     def fits(ref: str, event: JSON) -> bool:
-        return isinstance(event, dict) and kinds[int(ref)].is_like(CloudEvent.from_json(event))
+        return isinstance(event, dict) and _is_like(wait.kinds[int(ref)], CloudEvent.from_json(event))
 
-    while len(taken) < len(kinds):
-        free = [int(ref) for ref in usable(refs, taken, fits)]
-        index, event = await next_of(kinds, free, lane)
-        taken = lane.frame["taken"] = assigned(event.to_json(), str(index), refs, taken, fits)
-    return [one for ref in refs if isinstance(one := taken[ref], dict)]
+    while len(wait.taken) < len(refs):
+        free = [int(ref) for ref in usable(refs, wait.taken, fits)]
+        index, event = await next_of(wait, free, lane)
+        wait.taken = assigned(event.to_json(), str(index), refs, wait.taken, fits)
+    return [one for ref in refs if isinstance(one := wait.taken[ref], dict)]

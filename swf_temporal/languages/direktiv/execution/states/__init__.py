@@ -2,6 +2,13 @@
 
 from typing import assert_never
 
+from swf_temporal.languages.direktiv.execution.frames import (
+    ActionFrame,
+    GetterBody,
+    ParallelBody,
+    SetterBody,
+    StateFrame,
+)
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.outcome import Leaving
 from swf_temporal.languages.direktiv.execution.states import (
@@ -39,33 +46,33 @@ from swf_temporal.languages.direktiv.model.states import (
 )
 
 
-async def logic_of(state: State, lane: Lane) -> Leaving:  # noqa: C901, PLR0912 - a case for each type
-    """Do what *state* does, and return how it is left."""
+async def logic_of(state: State, frame: StateFrame, lane: Lane) -> Leaving:  # noqa: C901, PLR0912 - a case for each type
+    """Do what *state* does, as far as *frame* does not say that it is done, and return how it is left."""
     match state:
         case ActionState():
-            return await action.run(state, lane)
+            return await action.run(state, frame.body_as(ActionFrame), lane)
         case ConsumeEventState():
-            return await consume_event.run(state, lane)
+            return await consume_event.run(state, frame, lane)
         case DelayState():
-            return await delay.run(state, lane)
+            return await delay.run(state, frame, lane)
         case ErrorState():
             return error.run(state, lane)
         case EventsAndState():
-            return await events_and.run(state, lane)
+            return await events_and.run(state, frame, lane)
         case EventsXorState():
-            return await events_xor.run(state, lane)
+            return await events_xor.run(state, frame, lane)
         case ForeachState():
-            return await foreach.run(state, lane)
+            return await foreach.run(state, frame, lane)
         case GenerateEventState():
             return await generate_event.run(state, lane)
         case GetterState():
-            return await getter.run(state, lane)
+            return await getter.run(state, frame.body_as(GetterBody), lane)
         case NoopState():
             return noop.run(state, lane)
         case ParallelState():
-            return await parallel.run(state, lane)
+            return await parallel.run(state, frame.body_as(ParallelBody), lane)
         case SetterState():
-            return await setter.run(state, lane)
+            return await setter.run(state, frame.body_as(SetterBody), lane)
         case SwitchState():
             return await switch.run(state, lane)
         case ValidateState():

@@ -1,16 +1,17 @@
 """The `eventsAnd` state: waits for several events, each of which stands under its type."""
 
 from swf_temporal.data import JSON
+from swf_temporal.languages.direktiv.execution.frames import StateFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.outcome import Leaving
-from swf_temporal.languages.direktiv.execution.waiting import all_of, awaited_kinds
+from swf_temporal.languages.direktiv.execution.waiting import all_of, begin_waiting
 from swf_temporal.languages.direktiv.model.states import EventsAndState
 
 
-async def run(state: EventsAndState, lane: Lane) -> Leaving:
+async def run(state: EventsAndState, frame: StateFrame, lane: Lane) -> Leaving:
     """Wait for all events."""
-    kinds = awaited_kinds([(one.type, one.context) for one in state.events], lane)
-    events = await all_of(kinds, lane)
+    wait = begin_waiting([(one.type, one.context) for one in state.events], frame, lane)
+    events = await all_of(wait, lane)
     data: dict[str, JSON] = {**(lane.data if isinstance(lane.data, dict) else {}), **by_type(events)}
     return Leaving(data, state.transform, state.transition)
 

@@ -5,7 +5,8 @@ from swf_temporal.expressions.structured import NOT_OBJECT, jq_fault
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.calls import perform
 from swf_temporal.languages.direktiv.execution.data import with_result
-from swf_temporal.languages.direktiv.execution.lane import Frame, Lane
+from swf_temporal.languages.direktiv.execution.frames import ActionFrame, ForeachBody, StateFrame
+from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.outcome import Leaving
 from swf_temporal.languages.direktiv.model.states import ForeachState
 from swf_temporal.runtime.iterations import run_in_turn
@@ -16,37 +17,37 @@ MAX_AT_ONCE = 1000
 """How many calls are made at once: what an engine can hold, with room."""
 
 
-async def run(state: ForeachState, lane: Lane) -> Leaving:
+async def run(state: ForeachState, frame: StateFrame, lane: Lane) -> Leaving:
     """Make the calls; the first that fails fails the state, and ends the others."""
-    values = await _in_turn(state, _elements(state, lane), lane)
+    values = await _in_turn(state, _elements(state, lane), frame, lane)
     return Leaving(with_result(lane.data, "return", values), state.transform, state.transition)
 
 
-async def _in_turn(state: ForeachState, elements: list[JSON], lane: Lane) -> list[JSON]:
+async def _in_turn(state: ForeachState, elements: list[JSON], frame: StateFrame, lane: Lane) -> list[JSON]:
     """Return the results of the calls. Of those that are complete from the first on, only these are kept."""
-    front = lane.execution.frame.front
-    if front is None:
+    if not isinstance(frame.body, ForeachBody):
         lane.run.begin_iterations(lane.path, len(elements))
-        front = lane.execution.frame.front = Front(len(elements))
-    frames: Frame = lane.frame.setdefault("lanes", {})
+        frame.body = ForeachBody(Front(len(elements)))
+    front, actions = frame.body.front, frame.body.actions
 
     def begin(index: int) -> Path[None] | None:
-        if "result" in frames.get(str(index), {}):
+        if index in actions and actions[index].result is not None:
             return None
 
         async def path() -> None:
             await lane.run.pacing.yield_if_long()
-            await perform(state.action, lane.iteration(index, elements[index]))
+            action = actions.setdefault(index, ActionFrame())
+            await perform(state.action, action, lane.iteration(index, elements[index]))
 
         return path
 
     def fold(index: int) -> bool:
-        frame = frames.get(str(index), {})
-        if "result" not in frame:
+        action = actions.get(index)
+        if action is None or action.result is None:
             return False
-        front.outputs.append(frame["result"])
+        front.outputs.append(action.result.value)
         front.count = index + 1
-        del frames[str(index)]
+        del actions[index]
         lane.run.forget_iteration(lane.path, index, {state.action.function})
         return True
 

@@ -1,17 +1,16 @@
 """The `getter` state: loads variables, which stand under `var`."""
 
-from swf_temporal.data import JSON
 from swf_temporal.languages.direktiv.execution.data import with_result
+from swf_temporal.languages.direktiv.execution.frames import GetterBody
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.outcome import Leaving
 from swf_temporal.languages.direktiv.execution.variables import value_of
 from swf_temporal.languages.direktiv.model.states import GetterState
 
 
-async def run(state: GetterState, lane: Lane) -> Leaving:
+async def run(state: GetterState, body: GetterBody, lane: Lane) -> Leaving:
     """Load the variables, one after the other."""
-    found: dict[str, JSON] = lane.frame.setdefault("found", {})
-    for one in state.variables[len(found) :]:
+    for one in state.variables[len(body.found) :]:
         lane.run.checkpoint()
-        found[one.as_ or one.key] = await value_of(one.scope, one.key, lane)
-    return Leaving(with_result(lane.data, "var", dict(found)), state.transform, state.transition)
+        body.found[one.as_ or one.key] = await value_of(one.scope, one.key, lane)
+    return Leaving(with_result(lane.data, "var", dict(body.found)), state.transform, state.transition)

@@ -1,0 +1,127 @@
+"""Frames: how far an instance is, its state and that state's actions, as it is stored.
+
+A frame is made when what it tells of begins, and is None before. What of a state differs by its type is its body.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, TypeVar
+
+from swf_temporal.data import JSON
+from swf_temporal.records import Record
+from swf_temporal.runtime.attempts import AttemptsFrame
+from swf_temporal.runtime.execution import ExecutionFrame
+from swf_temporal.runtime.outputs import Front
+from swf_temporal.runtime.progress import Value
+
+
+@dataclass(slots=True)
+class ActionFrame(Record):
+    """One action; also the body of a state that has no other."""
+
+    KIND: ClassVar[str] = "action"
+    attempts: AttemptsFrame = field(default_factory=AttemptsFrame)
+    result: Value | None = None
+    """What it yielded, once it is done."""
+
+
+@dataclass(slots=True)
+class ForeachBody(Record):
+    """The calls of a foreach: those that are complete from the first on stand in the front alone."""
+
+    KIND: ClassVar[str] = "foreach"
+    front: Front
+    actions: dict[int, ActionFrame] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ParallelBody(Record):
+    """The calls of a parallel state."""
+
+    KIND: ClassVar[str] = "parallel"
+    actions: dict[int, ActionFrame] = field(default_factory=dict)
+    failed: list[int] = field(default_factory=list)
+    """In the mode `or`: the numbers of those that failed."""
+
+
+@dataclass(slots=True)
+class AwaitedKind(Record):
+    """A kind of event: its type, and what its attributes must be."""
+
+    type: str
+    context: dict[str, JSON]
+
+
+@dataclass(slots=True)
+class EventsBody(Record):
+    """The wait for one event or several."""
+
+    KIND: ClassVar[str] = "events"
+    kinds: list[AwaitedKind]
+    taken: dict[str, JSON] = field(default_factory=dict)
+    """Of one that needs several: the events that came, as JSON, by the numbers of their kinds."""
+    awaited: bool = False
+    """Whether the wait for the next one is in the trace."""
+
+
+@dataclass(slots=True)
+class DelayBody(Record):
+    """A delay."""
+
+    KIND: ClassVar[str] = "delay"
+    until: float
+
+
+@dataclass(slots=True)
+class GetterBody(Record):
+    """The variables that were read."""
+
+    KIND: ClassVar[str] = "getter"
+    found: dict[str, JSON] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class SetterBody(Record):
+    """The number of variables that were stored."""
+
+    KIND: ClassVar[str] = "setter"
+    stored: int = 0
+
+
+B = TypeVar("B", ActionFrame, ParallelBody, GetterBody, SetterBody)
+"""The bodies that begin empty."""
+
+
+@dataclass(slots=True)
+class StateFrame(Record):
+    """The state that is running. It was entered, and told its log and its metadata, when its frame was made."""
+
+    since: float
+    """When it was entered, as seconds of the epoch."""
+    body: "ActionFrame | ForeachBody | ParallelBody | EventsBody | DelayBody | GetterBody | SetterBody | None" = None
+
+    def body_as(self, kind: type[B]) -> B:
+        """Return the body, which is made where the state has none yet."""
+        if not isinstance(self.body, kind):
+            self.body = kind()
+        return self.body
+
+
+@dataclass(slots=True)
+class Failure(Record):
+    """The error of an `error` state."""
+
+    code: str
+    message: str
+
+
+@dataclass(slots=True)
+class InstanceFrame(ExecutionFrame):
+    """The whole instance: its state, which is None at the end, and how far that is."""
+
+    run: StateFrame | None = None
+    failed: Failure | None = None
+    """The error that the instance fails with once it ends."""
+    interrupted: bool = False
+    """Whether a state met the soft timeout."""
+    thread: dict[str, str] = field(default_factory=dict)
+    """The variables of the scope `thread` that it made: by their keys, the instance that did."""

@@ -37,9 +37,11 @@ class Record:
         written: dict[str, Any] = {}
         for name, default, codec in _fields_of(type(self)):
             value = getattr(self, name)
-            if value is default or (default is _EMPTY and not value):
+            if value is default:
                 continue
-            written[name] = value if codec is None else codec.write(value)
+            stored = value if codec is None else codec.write(value)
+            if stored or default is not _EMPTY:
+                written[name] = stored
         return written
 
     @classmethod
@@ -81,7 +83,7 @@ class _Codec(NamedTuple):
 class _StoredField(NamedTuple):
     name: str
     default: Any
-    """Its default; MISSING for one that has none, `_EMPTY` for a new list or mapping."""
+    """Its default; MISSING for one that has none, `_EMPTY` for one that is made, and stored if it holds anything."""
     codec: _Codec | None
     """None for what is stored as it is."""
 

@@ -33,6 +33,7 @@ class Fork(Record):
     numbered: dict[int, "Fork"] = field(default_factory=dict)
     named: dict[str, Leaf] = field(default_factory=dict)
     values: dict[str, JSON] = field(default_factory=dict)
+    made: Leaf = field(default_factory=Leaf)
     done: bool = False
 
 
@@ -56,6 +57,7 @@ FORKS = st.recursive(
         numbered=st.dictionaries(st.integers(0, 99), inner, max_size=2),
         named=st.dictionaries(st.sampled_from(["value", "kind", "b"]), LEAVES, max_size=2),
         values=st.dictionaries(st.sampled_from(["kind", "left"]), VALUES, max_size=2),
+        made=LEAVES,
         done=st.booleans(),
     ),
     max_leaves=6,

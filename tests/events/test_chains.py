@@ -17,7 +17,7 @@ from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.routing.chains import HOPS
 from tests.events.test_sinks import ROUTED, named
-from tests.temporal.conftest import Bench
+from tests.temporal.conftest import Bench, listed
 
 pytestmark = pytest.mark.temporal
 
@@ -69,8 +69,7 @@ async def test_a_chain_ends(bench: Bench, topic: str, text: str, caplog: pytest.
             while "after a chain of 3" not in caplog.text:
                 await asyncio.sleep(0.05)
             query = f"WorkflowType = '{definition.id}'"
-            while (await bench.client.count_workflows(f"{query} AND ExecutionStatus = 'Completed'")).count < 3:
-                await asyncio.sleep(0.05)
+            await listed(bench.client, f"{query} AND ExecutionStatus = 'Completed'", 3)
             assert (await bench.client.count_workflows(query)).count == 3
     last = replace(event, id="2", attributes={"key": "7", HOPS: "3"})
     router = Router(worker.client, worker.catalogue, "nobody", max_hops=3)

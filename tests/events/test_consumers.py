@@ -36,7 +36,7 @@ from swf_temporal.loading import load
 from swf_temporal.temporal.client import result
 from tests.functions.asyncapi.brokers.servers import HOST, Link, Server
 from tests.processes import ending_with_us
-from tests.temporal.conftest import Bench, Running
+from tests.temporal.conftest import Bench, Running, listed
 from tests.temporal.test_event_starts import ORDER
 
 pytestmark = pytest.mark.temporal
@@ -120,13 +120,9 @@ def router_to(running: Running) -> Router:
 
 async def outputs(running: Running, number: int) -> list[Any]:
     """Return what the instances of the definition come to, once there are so many."""
-    query = f"WorkflowType = '{running.definitions[0].id}'"
-    async with asyncio.timeout(60):
-        while (await running.bench.client.count_workflows(query)).count < number:
-            await asyncio.sleep(0.05)
-        found = [one async for one in running.bench.client.list_workflows(query)]
-        assert len(found) == number
-        return [await result(running.bench.client.get_workflow_handle(one.id)) for one in found]
+    found = await listed(running.bench.client, f"WorkflowType = '{running.definitions[0].id}'", number)
+    assert len(found) == number
+    return [await result(running.bench.client.get_workflow_handle(one.id)) for one in found]
 
 
 @every_broker

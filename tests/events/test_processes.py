@@ -16,7 +16,7 @@ from swf_temporal.temporal.client import result
 from tests.cli.conftest import Place, free_port
 from tests.events.test_consumers import publish
 from tests.functions.asyncapi.brokers.servers import HOST, Server
-from tests.temporal.conftest import Bench
+from tests.temporal.conftest import Bench, listed
 
 pytestmark = pytest.mark.temporal
 KEYS, EVENTS = 10, 6
@@ -74,10 +74,7 @@ async def test_every_event_counts_once_whatever_is_killed(
     await asyncio.gather(*producing)
     with swf.running(*consume) as consumer, swf.running("worker", *common):
         await asyncio.to_thread(consumer.until, "consuming from")
-        async with asyncio.timeout(90):
-            query = f"WorkflowType = 'counting-{topic}' AND ExecutionStatus = 'Completed'"
-            while (await bench.client.count_workflows(query)).count < KEYS:
-                await asyncio.sleep(0.1)
+        await listed(bench.client, f"WorkflowType = 'counting-{topic}' AND ExecutionStatus = 'Completed'", KEYS)
         found = [each async for each in bench.client.list_workflows(f"WorkflowType = 'counting-{topic}'")]
         outputs: list[Any] = [await result(bench.client.get_workflow_handle(each.id)) for each in found]
         with await asyncio.to_thread(urlopen, f"http://127.0.0.1:{health}/readyz") as answer:

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from temporalio.client import WorkflowExecutionStatus, WorkflowHistory
+from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowHistory
 from temporalio.worker import Interceptor, Worker, WorkflowRunner
 
 from swf_temporal.cloud_event import CloudEvent
@@ -187,6 +187,14 @@ async def failed_task(handle: swf.Handle) -> str:
                     assert (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
                     return str(event.workflow_task_failed_event_attributes.failure.message)
             await asyncio.sleep(0.02)
+
+
+async def listed(client: Client, query: str, number: int) -> list[WorkflowExecution]:
+    """Return the executions that *query* finds once there are so many; the server lists them some time late."""
+    async with asyncio.timeout(PATIENCE):
+        while (await client.count_workflows(query)).count < number:
+            await asyncio.sleep(0.05)
+    return [one async for one in client.list_workflows(query)]
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ from swf_temporal.temporal.event_dispatch import Receipt, dispatch
 from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.known_mailboxes import Mailboxes
 from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord
-from tests.temporal.conftest import Bench, Running, events_of
+from tests.temporal.conftest import Bench, Running, events_of, listed
 
 pytestmark = pytest.mark.temporal
 _NUMBERS = count(1)
@@ -112,11 +112,7 @@ async def looked_at(running: Running, key: dict[str, str], arrived: int) -> None
 
 async def instances(running: Running, number: int) -> list[Any]:
     """Return the instances of the first definition, once so many are listed, and no more."""
-    query = f"WorkflowType = '{running.definitions[0].id}'"
-    async with asyncio.timeout(30):
-        while (await running.bench.client.count_workflows(query)).count < number:
-            await asyncio.sleep(0.05)
-    found = [one async for one in running.bench.client.list_workflows(query)]
+    found = await listed(running.bench.client, f"WorkflowType = '{running.definitions[0].id}'", number)
     assert len(found) == number
     return found
 

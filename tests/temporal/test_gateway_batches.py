@@ -20,7 +20,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.server import free_port, local_server
-from tests.temporal.conftest import Bench
+from tests.temporal.conftest import Bench, listed
 from tests.temporal.test_gateway import ORDER, event, named, problem, send
 
 pytestmark = pytest.mark.temporal
@@ -126,10 +126,8 @@ async def test_a_server_that_dies_within_a_batch(tmp_path: Path) -> None:
                 answer = await send(client, batch)
             assert answer.status_code == 202, answer.text
             bench = Bench(server)
-            async with bench.worker(orders, queue="batches"), asyncio.timeout(120):
-                done = f"WorkflowType = '{orders.id}' AND ExecutionStatus = 'Completed'"
-                while (await server.client.count_workflows(done)).count < ORDERS:
-                    await asyncio.sleep(0.1)
+            async with bench.worker(orders, queue="batches"):
+                await listed(server.client, f"WorkflowType = '{orders.id}' AND ExecutionStatus = 'Completed'", ORDERS)
                 found = [one async for one in server.client.list_workflows(f"WorkflowType = '{orders.id}'")]
                 outputs = [await server.client.get_workflow_handle(one.id).result() for one in found]
     assert sorted(one["placed"] for one in outputs) == sorted(one["paid"] for one in outputs) == list(range(ORDERS))

@@ -11,7 +11,7 @@ _FUNCTIONS = ("f0", "f1", "f2")
 _EVENTS = ("in0", "in1", "in2")
 _KEYS = ("n", "m", "r", "items", "text", "o")
 _PATHS = ("$.n", "$.r", "$.text", "$.o", "$.o.n", "$.o.r", "$.items", "$.items[0].i", "$.gone", "$.gone.deep", "$.e")
-_RESULTS = ("$.r", "$.n", "$.o", "$.o.r", "$.flip.result", "$.list[*].i", "$", "$.late", "it was heads")
+_RESULTS = ("$.r", "$.n", "$.o.r", "$.flip.result", "$.list[*].i", "$", "$.late", "it was heads")
 _RESULTS_OF_FUNCTIONS = (
     None, 4, "heads", {"r": 1}, {"n": 9, "new": {"a": 1}}, {"o": {"r": 3}}, {"flip": {"result": "tails"}},
     {"list": [{"i": 1}]}, {"text": "b"},
@@ -131,12 +131,13 @@ class _Maker:
         if kind != "switch" and self.often(0.25):
             task["taskDataFilter"] = {"dataOutputPath": self.one("$", "$.o", "$.r", "$.gone", "$.items[*].i")}
         if self.often(0.1):
-            task.setdefault("taskDataFilter", {})["dataInputPath"] = self.input_path(kind)
+            task.setdefault("taskDataFilter", {})["dataInputPath"] = self.input_path(kind, later)
         return task
 
-    def input_path(self, kind: str) -> str:
-        """Return a path: to an object, except where a task adds nothing to what it is given."""
-        return str(self.one("$.o", "$.gone", "$", *(["$.items"] if kind in ("delay", "switch", "inject") else [])))
+    def input_path(self, kind: str, later: Sequence[str]) -> str:
+        """Return a path: to an object, except where neither the task nor a later one adds to what it is given."""
+        adds_nothing = kind in ("delay", "inject") and not later
+        return str(self.one("$.o", "$.gone", "$", *(["$.items"] if adds_nothing else [])))
 
     def way(self, later: Sequence[str]) -> Document:
         if later and self.often(0.85):

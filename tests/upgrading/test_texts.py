@@ -171,6 +171,20 @@ def test_json_stays_json(indent: int | None, end: str) -> None:
     assert made(text) == json.dumps(expected, indent=indent, ensure_ascii=False) + end
 
 
+def test_a_sub_workflow_that_is_not_waited_for() -> None:
+    """It is invoked async, with a retry too."""
+    state = "{name: A, type: subflow, workflowId: w, waitForCompletion: false, onErrors: [{error: '*', retryRef: r}]}"
+    [written] = yaml.safe_load(made(f"id: a\nstates:\n- {state}\n"))["states"]
+    invoked = {"workflowId": "w", "invoke": "async", "onParentComplete": "continue"}
+    assert written == {"name": "A", "type": "operation", "actions": [{"retryRef": "r", "subFlowRef": invoked}]}
+
+
+RETRIED = (
+    "{name: A, type: operation, actions: [{functionRef: f, timeout: PT1S}], onErrors: [{error: '*', retryRef: r}],"
+    " end: true}"
+)
+
+
 @pytest.mark.parametrize(
     ("state", "told"),
     [
@@ -181,6 +195,10 @@ def test_json_stays_json(indent: int | None, end: str) -> None:
         (
             "{name: A, type: operation, actions: [{functionRef: f, timeout: PT1S}, {functionRef: f}], end: true}",
             "actions of state 'A' have different timeouts: since 0.7 they share one",
+        ),
+        (
+            RETRIED,
+            "an action of state 'A' is retried, and its timeout is for each attempt: since 0.7 it is for all of them",
         ),
         (
             TWO_ACTIONS,

@@ -97,6 +97,7 @@ class _Errors:
         is_one = len(lists) == 1 and state.get("type") in ("operation", "event", "callback") and not waits
         alone = lists[0][1] if is_one else []
         if len(alone) == 0 and "workflowId" in state and "repeat" not in state:
+            _not_waited_for(state, self._report)
             older_words.sub_workflow(state, self._report)
             alone = next(iter(action_lists(state)))[1]
         if len(alone) != 1 or len({str(entry["retryRef"]) for entry in retried}) > 1:
@@ -134,6 +135,10 @@ def _action_timeouts(state: Tree, report: Report) -> None:
         if len(times) > 1:
             report.inexpressible(f"actions of {called(state)} have different timeouts: since 0.7 they share one", state)
             continue
+        if any("retryRef" in action for action in found):
+            told = f"an action of {called(state)} is retried, and its timeout is for each attempt"
+            report.inexpressible(f"{told}: since 0.7 it is for all of them", state)
+            continue
         for action in found:
             time = action.pop("timeout")
         older_words.set_timeout(place, "actionExecTimeout", time)
@@ -143,14 +148,20 @@ def _action_timeouts(state: Tree, report: Report) -> None:
 def _sub_workflow(root: Tree, state: Tree, report: Report) -> None:
     if state.get("type") != "subflow":
         return
-    repeat, waits = state.pop("repeat", None), state.pop("waitForCompletion", True)
-    if repeat is None and waits in (False, "false") and "workflowId" in state:
+    repeat = state.pop("repeat", None)
+    if repeat is None:
+        _not_waited_for(state, report)
+    state.pop("waitForCompletion", None)
+    if isinstance(repeat, dict) and not _as_loop(root, state, repeat, report):
+        state["repeat"] = repeat
+
+
+def _not_waited_for(state: Tree, report: Report) -> None:
+    if state.pop("waitForCompletion", True) in (False, "false") and "workflowId" in state:
         state["workflowId"] = {
             "workflowId": state["workflowId"], "invoke": "async", "onParentComplete": "continue",
         }  # fmt: skip
         report.reshaped("a sub-workflow that is not waited for is invoked async, and outlives its parent", state)
-    if isinstance(repeat, dict) and not _as_loop(root, state, repeat, report):
-        state["repeat"] = repeat
 
 
 def _as_loop(root: Tree, state: Tree, repeat: Tree, report: Report) -> bool:

@@ -3,7 +3,9 @@
 A language is added by a line in `LANGUAGES`. Its module is imported when a text is read.
 """
 
+import pkgutil
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 
@@ -30,6 +32,15 @@ def languages() -> Iterator[Language]:
     for module in [*LANGUAGES[1:], LANGUAGES[0]]:
         language: Language = import_module(module).LANGUAGE
         yield language
+
+
+def import_everything() -> None:
+    """Import all modules of all languages: a process that serves for long may be out of open files when it needs one."""
+    for name in LANGUAGES:
+        package = import_module(name.rpartition(".")[0])
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            with suppress(ModuleNotFoundError):  # a package of an extra that is not installed
+                import_module(module.name)
 
 
 def language_named(name: str) -> Language:

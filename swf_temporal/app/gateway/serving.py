@@ -18,6 +18,7 @@ from swf_temporal.app.rereading import RereadCatalogue, reread
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.errors import Problem, UsageError
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.known import import_everything
 from swf_temporal.payloads.settings import PayloadSettings
 
 GATEWAY_PORT: Final = 8080
@@ -58,6 +59,7 @@ def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it option
 ) -> Prepared:
     """Return a gateway for what is at *definitions*. Raises UsageError, and InvalidDefinition."""
     refuse_missing_extra()
+    import_everything()
     settings = read_gateway_settings(os.environ, address, origins, file=config)
     if task_queue is not None:
         settings = settings.replace(task_queue=task_queue)

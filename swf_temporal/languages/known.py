@@ -35,7 +35,7 @@ def languages() -> Iterator[Language]:
 
 
 def import_everything() -> None:
-    """Import all modules of all languages: a process that serves for long may be out of open files when it needs one."""
+    """Import all modules of all languages: a long-running process may be out of open files when it needs one."""
     for name in LANGUAGES:
         package = import_module(name.rpartition(".")[0])
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):

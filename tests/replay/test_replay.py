@@ -1,5 +1,7 @@
 """Runs that began under this or an earlier release go on under this one: their recorded histories replay."""
 
+from collections.abc import Iterator
+
 import pytest
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
@@ -14,6 +16,7 @@ from tests.replay import corpus
 from tests.replay.corpus import Recorded
 from tests.replay.features import REQUIRED, commands_in
 from tests.temporal.suspending import Suspending
+from tests.upgrades.chains import Execution
 
 RECORDED = [
     pytest.param(one, id=f"{release} {number}: {one.source}")
@@ -31,7 +34,10 @@ def test_everything_that_takes_a_course_of_its_own_is_recorded() -> None:
 
 @pytest.mark.parametrize("recorded", RECORDED)
 async def test_replays(recorded: Recorded) -> None:
-    """A recorded history replays without a server, command by command as it was."""
+    """A recorded history replays without a server, command by command as it was.
+
+    So does what there was of it whenever a task was to be worked on: a worker that takes the run over is given that.
+    """
     # On a busy machine the two seconds that a step may take are soon over: debugging sets no limit.
     replayer = Replayer(
         workflows=[AnsweringAll if recorded.is_virtual else Suspending, EventMailbox, VariablesOfScope, DelayedEvent],
@@ -39,8 +45,19 @@ async def test_replays(recorded: Recorded) -> None:
         data_converter=CONVERTER,
         debug_mode=True,
     )
-    history = WorkflowHistory.from_json(recorded.execution.workflow_id, recorded.execution.history)
+    failures = {}
 
-    outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
+    for count in [*lengths(recorded.execution), None]:
+        events = recorded.execution.history["events"][:count]
+        history = WorkflowHistory.from_json(recorded.execution.workflow_id, {"events": events})
+        outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
+        failures[count] = outcome.replay_failure
 
-    assert outcome.replay_failure is None
+    assert {count: failure for count, failure in failures.items() if failure is not None} == {}
+
+
+def lengths(execution: Execution) -> Iterator[int]:
+    """Yield how many events there were whenever a worker was given a task of it."""
+    for number, event in enumerate(execution.history["events"], 1):
+        if event["eventType"] == "EVENT_TYPE_WORKFLOW_TASK_STARTED":
+            yield number

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
+from swf_temporal.accounting import current_account
 from swf_temporal.errors import PayloadTooLarge
 from swf_temporal.json_writing import json_text
 from swf_temporal.weighing import MOST_WRITTEN, json_size
@@ -16,6 +17,10 @@ from swf_temporal.weighing import MOST_WRITTEN, json_size
 JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
 """A value that JSON can write."""
 
+_ELEMENT = 128
+"""Bytes of which copying takes as long as finding out whether an array has an element."""
+_MEMBERS = 10_000
+"""Members of an object or array that are copied for a cost of 1."""
 _SORTED = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 _Parent = TypeVar("_Parent", dict[str, Any], list[Any])
 
@@ -48,6 +53,7 @@ def merge(target: JSON, addition: JSON) -> JSON:
     if isinstance(target, dict) and isinstance(addition, dict):
         parents = (dict, list)
         if not any(isinstance(target.get(key), parents) for key in addition):
+            current_account().cost += len(target) // _MEMBERS
             return {**target, **addition}  # nothing to merge further down: nearly always
     merger = Merger(target)
     merger.merge(addition)
@@ -168,6 +174,7 @@ class Merger:
         """Return the merger's own copy of *parent*, which is that itself if it is one."""
         if self._own.get(id(parent)) is parent:
             return parent
+        current_account().cost += len(parent) // _MEMBERS
         copy = parent.copy()
         self._own[id(copy)] = copy
         return copy
@@ -234,8 +241,10 @@ def _as_parent(value: JSON, kind: type[_Parent]) -> _Parent:
 
 def _append_new(items: list[JSON], more: Sequence[JSON], elements: set[str]) -> None:
     """Append to *items* each of *more* that is not among their *elements*, and add it to these."""
+    account = current_account()
     for item in more:
         key = identity(item)
+        account.charge_copy(len(key) + _ELEMENT)
         if key not in elements:
             elements.add(key)
             items.append(item)

@@ -19,7 +19,6 @@
         ├── NotActive                  a run was started before or after the time in which its workflow is active
         └── FatalFault                 what onErrors may not catch
             ├── ExpressionLimitExceeded    an expression ran too long or took too much memory
-            ├── StepTooLong                one step takes longer than a workflow may hold up its worker
             ├── StepLimitExceeded          states form a cycle without ever waiting
             ├── PayloadTooLarge            more data than the engine can carry
             ├── HistoryTooLong             more events than the engine keeps of one execution
@@ -285,15 +284,6 @@ class ExpressionLimitExceeded(FatalFault):
     """An expression ran longer, or took more memory, than an expression may."""
 
 
-class StepTooLong(FatalFault):
-    """One step of a run takes longer than a workflow may hold up its worker."""
-
-    def __init__(self, message: str = "", **facts: Any) -> None:
-        """Make the fault; it is made without facts where it is raised in another thread."""
-        text = "one step takes more processor time than a run may use without a wait: divide its expressions and data"
-        super().__init__(message or text, **facts)
-
-
 def unforeseen(error: Exception, state: str | None) -> FatalFault:
     """Return what a run fails with where *error* came of its definition or data, and nothing here foresaw it."""
     if isinstance(error, RecursionError):
@@ -326,7 +316,7 @@ _KINDS: dict[str, type[WorkflowFault]] = {
     for kind in (
         CallFailed, TimedOut, ExpressionFailed, WrongData, NoConditionMatched, SchemaMismatch, SubflowFailed,
         TransitionRefused, NotActive,
-        FatalFault, ExpressionLimitExceeded, StepTooLong, StepLimitExceeded, PayloadTooLarge, HistoryTooLong,
+        FatalFault, ExpressionLimitExceeded, StepLimitExceeded, PayloadTooLarge, HistoryTooLong,
         UnknownDefinition, UnreadableDefinition,
     )
 }  # fmt: skip

@@ -8,6 +8,7 @@ in a process that may use so much time and memory, and no more (`guarding/guard.
 
 import json
 
+from swf_temporal.accounting import current_account
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.guarding.guard import SCHEMAS, guard, written
@@ -53,7 +54,8 @@ class DataSchemaValidator:
         That it takes too long to tell is something wrong, too, or raises PatternTooSlow if *slow_is_fatal*.
         """
         try:
-            answer = guard(SCHEMAS).run(self._schema, written(data, SCHEMAS))
+            text = written(data, SCHEMAS)
+            answer = guard(SCHEMAS).run(self._schema, text)
         except RecursionError:
             return [nested_too_deeply()]
         except ExpressionLimitExceeded as limit:
@@ -61,6 +63,7 @@ class DataSchemaValidator:
             if slow_is_fatal:
                 raise slow from None
             return [f"$: {slow}"]
+        current_account().charge_helper(len(text), len(answer.text), is_python=True)
         violations: list[str] = json.loads(answer.text)
         return violations
 

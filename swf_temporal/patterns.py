@@ -12,9 +12,9 @@ from functools import lru_cache
 from time import thread_time  # noqa: TID251 - how long it takes decides nothing in a workflow: it fails the run
 from typing import TYPE_CHECKING, Final
 
+from swf_temporal.accounting import current_account
 from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.guarding.guard import SCHEMAS, guard
-from swf_temporal.guarding.spending import spent_here
 
 if TYPE_CHECKING:
     import regex
@@ -71,7 +71,7 @@ def one_limit() -> Iterator[None]:
 
 def _used() -> float:
     """Return the processor time of this thread, and of helpers for it."""
-    return thread_time() + spent_here().seconds
+    return thread_time() + current_account().seconds
 
 
 @lru_cache(maxsize=_MAX_CACHED)

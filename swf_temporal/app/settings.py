@@ -22,7 +22,7 @@ from swf_temporal.runtime.budgets import (
     Limits,
 )
 from swf_temporal.stores.addresses import TEMPORAL, as_store
-from swf_temporal.temporal.constants import ACTIVITIES, CACHED_BYTES, MIN_CACHED_BYTES, TASK_QUEUE, WORKFLOWS
+from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.deployment import Deployment, Versioning
 
 
@@ -53,8 +53,6 @@ class WorkerSettings(Section):
     """The maximum number of function calls in progress."""
     max_cached_workflows: Count = WORKFLOWS
     """How many running instances are kept in memory; others are replayed when something happens to them."""
-    max_cached_bytes: Size = Field(CACHED_BYTES, ge=MIN_CACHED_BYTES)
-    """How many bytes of memory the data of these instances may take together, with two large ones at least."""
     max_states_without_waiting: Whole = Field(STATES, ge=MIN_STATES)
     """How many states an instance may enter without waiting for anything."""
     max_executions_without_waiting: Whole = Field(EXECUTIONS, ge=MIN_EXECUTIONS)

@@ -162,9 +162,7 @@ class Worker:
             EventDelivery(sinks),
             task_queue=settings.task_queue,
             only_known=settings.known_definitions_only,
-            capacity=Capacity(
-                settings.max_cached_workflows, settings.max_cached_bytes, settings.max_activities, settings.limits
-            ),
+            capacity=Capacity(settings.max_cached_workflows, settings.max_activities, settings.limits),
             graceful_shutdown_timeout=settings.grace_period,
             variables=variables,
             deployment=settings.version,

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+from swf_temporal.accounting import current_account
 from swf_temporal.data import JSON
-from swf_temporal.guarding.spending import spent_here
 
 _MAX_EXACT = 2**53 - 1
 """Beyond it jq's numbers and Python's go different ways."""
@@ -120,10 +120,10 @@ SIGNS: Final[dict[str, Callable[[JSON, JSON], JSON]]] = {
 
 def _make(size: int) -> None:
     """Count bytes that are about to be made. Too many for one evaluation are left to jq, which is stopped in time."""
-    spent = spent_here()
-    if spent.made + size > spent.most:
+    account = current_account()
+    if account.made + size > account.made_limit:
         raise NotSupported
-    spent.made += size
+    account.charge_copy(size)
 
 
 def _rank(value: JSON) -> int:

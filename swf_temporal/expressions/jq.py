@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection
 from functools import cache, lru_cache
 
+from swf_temporal.accounting import current_account
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, Several, Variables
@@ -40,6 +41,8 @@ _FORMER = {
 }
 """Builtins that jq 1.6, the jq of the specification, has and later ones lack: signature and definition."""
 _NOW = "__now"
+_LOOPS = frozenset({"range", "repeat", "while", "until", "recurse", "combinations", "def"})
+"""What makes an expression take long that has little data."""
 _BINDING_WORDS = frozenset({"as", "def", "label"})
 _COMPLAINT = re.compile(r"jq: error: (?P<what>.*?)(?: at <top-level>, line (?P<line>\d+), column (?P<column>\d+))?:?$")
 _SYMBOL = re.compile(r"[A-Z_]{4,}")
@@ -63,7 +66,7 @@ class TooLargeToCompile(BadExpression):
 class JqProgram:
     """A jq expression that compiles, and the variables it reads."""
 
-    __slots__ = ("_former", "_given", "_program", "_text", "mentions")
+    __slots__ = ("_former", "_given", "_program", "_text", "is_bounded", "mentions")
 
     constant = False
     kinds = ANY
@@ -72,6 +75,8 @@ class JqProgram:
         words = _words(text)
         names = sorted({word.text[1:] for word in words if word.kind == "variable"}.intersection(declared))
         self._text = text
+        self.is_bounded = _LOOPS.isdisjoint(word.text for word in words)
+        """Whether its text and data bound how long it can take: it has no loops of its own."""
         self._given = (*names, _NOW) if any(word.text == "now" for word in words) else tuple(names)
         self._former = " ".join(meaning for name, (_, meaning) in _FORMER.items() if any(w.text == name for w in words))
         self._program = _program(text, self._given, result, self._former)
@@ -98,9 +103,11 @@ class JqProgram:
             what = "the workflow's time" if name == _NOW else f"${name}"
             raise self.failed(f"{what} has no value here") from None
         try:
-            answer = guard().run(self._program, self._written(data, given))
+            text = self._written(data, given)
+            answer = guard().run(self._program, text)
         except ExpressionLimitExceeded as limit:
             raise ExpressionLimitExceeded(f"{limit.message}: {shown(self._text)}", retryable=False) from None
+        current_account().charge_helper(len(text), len(answer.text), is_bounded=self.is_bounded)
         if answer.status == FAILED:
             raise self.failed(answer.text)
         try:

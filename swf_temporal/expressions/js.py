@@ -7,6 +7,7 @@ language alone: `js_process` has what is replaced, so that a replay comes to the
 import json
 from hashlib import sha256
 
+from swf_temporal.accounting import current_account
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed
 from swf_temporal.expressions.compiled import BadExpression, Outcome, Variables
@@ -53,6 +54,7 @@ class JsProgram:
         # Random numbers follow from all that the script sees: they differ, and are the same on a replay.
         seed = int.from_bytes(sha256(f"{self._text}\n{text}\n{milliseconds}".encode()).digest()[:4])
         answer = guard(JAVASCRIPT).run(self._text, f"[{text},{milliseconds},{seed}]")
+        current_account().charge_helper(len(text), len(answer.text), is_bounded=False)
         if answer.status in (FAILED, NOT_COMPILED):
             raise ExpressionFailed(answer.text, retryable=False)
         try:

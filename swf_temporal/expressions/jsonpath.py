@@ -11,6 +11,7 @@ from collections.abc import Collection
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from swf_temporal.accounting import current_account
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, Variables
@@ -103,11 +104,13 @@ class JsonPathProgram:
             if self.is_singular:
                 found: list[Any] = self._path.findall(root)
                 return found
-            answer = guard(JSONPATH).run(str(self._written), written(root, JSONPATH))
+            text = written(root, JSONPATH)
+            answer = guard(JSONPATH).run(str(self._written), text)
         except (JSONPathError, RecursionError) as error:
             raise ExpressionFailed(f"'{self._text}' fails on the data: {_reason(error)}") from None
         except ExpressionLimitExceeded as limit:
             raise ExpressionLimitExceeded(f"{limit.message}: '{self._text}'", retryable=False) from None
+        current_account().charge_helper(len(text), len(answer.text), is_python=True)
         if answer.status == FAILED:
             raise ExpressionFailed(f"'{self._text}' fails on the data: {answer.text}")
         outputs: list[JSON] = json.loads(answer.text)

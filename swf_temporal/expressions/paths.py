@@ -8,6 +8,7 @@ or a number that jq would print differently, they give up and jq evaluates the e
 from collections.abc import Callable, Collection
 from typing import Final, TypeAlias
 
+from swf_temporal.accounting import current_account, uncounted
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.expressions.arithmetic import SIGNS, NotSupported, index, length
@@ -29,10 +30,11 @@ from swf_temporal.expressions.compiled import Compiled, Constant, Outcome, Varia
 from swf_temporal.expressions.jq import JqProgram, TooLargeToCompile, shown
 from swf_temporal.expressions.kinds import kinds_of
 from swf_temporal.expressions.parsing import parsed
-from swf_temporal.guarding.spending import begin_evaluation
 
 _Closure: TypeAlias = Callable[[JSON, Variables], JSON]
 
+_LONG: Final = 1024
+"""Characters of an expression that are evaluated for a cost of 1."""
 _CALLS: Final[dict[str, Callable[[JSON], JSON]]] = {"length": length, "not": lambda value: not is_true(value)}
 
 
@@ -43,9 +45,11 @@ def compiled(text: str, declared: Collection[str]) -> Compiled | None:
         return None
     try:
         evaluate = _closure(tree)
-        if "+" in text:
-            evaluate = _counted(evaluate)
-        return Constant(evaluate(None, {})) if is_fixed(tree) else SimpleExpression(text, declared, tree, evaluate)
+        if is_fixed(tree):
+            return Constant(uncounted(lambda: evaluate(None, {})))
+        if "+" in text or len(text) > _LONG:
+            evaluate = _counted(evaluate, len(text) // _LONG)
+        return SimpleExpression(text, declared, tree, evaluate)
     except RecursionError:
         return None
 
@@ -107,11 +111,13 @@ def _closure(tree: Tree) -> _Closure:
             return _operation(tree)
 
 
-def _counted(evaluate: _Closure) -> _Closure:
-    """Return the closure of an expression that may make large data of small data."""
+def _counted(evaluate: _Closure, cost: int) -> _Closure:
+    """Return the closure of an expression that may make large data of small data, or is long."""
 
     def counted(data: JSON, variables: Variables) -> JSON:
-        begin_evaluation()
+        account = current_account()
+        account.begin_evaluation()
+        account.cost += cost
         return evaluate(data, variables)
 
     return counted

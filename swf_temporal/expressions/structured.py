@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
+from swf_temporal.accounting import check_size
 from swf_temporal.data import JSON, Path
 from swf_temporal.errors import ExpressionFailed, FatalFault
 from swf_temporal.expressions import js, paths
@@ -20,7 +21,6 @@ from swf_temporal.expressions.jq import JqProgram
 from swf_temporal.expressions.js import EngineMissing, JsProgram
 from swf_temporal.expressions.lexing import tokens
 from swf_temporal.expressions.template import joined
-from swf_temporal.guarding.spending import check_size
 from swf_temporal.json_writing import json_text
 from swf_temporal.weighing import json_size
 

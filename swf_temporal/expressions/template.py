@@ -9,15 +9,17 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from swf_temporal.accounting import check_size, current_account
 from swf_temporal.data import JSON
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Constant, Outcome, Variables
 from swf_temporal.expressions.kinds import kind_of
 from swf_temporal.expressions.lexing import tokens
-from swf_temporal.guarding.spending import check_size, spent_here
 from swf_temporal.json_writing import json_text
 from swf_temporal.weighing import json_size
 
 _OPENING = "${"
+_PARTS = 64
+"""Parts of an object or array that are filled for a cost of 1."""
 _READABLE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
@@ -92,7 +94,7 @@ def joined(texts: Iterable[str]) -> str:
         size += len(text)
         check_size(size)
         pieces.append(text)
-    spent_here().made += size
+    current_account().charge_copy(size)
     return "".join(pieces)
 
 
@@ -116,7 +118,7 @@ class Joined:
 class _Filled:
     """An object or an array with expressions somewhere in it."""
 
-    __slots__ = ("_live", "_value", "kinds", "mentions")
+    __slots__ = ("_cost", "_live", "_value", "kinds", "mentions")
 
     constant = False
 
@@ -124,9 +126,12 @@ class _Filled:
         self.kinds = frozenset({kind_of(value)})
         self._value = value
         self._live = live
+        self._cost = len(live) // _PARTS
         self.mentions = _mentions([part for _, part in live])
 
     def __call__(self, data: JSON, variables: Variables) -> Outcome:
+        if self._cost:
+            current_account().cost += self._cost
         value = self._value.copy()
         for key, part in self._live:
             result = part(data, variables)

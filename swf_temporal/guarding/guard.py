@@ -23,12 +23,14 @@ import json
 import threading
 import time
 from collections import deque
+from hashlib import blake2b
 from pathlib import Path
+from typing import Final
 
+from swf_temporal.accounting import check_size, current_account
 from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.guarding import jq_process
-from swf_temporal.guarding.helper import LOOK, Answer, Engine, Helper, Limits, OutOfMemoryBefore, size_text
-from swf_temporal.guarding.spending import check_size
+from swf_temporal.guarding.helper import LOOK, SLOW, Answer, Engine, Helper, Limits, OutOfMemoryBefore, size_text
 from swf_temporal.json_writing import PLAIN, json_text
 from swf_temporal.weighing import json_size
 
@@ -38,6 +40,9 @@ _SPARE = 4
 """How many times as many helpers there are as may work at once without being slowed down."""
 _LARGE = 4 << 20
 """Characters of input from which on evaluations wait for one another."""
+_SHORT: Final = 1 << 18
+"""Characters up to which answers are remembered."""
+_MAX_REMEMBERED: Final = 256
 _one_by_one = threading.Lock()
 _FINITE = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
@@ -64,6 +69,8 @@ class Guard:
         self._changed = threading.Condition()
         self._waiting: deque[object] = deque()
         """Who waits for a helper, in the order in which they came."""
+        self._slow: dict[bytes, tuple[Answer, float]] = {}
+        """The latest answers that took long, with the seconds that each took, by the digest of what was asked."""
 
     def run(self, program: str, data: str | None) -> Answer:
         """Run *program* on the JSON text *data*, or only compile it where that is None.
@@ -71,10 +78,29 @@ class Guard:
         Raises ExpressionLimitExceeded where an evaluation takes more than it may, and ModuleNotFoundError where the
         engine is not installed.
         """
-        if data is not None and len(data) > _LARGE:
+        if data is None:
+            return self._run(program, None)
+        if len(data) > _LARGE:
             with _one_by_one:  # each takes many times as much memory as its data, here and in its helper
                 return self._run(program, data)
-        return self._run(program, data)
+        return self._remembered(program, data)
+
+    def _remembered(self, program: str, data: str) -> Answer:
+        """Return the answer; one that takes long is found once, so that a run that was interrupted comes further."""
+        account = current_account()
+        key = blake2b(f"{program}\0{data}".encode(errors="surrogatepass")).digest()
+        known = self._slow.pop(key, None)
+        if known is None:
+            before = account.seconds
+            answer = self._run(program, data)
+            known = answer, account.seconds - before
+        else:
+            account.seconds += known[1]
+        if known[1] >= SLOW and len(known[0].text) <= _SHORT:
+            self._slow[key] = known
+            if len(self._slow) > _MAX_REMEMBERED:
+                self._slow.pop(next(iter(self._slow)), None)
+        return known[0]
 
     def _run(self, program: str, data: str | None) -> Answer:
         try:

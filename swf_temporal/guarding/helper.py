@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from swf_temporal.accounting import current_account
 from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.guarding import jq_process
-from swf_temporal.guarding.spending import spent_here
 
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 _CLOCK_ALLOWANCE = 10
 _STARTING_SECONDS = 30
 LOOK = 0.25
 """Seconds after which a waiting thread looks whether it is to wait on: an exception may have been raised in it."""
-_SLOW = 0.1
+SLOW = 0.1
 """Seconds after which a helper at work lets others go first."""
 _LOWER_PRIORITY = 4
 """By how much it does: an operator may have given the worker, and so its helpers, a priority of their own."""
@@ -121,10 +121,10 @@ class Helper:
                 self._send(body, deadline)
             return self._await_answer(deadline)
         except ExpressionLimitExceeded:  # by the clock, which is all that is known of one that does not get to run
-            spent_here().seconds += self._limits.seconds
+            current_account().seconds += self._limits.seconds
             raise
         except (BrokenPipeError, EOFError):
-            spent_here().seconds += self._limits.seconds
+            current_account().seconds += self._limits.seconds
             cause = self._cause_of_death()
             if cause.is_memory and not self.was_fresh:
                 raise OutOfMemoryBefore(cause.text) from None
@@ -139,15 +139,13 @@ class Helper:
         return self._usual_priority is not None or self._is_done
 
     def _await_answer(self, deadline: float, *, lets_others_go_first: bool = True) -> Answer:
-        if lets_others_go_first and not self._readable.poll(_SLOW * 1000):
+        if lets_others_go_first and not self._readable.poll(SLOW * 1000):
             with contextlib.suppress(OSError):
                 usual = os.getpriority(os.PRIO_PROCESS, self._process.pid)
                 os.setpriority(os.PRIO_PROCESS, self._process.pid, usual + _LOWER_PRIORITY)
                 self._usual_priority = usual
         status, seconds, length = jq_process.ANSWER.unpack(self._receive(jq_process.ANSWER.size, deadline))
-        spent_here().seconds += seconds
-        spent_here().answers += 1
-        spent_here().made += length
+        current_account().seconds += seconds
         self._is_done = bool(status & jq_process.LAST)
         return Answer(status & ~jq_process.LAST, self._receive(length, deadline).decode())
 

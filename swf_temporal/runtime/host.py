@@ -236,9 +236,6 @@ class Host(Protocol):
     def held(self, number: int) -> list[JSON]:
         """Return the values that `hold` gave that number to, and hold them no longer."""
 
-    def has_worked_long(self) -> bool:
-        """Tell whether this run has done so much without a wait that it should yield: the same on every replay."""
-
     async def yield_control(self) -> None:
         """Let the engine take stock: many states in a row did not wait for anything."""
 

@@ -1,60 +1,63 @@
 """How much a run does before its host is given control.
 
 A host may have little time for what a run does without waiting: an engine waits some seconds for a workflow task. So a
-run gives way between its steps: where its host says that this took long, and after a number of states in a row, of
-which each costs something.
+run gives way between its steps once what it did has cost much. The cost is counted of what was done, never measured: a
+replay gives way at the same steps.
 """
 
 import asyncio
 from datetime import datetime
 from typing import Final
 
+from swf_temporal.accounting import Account
 from swf_temporal.runtime.host import Host
 
 MAX_COST: Final = 4000
-"""How much is done before the host is given control. An expression that jq evaluates takes a tenth of a millisecond."""
+"""What is done before the host is given control, in states that could have been entered: less than half a second."""
 
 
 class Pacing:
     """When a run gives control to its host."""
 
     def __init__(self, host: Host) -> None:
+        self.account = Account()
+        """What the run has done."""
         self._host = host
-        self.cost = 0
-        """How much was done in this activation: what the host's time has not moved on since."""
+        self._cost_before = 0
         self._charged_at: datetime | None = None
         self._giving_way: list[asyncio.Future[None]] | None = None
         """Who waits until the host has had control, if it is being given to it."""
 
-    def charge(self, cost: int = 1) -> None:
-        """Count work of this activation: what is done without the host's time moving on.
+    @property
+    def cost(self) -> int:
+        """What was done in this activation: since the host's time has moved on, or the host had control."""
+        return self.account.cost - self._cost_before
 
-        An expression costs one, and so does a state. `give_way` bounds the sum.
+    def charge(self, cost: int = 1) -> None:
+        """Count work of this activation. An expression costs one, beside what its evaluation does, and so does a state.
+
+        `give_way` bounds the sum.
         """
         now = self._host.now()
         if now is not self._charged_at and now != self._charged_at:
-            self.cost, self._charged_at = 0, now
-        self.cost += cost
+            self._charged_at = now
+            self._begin()
+        self.account.cost += cost
 
-    async def give_way(self) -> None:
-        """Count a step that need not wait for anything; give control to the host if much was done since it had it."""
-        self.charge()
-        if self.cost >= MAX_COST:
-            await self._yield_control()
-        else:
-            await self.yield_if_long()
+    async def give_way(self, cost: int = 0) -> None:
+        """Count a step that need not wait for anything; give control to the host if much was done since it had it.
 
-    async def yield_if_long(self) -> None:
-        """Give control to the host if it says that this took long: between steps of which one may be slow.
-
-        What was done tells how long it takes only where it is usual. Paths side by side give way together, and go on in
-        their order. However many are begun at once, they do nothing more: their calls are to be begun in one activation
-        where there is time for that. Otherwise those that were begun first are done while the others are still being
-        begun, and an engine that has too many results to hand over by then has the workflow task made again, from the
-        history.
+        Paths side by side give way together, and go on in their order. However many are begun at once, they do nothing
+        more: their calls are to be begun in one activation. Otherwise those that were begun first are done while the
+        others are still being begun, and an engine that has too many results to hand over by then has the workflow task
+        made again, from the history.
         """
-        while self._giving_way is not None or self._host.has_worked_long():
+        self.charge(cost)
+        while self._giving_way is not None or self.cost >= MAX_COST:
             await self._yield_control()
+
+    def _begin(self) -> None:
+        self._cost_before = self.account.cost
 
     async def _yield_control(self) -> None:
         if self._giving_way is not None:
@@ -67,7 +70,8 @@ class Pacing:
         try:
             await self._host.yield_control()
         finally:
-            self.cost, self._giving_way = 0, None
+            self._giving_way = None
+            self._begin()
             for waiting in others:
                 if not waiting.done():
                     waiting.set_result(None)

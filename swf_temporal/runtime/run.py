@@ -16,11 +16,13 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import timedelta
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
+from swf_temporal.accounting import charge_to
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadTooLarge, WorkflowFault
+from swf_temporal.runtime.data_limit import DataLimit
 from swf_temporal.runtime.execution import Execution
 from swf_temporal.runtime.host import (
     Completed,
@@ -46,6 +48,9 @@ from swf_temporal.runtime.trace import Tracer
 from swf_temporal.runtime.turns import Turns
 
 T = TypeVar("T")
+
+_BRINGING: Final = {TraceKind.STATE_ENTERED: None, TraceKind.ACTION_COMPLETED: "result", TraceKind.EVENT_TAKEN: "data"}
+"""The entries after which a run may have more data than before, and the detail that has what came from outside."""
 
 
 class Awaited(NamedTuple):
@@ -114,6 +119,8 @@ class Run(Tracer):
         self._id = program.id
         self.pacing = Pacing(host)
         """When its host is given control."""
+        self._data_limit = DataLimit(self.pacing.account, host.carries)
+        self._data_limit.receive(self.input)
         self.is_new = record.frame is None
         """Whether no execution before has begun it."""
         self.execution = program.begin(self, record.frame)
@@ -127,6 +134,7 @@ class Run(Tracer):
 
     async def run(self) -> Outcome:
         """Run to the end, or until suspended. Raises the WorkflowFault that the workflow failed with."""
+        charge_to(self.pacing.account)
         if self.is_new:
             self.emit(TraceKind.WORKFLOW_STARTED, self._id)
         try:
@@ -162,15 +170,28 @@ class Run(Tracer):
         """Tell whether a path of this instance waits for an event like *event*."""
         return self.inbox.is_awaited(event)
 
-    def held(self) -> tuple[object, ...]:
-        """Return all the data that this instance keeps in memory."""
-        return self.execution.frame.to_json(), self.execution.data, self.input
-
     # For an execution
 
     def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
         """Add an entry to the trace that belongs to no path of execution."""
-        self.host.emit(TraceEntry(kind, "", "", name, self.host.now(), detail))
+        self.add(TraceEntry(kind, "", "", name, self.host.now(), detail))
+
+    def add(self, entry: TraceEntry) -> None:
+        """Add an entry to the trace. Raises PayloadTooLarge where the data have grown to more than they may take."""
+        self.host.emit(entry)
+        if entry.kind not in _BRINGING:
+            return
+        brought = _BRINGING[entry.kind]
+        if brought is not None:
+            self._data_limit.receive(entry.detail.get(brought))
+        try:
+            self._data_limit.check(self._data)
+        except PayloadTooLarge as fault:
+            fault.state = entry.state
+            raise
+
+    def _data(self) -> tuple[object, ...]:
+        return self.execution.frame.to_json(), self.execution.data, self.input
 
     def time(self) -> float:
         """Return the host's time as seconds of the epoch."""

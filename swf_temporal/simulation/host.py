@@ -234,10 +234,6 @@ class SimulatedHost:
         """Hold nothing."""
         raise KeyError(number)
 
-    def has_worked_long(self) -> bool:
-        """Return False: nothing here waits for a run to yield."""
-        return False
-
     async def yield_control(self) -> None:
         """Let others go on: whether a workflow runs in a cycle is seen state by state."""
         await asyncio.sleep(0)

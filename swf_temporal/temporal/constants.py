@@ -49,7 +49,3 @@ ACTIVITIES = 200
 
 WORKFLOWS = 2000
 """The default limit of running instances that a worker keeps in memory."""
-CACHED_BYTES = 1024 * 1024 * 1024
-"""The default limit of memory for the data of all these instances together, in bytes."""
-MIN_CACHED_BYTES = 256 * 1024 * 1024
-"""The least that can be set: two large instances have room."""

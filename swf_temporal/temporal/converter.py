@@ -28,7 +28,6 @@ from temporalio.converter import (
 from temporalio.exceptions import ApplicationError
 
 from swf_temporal.errors import PayloadUnavailable
-from swf_temporal.guarding.spending import spent_here
 from swf_temporal.payloads.encodings import COMPRESSED, ENCRYPTED, Refusing, is_unreadable, unreadable
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class OrderedJSON(JSONPlainPayloadConverter):
-    """Writes plain JSON and keeps the order of keys; what is read is counted."""
+    """Writes plain JSON and keeps the order of keys."""
 
     def to_payload(self, value: Any) -> Payload | None:
         """Return *value* as JSON; what is not plain JSON is left to the SDK."""
@@ -53,7 +52,6 @@ class OrderedJSON(JSONPlainPayloadConverter):
     def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
         """Return the value that *payload* has as JSON."""
         data = payload.data
-        spent_here().made += len(data)
         if type_hint is None or type_hint is Any:
             with suppress(ValueError, RecursionError):
                 return json.loads(data.decode())  # of bytes, it would first find out in which encoding they are

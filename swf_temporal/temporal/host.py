@@ -1,7 +1,7 @@
 """The port `Host` on Temporal."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -14,20 +14,16 @@ from temporalio.workflow import ActivityCancellationType
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import PayloadTooLarge
 from swf_temporal.runtime.budgets import MIN_HELD_BYTES, Budget, Limits
 from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
 from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.temporal import activations, markers
-from swf_temporal.temporal.activations import here
 from swf_temporal.temporal.call_facts import activity_facts, shortened
 from swf_temporal.temporal.children import Children
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity
-from swf_temporal.temporal.held_memory import held_too_much
 from swf_temporal.temporal.outgoing import Outgoing, Slowest
 from swf_temporal.temporal.outlasting import OutlastingChildren
 from swf_temporal.temporal.parts import Parts, parts_of
@@ -35,15 +31,6 @@ from swf_temporal.temporal.publishing import Publishing
 from swf_temporal.temporal.records import LIMITS, Pin, call_to_json
 from swf_temporal.temporal.retry_policies import policy_of_lost
 from swf_temporal.temporal.variable_calls import VariableCalls, lasting
-
-LONG = 0.5
-"""Seconds after which an activation is ended between two steps: a task may take two, and one step more than one."""
-
-YIELDED = "swf-yield-"
-"""How the markers begin of the places where a run has yielded."""
-
-HELD = "swf-held-"
-"""How the marker begins of the step at which a run held more data than it may."""
 
 MAX_TRACE = 2000
 """The number of trace entries that a query returns."""
@@ -76,8 +63,6 @@ class TemporalHost:
         self.budget = Budget(workflow.info().workflow_type, (pin.progress or {}).get("numbers", pin.numbers))
         self.trace: list[TraceEntry] = []
         self.on_trace: Callable[[TraceEntry], None] | None = None
-        self._places = self._steps = 0
-        self._holds_too_much = False
         # In a workflow these are the engine's, and the same as long as it runs: looked up once, not at every step.
         self._clock = asyncio.get_running_loop().time
         converter = workflow.payload_converter()
@@ -88,17 +73,13 @@ class TemporalHost:
         self._children = Children(pin, self.outgoing, self.budget, self._limits)
         self._publishing = Publishing(self.outgoing, self._children.id_of, pin)
         self._variables = VariableCalls(self.outgoing)
-        self._stretch: object = None
-        """The activation in which the time was asked for: it has one."""
         self._time, self._now = -1.0, _BEFORE_ALL
 
     def now(self) -> datetime:
         """Return the time of the current workflow task; the same object as long as that lasts."""
-        stretch = here.stretch
-        if stretch is None or stretch is not self._stretch:
-            self._stretch, time = stretch, self._clock()
-            if time != self._time:
-                self._time, self._now = time, datetime.fromtimestamp(time, UTC)
+        time = self._clock()
+        if time != self._time:
+            self._time, self._now = time, datetime.fromtimestamp(time, UTC)
         return self._now
 
     def new_id(self) -> str:
@@ -150,49 +131,8 @@ class TemporalHost:
         """Return the values of a part."""
         return self.parts.take(number)
 
-    def has_worked_long(self) -> bool:
-        """Tell whether the activation has lasted long.
-
-        How long it lasts is another time each time: that it was too long is recorded by a marker of this very place, of
-        which a replay knows. Nothing is recorded where it was not.
-        """
-        self._places += 1
-        if markers.has_time(LONG, YIELDED):
-            return False
-        marker = f"{YIELDED}{self._places}"
-        if markers.replays_without(marker) or (not workflow.unsafe.is_replaying() and activations.seconds() < LONG):
-            return False
-        return markers.is_marked(marker)
-
-    def check_data_held(self, state: str, roots: Callable[[], Iterable[object]]) -> None:
-        """Raise PayloadTooLarge, once, where the run holds more data, at *roots*, than it may; *state* takes a step."""
-        if self._holds_too_much:
-            return
-        self._steps += 1
-        stretch = here.stretch
-        if stretch is not None and not stretch.has_grown(HELD):  # nearly always
-            return
-        fault = self._excess(roots)
-        if fault is not None:
-            self._holds_too_much = True
-            fault.state = state
-            raise fault
-
-    def _excess(self, roots: Callable[[], Iterable[object]]) -> PayloadTooLarge | None:
-        """Return the fault of the run, which takes a step, if its data, at *roots*, are too large to be held.
-
-        How much a run may hold is its worker's: that it was too much is recorded by a marker of this very step.
-        """
-        marker = f"{HELD}{self._steps}"
-        if markers.replays_without(marker):
-            return None
-        if workflow.unsafe.is_replaying():
-            return held_too_much() if markers.is_marked(marker) else None
-        fault = activations.excess(roots)
-        return fault if fault is not None and markers.is_marked(marker) else None
-
     async def yield_control(self) -> None:
-        """End the workflow task, so that a long stretch of states is not one endless task."""
+        """End the workflow task, so that many states in a row are not one endless task."""
         await workflow.sleep(timedelta(milliseconds=1), summary="yielding after long work")
         if self.budget.asks_for_states:
             self.budget.check_states(await self._limits())

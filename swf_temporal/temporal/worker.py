@@ -1,34 +1,33 @@
 """The worker: the process that interprets definitions and calls their functions."""
 
+import contextlib
 import gc
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from temporalio.client import Client
-from temporalio.worker import Worker, WorkflowRunner
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 
 from swf_temporal.guarding import guard
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.budgets import Limits
-from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
-from swf_temporal.temporal.activations import WatchedWorkflows
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
-from swf_temporal.temporal.constants import ACTIVITIES, CACHED_BYTES, TASK_QUEUE, WORKFLOWS
-from swf_temporal.temporal.converter import limit_of, uses_context
+from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
+from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.delayed_events import DelayedEvent
 from swf_temporal.temporal.deployment import Deployment
 from swf_temporal.temporal.endings import Endings
 from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.event_wishes import EventWishes, Wishing
-from swf_temporal.temporal.held_memory import OF_ONE_RUN, HeldMemory
 from swf_temporal.temporal.interpreters import KnownOnly
-from swf_temporal.temporal.sdk_access import let_go, set_sdk_limit
 from swf_temporal.temporal.variables import TemporalVariables, VariablesOfScope, VariableStorage
 from swf_temporal.temporal.versioning import deployment_config, versioned
 from swf_temporal.temporal.workflow import Interpreter
 
 _WORKFLOWS: Final = (VariablesOfScope, DelayedEvent, EventMailbox)
 """The workflows of a worker beside the one that runs definitions."""
+_DEADLOCK_TIMEOUT: Final = 9.5
+"""Seconds by the clock for an activation. The server gives ten to the whole workflow task."""
 _THRESHOLDS = 50_000, 4, 20
 """The thresholds of the garbage collector: new objects before a collection, and how often older generations follow."""
 
@@ -39,8 +38,6 @@ class Capacity:
 
     workflows: int = WORKFLOWS
     """Running workflows kept in memory; others are replayed when something happens to them."""
-    cached_bytes: int = CACHED_BYTES
-    """Bytes of memory for the data of all these workflows together."""
     activities: int = ACTIVITIES
     """Function calls under way."""
     limits: Limits = field(default_factory=Limits)
@@ -89,8 +86,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     guard.start()
     capacity = capacity or Capacity()
     limit = limit_of(client.data_converter.payload_converter)
-    memory = _memory(limit, capacity)
-    unsandboxed = options.pop("unsandboxed_workflow_runner", None) or _watched(client, memory)
+    unsandboxed = options.pop("unsandboxed_workflow_runner", None) or UnsandboxedWorkflowRunner()
     held = variables or TemporalVariables(client, task_queue)
     ours = Activities(performer, publisher, catalogue, held, limit, capacity.limits)
     worker = Worker(
@@ -106,16 +102,17 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
         interceptors=[Wishing(wishes or EventWishes()), *options.pop("interceptors", ())],
         **options,
     )
-    set_sdk_limit(worker)
-    let_go(worker, memory)
+    _set_deadlock_timeout(worker)
     return worker
 
 
-def _watched(client: Client, memory: HeldMemory) -> WatchedWorkflows:
-    return WatchedWorkflows(memory, tells_context=uses_context(client.data_converter))
+def _set_deadlock_timeout(worker: Worker) -> None:
+    """Let *worker* interrupt an activation of a workflow later than the SDK does by itself, which tries it again then.
 
-
-def _memory(limit: int, capacity: Capacity) -> HeldMemory:
-    """Return what bounds the memory of runs of which a payload may hold *limit* bytes."""
-    of_one = OF_ONE_RUN if limit <= MAX_PAYLOAD_BYTES else max(OF_ONE_RUN, 2 * capacity.limits.held_bytes)
-    return HeldMemory(of_one, capacity.cached_bytes)
+    The SDK has no option for that but its debugging mode. Where a release of it has no such attribute, its two seconds
+    hold, and busy machines try more often.
+    """
+    with contextlib.suppress(AttributeError):
+        inner: Any = worker._workflow_worker  # noqa: SLF001 - as said above
+        if inner._deadlock_timeout_seconds is not None:  # noqa: SLF001 - as above
+            inner._deadlock_timeout_seconds = _DEADLOCK_TIMEOUT  # noqa: SLF001 - as above

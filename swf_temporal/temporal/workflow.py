@@ -29,7 +29,6 @@ from swf_temporal.languages.port import Definition, Words
 from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Outcome, Suspended, TraceEntry, TraceKind
 from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.run import Program, Run
-from swf_temporal.temporal import activations
 from swf_temporal.temporal.constants import DELIVER, INBOX_FULL, PROBE, ROUTED
 from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of
@@ -41,7 +40,6 @@ from swf_temporal.temporal.known_definitions import check_known, needs_check
 from swf_temporal.temporal.lifecycle import Lifecycle
 from swf_temporal.temporal.next_execution import begin_other, carried, checked
 from swf_temporal.temporal.records import RESOLVE, Pin, catalogue_of, program_of
-from swf_temporal.temporal.signal_batches import TakesBatches
 from swf_temporal.temporal.signal_events import (
     NoRoomError,
     NotTakenError,
@@ -69,7 +67,7 @@ _RESOLVE_LIMIT = timedelta(seconds=30)
 
 
 @workflow.defn(dynamic=True, sandboxed=False)
-class Interpreter(TakesBatches):
+class Interpreter:
     """One execution of a definition."""
 
     only_known: ClassVar[bool] = False
@@ -135,14 +133,13 @@ class Interpreter(TakesBatches):
         """Take in an event: `event` carries a CloudEvent, a signal named after an event definition its data."""
         if name == PROBE:
             return
-        for arg in args if activations.has_batches() else (args[0] if args else None,):
-            self._length.at_signal(self._clock())
-            try:
-                value = None if arg is None else value_of(arg)
-            except UNREADABLE as error:
-                workflow.logger.warning("signal %r was not taken: it does not carry a JSON value: %s", name, error)
-            else:
-                self._take(name, value)
+        self._length.at_signal(self._clock())
+        try:
+            value = value_of(args[0]) if args else None
+        except UNREADABLE as error:
+            workflow.logger.warning("signal %r was not taken: it does not carry a JSON value: %s", name, error)
+        else:
+            self._take(name, value)
 
     @workflow.update(name=DELIVER, unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
     async def deliver(self, event: dict[str, Any]) -> dict[str, Any]:
@@ -218,8 +215,7 @@ class Interpreter(TakesBatches):
                 summary=f"definition of {info.workflow_type}",
             )
             pin.add_resolved(Pin.from_json(found))
-        with activations.loading():
-            return program_of(tuple(pin.definitions), info.workflow_type, pin.version, pin.semantics)
+        return program_of(tuple(pin.definitions), info.workflow_type, pin.version, pin.semantics)
 
     async def _interpret(self, definition: Definition, program: Program) -> Any:
         info = self._info
@@ -227,7 +223,6 @@ class Interpreter(TakesBatches):
         host.on_trace = self._on_trace
         self._main = asyncio.current_task()
         self._definition = definition
-        activations.holds_definition(definition.digest, sum(len(one.text) for one in self._pin.definitions))
         self._log.started(definition)
         self._lifecycle.begin(definition, host.outgoing, self._pin.hops)
         instance = Instance(info.workflow_id, info.run_id, self._pin.thread)
@@ -336,5 +331,4 @@ class Interpreter(TakesBatches):
         if kind in SHOWN:
             self._shown.note(entry)
         if kind in MAY_CONTINUE_AS_NEW:
-            host.check_data_held(entry.state, run.held)
             self._length.at_step(run, host, entry.at)

@@ -18,7 +18,6 @@ worker:
   taskQueue: orders
   knownDefinitionsOnly: true
   maxActivities: 50
-  maxCachedBytes: 512MiB
   gracePeriod: PT1M
   healthPort: 8080
   containerEndpoint: 127.0.0.1:8889
@@ -48,7 +47,6 @@ def test_settings_of_a_file(file: Path) -> None:
         task_queue="orders",
         known_definitions_only=True,
         max_activities=50,
-        max_cached_bytes=512 * 1024 * 1024,
         grace_period=timedelta(minutes=1),
         health_port=8080,
         container_endpoint=Address("127.0.0.1", 8889),
@@ -98,7 +96,6 @@ def test_the_nearest_word_wins(file: Path) -> None:
             "worker: {variables: mysql://db}",
             "worker › variables: it must be 'temporal', 'sqlite:///FILE' or 'postgresql://USER@HOST/DATABASE'",
         ),
-        ("worker: {maxCachedBytes: 255MiB}", "worker › maxCachedBytes: it must be at least 256MiB"),
         ("worker: {maxHeldBytes: 15MiB}", "worker › maxHeldBytes: it must be at least 16MiB"),
         ("worker: {maxSubflowDepth: 19}", "worker › maxSubflowDepth: it must be at least 20"),
         ("worker: {logLevel: loud}", "worker › logLevel: it must be one of debug, info, warning, error"),

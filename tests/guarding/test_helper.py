@@ -12,11 +12,11 @@ from typing import cast
 
 import pytest
 
+from swf_temporal.accounting import current_account
 from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.guarding import jq_process
 from swf_temporal.guarding.guard import JQ, Answer, Engine, Guard
 from swf_temporal.guarding.helper import Helper, Limits
-from swf_temporal.guarding.spending import spent_here
 
 ENDLESS = "last(range(1e18)) | tojson"
 LONG = "last(range(1000000)) | tojson"
@@ -105,11 +105,11 @@ def test_an_evaluation_that_takes_long_lets_others_go_first(helper: Helper) -> N
 def test_what_is_quick_lets_no_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither does a helper that starts, however long it takes: somebody waits for it."""
     ours = os.getpriority(os.PRIO_PROCESS, 0)
-    monkeypatch.setattr("swf_temporal.guarding.helper._SLOW", 0)
+    monkeypatch.setattr("swf_temporal.guarding.helper.SLOW", 0)
     helper = Helper(JQ, LIMITS, 0)
     try:
         assert os.getpriority(os.PRIO_PROCESS, helper._process.pid) == ours
-        monkeypatch.setattr("swf_temporal.guarding.helper._SLOW", 30)
+        monkeypatch.setattr("swf_temporal.guarding.helper.SLOW", 30)
         helper.ask(LONG, "null")
         assert os.getpriority(os.PRIO_PROCESS, helper._process.pid) == ours
     finally:
@@ -179,7 +179,7 @@ def test_a_helper_that_let_others_go_first_is_as_quick_as_it_was_or_is_replaced(
 def test_an_evaluation_that_broke_a_limit_counts_as_all_the_time_that_it_had() -> None:
     """How long it really took is not known; it is added to what this thread had others evaluate before."""
     pool = Guard(Limits(seconds=0.2, processes=1))
-    spent = spent_here()
+    spent = current_account()
     for _ in range(2):
         pool.run("1 | tojson", "null")
         before = spent.seconds
@@ -193,7 +193,7 @@ def test_one_that_did_not_get_to_run_counts_as_much() -> None:
     """As on a machine that is busy with others: it is ended by the clock, and has used no processor time."""
     helper = Helper(JQ, Limits(seconds=0.1), 0)
     os.kill(helper._process.pid, signal.SIGSTOP)
-    spent = spent_here()
+    spent = current_account()
     before = spent.seconds
     with pytest.raises(ExpressionLimitExceeded, match="longer than"):
         helper.ask("1 | tojson", "null")
@@ -201,15 +201,30 @@ def test_one_that_did_not_get_to_run_counts_as_much() -> None:
     helper.end()
 
 
-def test_answers_are_counted(helper: Helper) -> None:
-    """How many there were, how large, and what each of them took: for the thread that asked."""
-    spent = spent_here()
-    answers, made, begun = spent.answers, spent.made, spent.seconds
+def test_the_time_of_answers_is_counted(helper: Helper) -> None:
+    """What each of them took, for the run or the thread that asked."""
+    account = current_account()
+    begun = account.seconds
     helper.ask(LONG, "null")
-    between = spent.seconds
+    between = account.seconds
     helper.ask("[1, 2] | tojson", "null")
-    assert (spent.answers - answers, spent.made - made) == (2, len("999999") + len("[1,2]"))
-    assert 0 <= spent.seconds - between < between - begun
+    assert 0 <= account.seconds - between < between - begun
+
+
+def test_what_took_long_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that is interrupted and tried again, or replayed, comes further; what it took is counted again."""
+    monkeypatch.setattr("swf_temporal.guarding.guard.SLOW", 0)
+    pool = Guard(Limits(processes=1))
+    account = current_account()
+    taken = []
+    for _ in range(2):
+        before = account.seconds
+        assert pool.run(LONG, "null").text == "999999"
+        taken.append(account.seconds - before)
+        monkeypatch.setattr(pool, "_take", lambda: pytest.fail("it is evaluated again"))
+    assert taken[0] == pytest.approx(taken[1])
+    monkeypatch.undo()
+    pool.stop()
 
 
 def test_an_engine_that_is_not_installed() -> None:

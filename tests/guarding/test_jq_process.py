@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from swf_temporal.accounting import current_account
 from swf_temporal.guarding import jq_process
 from swf_temporal.guarding.guard import JQ, Answer, Engine
 from swf_temporal.guarding.helper import Helper, Limits
-from swf_temporal.guarding.spending import spent_here
 
 COUNTING = """
 class compiled:
@@ -54,14 +54,14 @@ def test_programs_that_were_not_used_for_long_are_forgotten(counting: Helper) ->
 
 def test_no_more_time_is_told_than_the_process_took() -> None:
     """Of all evaluations together; what a helper does before the first counts for none."""
-    before = spent_here().seconds
+    before = current_account().seconds
     helper = Helper(JQ, Limits(), 0)
     try:
-        assert spent_here().seconds == before
+        assert current_account().seconds == before
         for _ in range(10):
             helper.ask("tojson", "null")
         taken = int(Path(f"/proc/{helper._process.pid}/schedstat").read_text().split()[0]) / 1e9
-        assert 0 <= spent_here().seconds - before < taken
+        assert 0 <= current_account().seconds - before < taken
     finally:
         helper.end()
 

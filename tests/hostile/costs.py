@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Final
 
+from swf_temporal.accounting import current_account
 from swf_temporal.guarding.guard import guard
-from swf_temporal.guarding.spending import spent_here
 
 SLOW: Final = "[range({})] | length"
 """An expression of jq that takes as long as its number is large."""
@@ -22,6 +22,6 @@ def _numbers_in_a_second() -> float:
     """Return how many numbers jq counts here in a second of processor time."""
     program = SLOW.format(_SAMPLE) + " | tojson"
     guard().run(program, "null")  # the first one also waits for its helper
-    before = spent_here().seconds
+    before = current_account().seconds
     guard().run(program, "null")
-    return _SAMPLE / (spent_here().seconds - before)
+    return _SAMPLE / (current_account().seconds - before)

@@ -8,6 +8,7 @@ from unittest.mock import ANY
 
 import pytest
 
+from swf_temporal.accounting import LOOP_COST
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.loading import load
@@ -23,22 +24,17 @@ class Clock:
     """What of a host a run asks that calls nothing."""
 
     time = datetime(2030, 1, 1, tzinfo=UTC)
+    carries = 2_000_000
 
     def __init__(self) -> None:
         self.slept: list[tuple[float, str]] = []
         self.told: list[TraceEntry] = []
         self.is_stuck = False
         self.had_control = 0
-        self.long_steps = 0
 
     def now(self) -> datetime:
         """Return the time."""
         return self.time
-
-    def has_worked_long(self) -> bool:
-        """Say that there is time, unless some steps took long."""
-        self.long_steps -= 1
-        return self.long_steps >= 0
 
     def emit(self, entry: TraceEntry) -> None:
         """Take note."""
@@ -141,19 +137,18 @@ def test_no_id_is_given_twice() -> None:
     assert [run.next_id(what) for what in ("call", "call", "child")] == ["call#3", "call#4", "child#1"]
 
 
-async def test_the_host_is_given_control_after_a_long_step() -> None:
-    """Paths side by side give way together, and go on in their order."""
+async def test_paths_side_by_side_give_way_together() -> None:
+    """They go on in their order."""
     clock = Clock()
     run = _run(NOTHING, clock)
     went_on: list[int] = []
 
     async def path(number: int) -> None:
-        await run.pacing.yield_if_long()
+        await run.pacing.give_way()
         went_on.append(number)
 
-    clock.long_steps = 1
-    tasks = [asyncio.create_task(path(number)) for number in range(3)]
-    for task in tasks:
+    run.pacing.charge(MAX_COST)
+    for task in [asyncio.create_task(path(number)) for number in range(3)]:
         await task
     assert (went_on, clock.had_control) == ([0, 1, 2], 1)
 
@@ -163,32 +158,43 @@ async def test_the_host_is_given_control_after_much_was_done() -> None:
     clock = Clock()
     run = _run(NOTHING, clock)
     for _ in range(MAX_COST - 1):
-        await run.pacing.give_way()
+        await run.pacing.give_way(1)
     assert clock.had_control == 0
-    await run.pacing.give_way()
+    await run.pacing.give_way(1)
     assert clock.had_control == 1
     run.pacing.charge(MAX_COST - 1)
     await run.sleep_until(run.time() + 1, "a while")
-    await run.pacing.give_way()
+    await run.pacing.give_way(1)
     assert clock.had_control == 1
 
 
-async def test_a_switch_asks_before_each_condition_whether_this_took_long() -> None:
-    """One condition may be slow, and there may be many."""
-    asked: list[int] = []
-    for count in (1, 4):
+async def test_evaluations_in_helpers_cost_more() -> None:
+    """Those with loops of their own most of all, and each of them before the next condition of a switch."""
+    controls: list[int] = []
+    for condition in (".a == 1", ".a | tojson == 1", "[range(2)] == 1"):
         clock = Clock()
-        conditions = [{"condition": ".a == 1", "end": True}] * count
+        conditions = [{"condition": condition, "end": True}] * 40
         await _run({"type": "switch", "dataConditions": conditions, "defaultCondition": {"end": True}}, clock).run()
-        asked.append(-clock.long_steps)
-    assert asked[1] - asked[0] == 3
+        controls.append(clock.had_control)
+    assert controls == [0, 0, 40 * LOOP_COST // MAX_COST - 1]
+
+
+async def test_what_is_compiled_costs_nothing() -> None:
+    """It is compiled once in a process, and every replay of a run, wherever it is made, costs the same."""
+    output = {"a": "${ [.x] | map(. + 1) }", "b": f"${{ '{'b' * 300_000}' + 'c' }}".replace("'", '"')}
+    costs = set()
+    for _ in range(2):
+        run = _run({"type": "inject", "data": {"x": 1}, "stateDataFilter": {"output": output}}, Clock())
+        await run.run()
+        costs.add(run.pacing.account.cost)
+    assert len(costs) == 1
 
 
 async def test_all_paths_wait_while_the_host_has_control() -> None:
     """Who is cancelled meanwhile holds up nobody else."""
     clock = Clock()
     run = _run(NOTHING, clock)
-    run.pacing.charge(4000)
+    run.pacing.charge(MAX_COST)
     paths = [asyncio.create_task(run.pacing.give_way()) for _ in range(3)]
     await asyncio.sleep(0)
     paths[1].cancel()

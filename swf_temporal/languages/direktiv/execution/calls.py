@@ -42,7 +42,7 @@ async def perform(action: Action, frame: ActionFrame, lane: Lane, *, forget: boo
 
     async def attempt() -> JSON:
         run.checkpoint()
-        await run.pacing.yield_if_long()
+        await run.pacing.give_way()
         return await _attempt(action, lane, forget=forget)
 
     def again_at(outcome: JSON | WorkflowFault) -> float | None:

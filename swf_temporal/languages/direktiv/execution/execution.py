@@ -51,7 +51,7 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
         frame, run = self.frame, self.run
         while frame.state is not None:
             run.checkpoint()
-            await run.pacing.give_way()
+            await run.pacing.give_way(1)
             if run.time() >= self._hard:
                 raise _hard_timeout()
             await self._pass(self.program.states[frame.state])

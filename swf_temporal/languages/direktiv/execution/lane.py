@@ -49,4 +49,4 @@ class Lane(Tracer):
         return result
 
     def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
-        self.run.host.emit(TraceEntry(kind, self.path, self.state, name, self.run.host.now(), detail))
+        self.run.add(TraceEntry(kind, self.path, self.state, name, self.run.host.now(), detail))

@@ -120,7 +120,7 @@ async def _run(
     action: Action, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
 ) -> ActionResult | None:
     frame = lane.frame
-    await lane.run.pacing.yield_if_long()
+    await lane.run.pacing.give_way()
     if frame.holds is None:
         frame.holds = action.condition is None or lane.holds(action.condition, data)
         if not frame.holds:

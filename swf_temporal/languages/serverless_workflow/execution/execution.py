@@ -141,7 +141,7 @@ class Execution:
             self.run.checkpoint()
             if frame.run is None and self.deadline_passed and not self.compensation.is_undoing:
                 raise Expired
-            await self.run.pacing.give_way()
+            await self.run.pacing.give_way(1)
             name = frame.state
             state = scope.state(name)
             run = frame.run

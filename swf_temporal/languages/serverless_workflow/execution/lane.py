@@ -223,8 +223,8 @@ class Lane(Tracer, Generic[F_co]):
 
     def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
         """Add an entry to the trace that belongs to this lane."""
-        host = self.run.host
-        host.emit(TraceEntry(kind, self.path, self.state_path, name, host.now(), detail))
+        run = self.run
+        run.add(TraceEntry(kind, self.path, self.state_path, name, run.host.now(), detail))
 
     def locate(self, fault: WorkflowFault, action: str | None = None) -> WorkflowFault:
         """Return *fault* knowing where it happened, as far as it did not know yet."""

@@ -35,7 +35,7 @@ async def _in_turn(state: ForeachState, elements: list[JSON], frame: StateFrame,
             return None
 
         async def path() -> None:
-            await lane.run.pacing.yield_if_long()
+            await lane.run.pacing.give_way()
             action = actions.setdefault(index, ActionFrame())
             await perform(state.action, action, lane.iteration(index, elements[index]))
 

@@ -9,7 +9,7 @@ from swf_temporal.languages.direktiv.model.states import SwitchState
 async def run(state: SwitchState, lane: Lane) -> Leaving:
     """Return the way of the first condition that is met, or the default."""
     for one in state.conditions:
-        await lane.run.pacing.yield_if_long()
+        await lane.run.pacing.give_way()
         if is_met(lane.evaluate(one.condition, lane.data)):
             return Leaving(lane.data, one.transform, one.transition)
     return Leaving(lane.data, state.default_transform, state.default_transition)

@@ -105,7 +105,7 @@ class _Iterations:
             return None
 
         async def path() -> None:
-            await self._lane.run.pacing.yield_if_long()
+            await self._lane.run.pacing.give_way()
             await self._one(index)
 
         return path

@@ -16,7 +16,7 @@ async def run(state: SwitchState, data: JSON, lane: Lane[SwitchBody]) -> Step:
     if state.event_conditions:
         return await _by_event(state, data, lane)
     for index, condition in enumerate(state.data_conditions):
-        await lane.run.pacing.yield_if_long()
+        await lane.run.pacing.give_way()
         if lane.holds(condition.condition, data):
             return Step(data, ByCondition(index))
     return _default(state, data, "none of its conditions holds")

@@ -1,0 +1,79 @@
+"""Instances that work long without waiting: they yield after work that is counted: at the same steps on replay."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+
+from swf_temporal.accounting import HELPER_COST
+from swf_temporal.runtime import data_limit
+from swf_temporal.runtime.pacing import MAX_COST
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.converter import CONVERTER
+from tests.temporal.conftest import Bench, define
+from tests.temporal.suspending import Suspending
+
+STATES = 500
+
+
+def adding(number: int) -> dict[str, Any]:
+    """Return a state whose expression only jq can evaluate, and which no other has."""
+    output = f"${{ {{x: ([.x, {number}] | add)}} }}"
+    return {"name": f"Add {number}", "type": "inject", "data": {}, "stateDataFilter": {"output": output}}
+
+
+def replayer() -> Replayer:
+    """Return what replays histories."""
+    return Replayer(
+        workflows=[Suspending],
+        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
+        data_converter=CONVERTER,
+        debug_mode=True,
+    )
+
+
+async def test_an_instance_that_is_queried_while_it_works_replays(bench: Bench) -> None:
+    """It was started by its type alone; hundreds of its states are evaluated in helper processes."""
+    definition = define(*map(adding, range(STATES)))
+    async with bench.worker(definition) as worker:
+        handle = await bench.client.start_workflow(
+            definition.id, {"x": 0}, id=f"queried-{worker.queue}", task_queue=worker.queue
+        )
+        ending = asyncio.create_task(handle.result())
+        while not ending.done():
+            for query in ("status", "trace"):
+                await handle.query(query)
+        assert await ending == {"x": sum(range(STATES))}
+        history = await handle.fetch_history()
+
+    yields = sum(event.HasField("timer_started_event_attributes") for event in history.events)
+    assert yields >= STATES * HELPER_COST // MAX_COST
+    await replayer().replay_workflow(history)
+
+
+async def test_a_run_that_holds_too_much_fails_at_the_same_step_on_replay(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How much its data take is found out where they have grown."""
+    monkeypatch.setattr(data_limit, "STEP", 20_000)
+    monkeypatch.setattr(data_limit, "MAX_DATA_BYTES", 200_000)
+    monkeypatch.setattr(data_limit, "_OF_PAYLOAD", 0)
+    states = [
+        {
+            "name": f"Make {number}",
+            "type": "inject",
+            "data": {},
+            "stateDataFilter": {"output": f'${{ .s{number} = ("{number % 10}" * 30000) }}'},
+        }
+        for number in range(12)
+    ]
+    async with bench.worker(define(*states)) as worker:
+        handle = await worker.start()
+        with pytest.raises(swf.RunEnded, match="take more memory than the 0 MiB that a run may hold") as failed:
+            await swf.result(handle)
+
+    fault = failed.value.fault
+    assert fault is not None
+    assert (fault.name, fault.state) == ("PayloadTooLarge", "Make 7")
+    await replayer().replay_workflow(await handle.fetch_history())

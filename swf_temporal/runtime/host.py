@@ -26,6 +26,8 @@ ParentClosePolicy: TypeAlias = Literal["terminate", "abandon"]
 """What becomes of a fire-and-forget sub-workflow when its parent ends first (`onParentComplete`)."""
 
 
+TimerPurpose: TypeAlias = Literal["sleep", "sleep before", "sleep after", "retry", "timeout", "waiting"]
+
 Outlasting: TypeAlias = Callable[[asyncio.Future[Any]], Awaitable[Any]]
 
 
@@ -77,6 +79,17 @@ class TraceEntry:
 
 
 @dataclass(slots=True)
+class Timer:
+    """What a timer of a run is for. A host that shows its timers makes a text of it."""
+
+    purpose: TimerPurpose
+    state: str
+    """The path of the state; empty for the workflow as a whole."""
+    part: str = ""
+    """What of the state: an action, a branch, an iteration, or the events that it waits for."""
+
+
+@dataclass(slots=True)
 class SecretTemplate(Record):
     """Arguments that mention secrets. They are filled where the call is performed and never in a workflow."""
 
@@ -105,7 +118,7 @@ class Attempts:
     """How far they were, if the run was suspended since."""
     keep: Callable[[CallAttempts], None]
     """Keeps this with the progress of the run, as it changes."""
-    pause: Callable[[float, str], Awaitable[None]]
+    pause: Callable[[float, Timer], Awaitable[None]]
     """Waits until a moment. A suspension ends the wait, and the attempts in this execution."""
 
 
@@ -121,11 +134,6 @@ class CallFacts:
     """Waits for its end, where it may outlast an execution of the run: a suspension, or a cancellation, ends the wait
     and not what is waited for. A run that goes on asks for the same call again, by its id. None where the run is not
     suspended before it has ended."""
-
-    @property
-    def summary(self) -> str:
-        """Where in the definition it stands."""
-        return f"{self.state} › {self.action}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +210,8 @@ class Host(Protocol):
     def emit(self, entry: TraceEntry) -> None:
         """Take note of what happened."""
 
-    async def sleep(self, duration: timedelta, why: str) -> None:
-        """Wait, durably. *why* is shown to people who look at the run."""
+    async def sleep(self, duration: timedelta, timer: Timer) -> None:
+        """Wait, durably. What the *timer* is for is shown to people who look at the run."""
 
     async def settled(self) -> None:
         """Wait until the run has done all that it can with what has come by now: no time passes."""

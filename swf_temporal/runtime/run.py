@@ -32,6 +32,7 @@ from swf_temporal.runtime.host import (
     Limit,
     Outcome,
     Suspended,
+    Timer,
     TraceEntry,
     TraceKind,
 )
@@ -225,32 +226,27 @@ class Run(Tracer):
         """
         self._numbers.forget_iteration(path, index, actions)
 
-    async def time_out_at(self, moment: float, why: str) -> None:
+    async def time_out_at(self, moment: float, timer: Timer) -> None:
         """Wait until *moment*. A suspension does not end the wait: while calls in flight finish, their time runs.
 
         What has come by then is dealt with first, and so is what was due before.
         """
         remaining = moment - self.time()
         if remaining > 0:
-            await self.host.sleep(timedelta(seconds=remaining), why)
+            await self.host.sleep(timedelta(seconds=remaining), timer)
         await self._turns.at(moment)
 
-    async def sleep_until(self, moment: float, why: str) -> None:
+    async def sleep_until(self, moment: float, timer: Timer) -> None:
         """Wait until *moment*; a suspension ends the wait."""
         self.checkpoint()
         remaining = moment - self.time()
         if remaining <= 0:
             await self._turns.at(moment)
             return
-        await self._suspension.sleep(self._slept(remaining, moment, why))
+        await self._suspension.sleep(self._slept(remaining, moment, timer))
 
-    async def wait_to_retry(self, moment: float, what: str) -> None:
-        """Wait until the next attempt at *what* begins."""
-        await self.sleep_until(moment, f"retry of {what}")
-        self.checkpoint()
-
-    async def _slept(self, seconds: float, moment: float, why: str) -> None:
-        await self.host.sleep(timedelta(seconds=seconds), why)
+    async def _slept(self, seconds: float, moment: float, timer: Timer) -> None:
+        await self.host.sleep(timedelta(seconds=seconds), timer)
         await self._turns.at(moment)
 
     async def outlast(self, work: "asyncio.Future[T]") -> T:
@@ -278,8 +274,8 @@ class Run(Tracer):
         try:
             if deadline is None:
                 return await self.inbox.wait(accepts, criterion)
-            why = f"waiting for {', '.join(refs)}"
-            got = await within(self.inbox.wait(accepts, criterion), self.time_out_at(deadline, why))
+            timer = Timer("waiting", state, ", ".join(refs))
+            got = await within(self.inbox.wait(accepts, criterion), self.time_out_at(deadline, timer))
             return None if got is MISSING else got
         finally:
             del self.awaited[id(awaited)]

@@ -16,7 +16,7 @@ from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, UnreadableDefinition, WorkflowFault
 from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.budgets import Budget, Limits
-from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, TraceEntry, TraceKind
+from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.joining import MISSING, Missing, within
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES, MAX_RESULT_BYTES
@@ -90,7 +90,7 @@ class SimulatedHost:
         if entry.kind is TraceKind.ACTION_RETRIED and entry.detail["attempt"] == MAX_ATTEMPTS:
             raise StepLimitExceeded(f"{MAX_ATTEMPTS:,} attempts at it failed, and a simulation makes no more")
 
-    async def sleep(self, duration: timedelta, why: str) -> None:  # noqa: ARG002 - shown by other hosts
+    async def sleep(self, duration: timedelta, timer: Timer) -> None:  # noqa: ARG002 - shown by other hosts
         """Let virtual time pass, but no more than there is."""
         left = MAX_ELAPSED - timedelta(seconds=self.loop.time())
         await self.loop.moment(min(duration, left))
@@ -265,7 +265,8 @@ class SimulatedHost:
             return again.timestamp()
 
         async def pause(until: float) -> None:
-            await self.sleep(datetime.fromtimestamp(until, UTC) - self.now(), f"retry of {call.action}")
+            timer = Timer("retry", call.state, call.action)
+            await self.sleep(datetime.fromtimestamp(until, UTC) - self.now(), timer)
 
         await (turn or self.loop.moment(timedelta()))
         return await repeat(attempts, lambda: self._attempt(call, attempts.number), again_at, pause)

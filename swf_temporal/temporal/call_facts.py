@@ -8,11 +8,7 @@ from typing import TypedDict
 from temporalio.common import Priority
 
 from swf_temporal.runtime.host import CallFacts
-
-MAX_SUMMARY_BYTES = 390
-"""The size limit of a summary, in bytes: the server's is 400, with the quotation marks of JSON."""
-MAX_SUMMARY_LENGTH = 200
-"""The length limit of a summary, in characters: the server's."""
+from swf_temporal.temporal.summaries import of_call
 
 
 class ActivityFacts(TypedDict):
@@ -31,20 +27,12 @@ class ChildFacts(TypedDict):
 
 def activity_facts(call: CallFacts) -> ActivityFacts:
     """Return the facts of *call* for an activity."""
-    return {"summary": shortened(call.summary), "priority": _priority(call)}
+    return {"summary": of_call(call), "priority": _priority(call)}
 
 
 def child_facts(call: CallFacts) -> ChildFacts:
     """Return the facts of *call* for a child workflow."""
-    return {"static_summary": shortened(call.summary), "priority": _priority(call)}
-
-
-def shortened(text: str) -> str:
-    """Return *text* as long as a summary may be."""
-    written = text.encode(errors="replace")
-    if len(text) <= MAX_SUMMARY_LENGTH and len(written) <= MAX_SUMMARY_BYTES:
-        return text
-    return written[:MAX_SUMMARY_BYTES].decode(errors="ignore")[: MAX_SUMMARY_LENGTH - 1] + "…"
+    return {"static_summary": of_call(call), "priority": _priority(call)}
 
 
 def _priority(call: CallFacts) -> Priority:

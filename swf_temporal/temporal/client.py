@@ -26,8 +26,8 @@ from temporalio.service import RPCError, RPCStatusCode
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, NotJSON, json_of
 from swf_temporal.errors import UsageError, WorkflowFault
+from swf_temporal.temporal import summaries
 from swf_temporal.temporal.addresses import refuse_malformed
-from swf_temporal.temporal.call_facts import shortened
 from swf_temporal.temporal.client_errors import (
     AlreadyStartedError,
     InboxFullError,
@@ -156,7 +156,7 @@ async def start(  # noqa: PLR0913 - what may be said of a start, most of it opti
     pin = Pin(pinned(workflows), version=first.version, others=others or {})
     pin.events = _ready(events)
     arguments = {"an input": _input(data), "the definitions and events": cast("JSON", pin.to_json())}
-    return await _start(client, first.id, arguments, workflow_id, task_queue, first.name or first.id, once=once)
+    return await _start(client, first.id, arguments, workflow_id, task_queue, summaries.of_instance(first), once=once)
 
 
 async def start_known(
@@ -177,7 +177,9 @@ async def start_known(
         from swf_temporal.temporal.records import Pin  # noqa: PLC0415 - as above
 
         arguments["events"] = cast("JSON", Pin([], events=_ready(events)).to_json())
-    return await _start(client, definition_id, arguments, workflow_id, task_queue, definition_id)
+    return await _start(
+        client, definition_id, arguments, workflow_id, task_queue, summaries.of_instance_by_id(definition_id)
+    )
 
 
 async def send_data(client: Client, workflow_id: str, name: str, data: JSON = None) -> None:
@@ -284,7 +286,7 @@ async def _start(
             task_queue=task_queue,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
             id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE if once else WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-            static_summary=shortened(summary),
+            static_summary=summary,
         )
     except WorkflowAlreadyStartedError:
         what = "was started before" if once else "is running already"

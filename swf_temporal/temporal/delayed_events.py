@@ -10,7 +10,7 @@ from typing import Any, Final, TypedDict
 
 from temporalio import workflow
 
-from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal import summaries
 from swf_temporal.temporal.formats import check_format
 from swf_temporal.temporal.records import PUBLISH
 
@@ -38,7 +38,7 @@ class DelayedEvent:
         """Send the event when its time has come."""
         check_format(delayed, "a delayed event")
         event = delayed["event"]
-        summary = shortened(str(event["type"]))
+        summary = summaries.of_event(str(event["type"]))
         await workflow.sleep(timedelta(seconds=delayed["seconds"]), summary=summary)
         await workflow.execute_activity(PUBLISH, event, start_to_close_timeout=PUBLISH_LIMIT, summary=summary)
 

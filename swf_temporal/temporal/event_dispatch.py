@@ -16,7 +16,7 @@ from swf_temporal.routing.chains import hops_of
 from swf_temporal.routing.keys import Key, mailbox_id
 from swf_temporal.routing.routes import Awaiting, Route, Started
 from swf_temporal.runtime.names import WORKFLOW_TYPES
-from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal import summaries
 from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.constants import EVENT
 from swf_temporal.temporal.known_mailboxes import Mailboxes
@@ -133,7 +133,7 @@ async def _start(client: Client, event: CloudEvent, start: Started, family: Fami
             task_queue=task_queue,
             id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-            static_summary=shortened(definition.name or definition.id),
+            static_summary=summaries.of_instance(definition),
         )
     except WorkflowAlreadyStartedError:
         return Receipt(definition.id, "duplicate", start.instance_id)
@@ -192,7 +192,7 @@ class _Post:
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             start_signal=TAKE,
             start_signal_args=[value],
-            static_summary=shortened(f"events of {definition_id}"),
+            static_summary=summaries.of_mailbox(definition_id),
         )
         self.mailboxes.add(mailbox)
 

@@ -31,7 +31,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.routing.chains import hops_of
 from swf_temporal.routing.gathering import Arrived, gathered
 from swf_temporal.routing.keys import MAILBOX_PREFIX, single_id
-from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import EVENT, PROBE, ROUTED
 from swf_temporal.temporal.formats import check_format, readable
 from swf_temporal.temporal.mailbox_records import (
@@ -236,7 +236,7 @@ class EventMailbox:
             if await self._begin(instance, definition, {}, pin):
                 self._held = []
                 return True
-            await workflow.sleep(_SHORT_PAUSE)
+            await workflow.sleep(_SHORT_PAUSE, summary=summaries.BEGINNING_AGAIN)
         return False
 
     async def _gather(self, arrived: Arrived, definition: Definition, pin: Pin) -> None:
@@ -261,7 +261,7 @@ class EventMailbox:
                 return
             if workflow.info().is_continue_as_new_suggested():
                 workflow.continue_as_new(self._record())
-            await workflow.sleep(_PAUSE)  # it ended between the two
+            await workflow.sleep(_PAUSE, summary=summaries.BEGINNING_AGAIN)  # it ended between the two
         self._held = []
 
     async def _begin(self, instance: str, definition: Definition, data: JSON, pin: Pin) -> bool:
@@ -273,7 +273,7 @@ class EventMailbox:
                 id=instance,
                 parent_close_policy=ParentClosePolicy.ABANDON,
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-                static_summary=shortened(definition.name or definition.id),
+                static_summary=summaries.of_instance(definition),
             )
         except WorkflowAlreadyStartedError:
             return False

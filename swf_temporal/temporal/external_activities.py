@@ -28,7 +28,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, TimedOut, WorkflowFault
 from swf_temporal.runtime.attempts import repeat
 from swf_temporal.runtime.external_activities import ActivityOptions
-from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, TraceEntry, TraceKind
+from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.retrying import jitter_of
 from swf_temporal.runtime.trace import ActionRetried
@@ -105,7 +105,7 @@ class ExternalActivity:
             return again
 
         async def pause(until: float) -> None:
-            await attempts.pause(until, f"retry of {call.action}")
+            await attempts.pause(until, Timer("retry", call.state, call.action))
 
         return await repeat(kept.made, attempt, again_at, pause)
 

@@ -16,10 +16,11 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.runtime.budgets import MIN_HELD_BYTES, Budget, Limits
 from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
-from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, TraceEntry, TraceKind
+from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.temporal.call_facts import activity_facts, shortened
+from swf_temporal.temporal import summaries
+from swf_temporal.temporal.call_facts import activity_facts
 from swf_temporal.temporal.children import Children
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
@@ -114,9 +115,9 @@ class TemporalHost:
         """The call or sub-workflow that has been under way for the longest time, if any is."""
         return self.outgoing.slowest
 
-    async def sleep(self, duration: timedelta, why: str) -> None:
+    async def sleep(self, duration: timedelta, timer: Timer) -> None:
         """Set a durable timer."""
-        await workflow.sleep(max(duration, timedelta(milliseconds=1)), summary=shortened(why))
+        await workflow.sleep(max(duration, timedelta(milliseconds=1)), summary=summaries.of_timer(timer))
         self.budget.waited()
 
     async def settled(self) -> None:
@@ -133,7 +134,7 @@ class TemporalHost:
 
     async def yield_control(self) -> None:
         """End the workflow task, so that many states in a row are not one endless task."""
-        await workflow.sleep(timedelta(milliseconds=1), summary="yielding after long work")
+        await workflow.sleep(timedelta(milliseconds=1), summary=summaries.YIELDING)
         if self.budget.asks_for_states:
             self.budget.check_states(await self._limits())
 
@@ -146,7 +147,7 @@ class TemporalHost:
         """Return the limits of the operator, as they are now: what is answered stands in the history."""
         try:
             found = await workflow.execute_local_activity(
-                LIMITS, start_to_close_timeout=LIMITS_ATTEMPT, summary="limits of cycles"
+                LIMITS, start_to_close_timeout=LIMITS_ATTEMPT, summary=summaries.LOOKING_UP_LIMITS
             )
         except ActivityError as error:
             if isinstance(error.cause, CancelledError):

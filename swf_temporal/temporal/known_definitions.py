@@ -14,6 +14,7 @@ from temporalio import workflow
 
 from swf_temporal.errors import UnknownDefinition
 from swf_temporal.routing.keys import MAILBOX_PREFIX
+from swf_temporal.temporal import summaries
 from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.records import LOOK_UP, Pin, Pinned
 from swf_temporal.text.origin import Source
@@ -45,7 +46,7 @@ async def check_known(pin: Pin) -> None:
         args=[digests],
         result_type=list[str | None],
         start_to_close_timeout=_LIMIT,
-        summary="does this worker serve the definition?",
+        summary=summaries.ASKING_FOR_SERVED,
     )
     known = []
     for one, digest, name in zip(pin.definitions, digests, names, strict=True):

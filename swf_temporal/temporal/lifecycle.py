@@ -22,7 +22,7 @@ from swf_temporal.errors import WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.event_matching import DEFAULT_SOURCE
 from swf_temporal.runtime.host import TraceEntry, TraceKind
-from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal import summaries
 from swf_temporal.temporal.delayed_events import PUBLISH_LIMIT
 from swf_temporal.temporal.event_wishes import wishes
 from swf_temporal.temporal.instance_log import fault_in
@@ -173,7 +173,7 @@ class Lifecycle:
                     PUBLISH,
                     args=[RawValue(payload)],
                     start_to_close_timeout=PUBLISH_LIMIT,
-                    summary=shortened(event.type),
+                    summary=summaries.of_event(event.type),
                 )
             except (ActivityError, WorkflowFault) as error:
                 workflow.logger.warning("the lifecycle event %s is left out: %s", event.type, error)

@@ -14,7 +14,7 @@ from temporalio.workflow import ParentClosePolicy
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.routing.chains import HOPS, next_hops
-from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal import summaries
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT, DelayedRecord
 from swf_temporal.temporal.event_wishes import wishes
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
@@ -62,7 +62,7 @@ class Publishing:
                 PUBLISH,
                 args=[RawValue(payload)],
                 start_to_close_timeout=PUBLISH_LIMIT,
-                summary=shortened(event.type),
+                summary=summaries.of_event(event.type),
             )
         except ActivityError as error:
             if isinstance(error.cause, CancelledError):
@@ -83,7 +83,7 @@ class Publishing:
                 args=[RawValue(payload)],
                 id=self._id_of_child(f"event/{event.id}"),
                 parent_close_policy=ParentClosePolicy.ABANDON,
-                static_summary=shortened(event.type),
+                static_summary=summaries.of_event(event.type),
             )
         except ChildWorkflowError as error:
             raise fault_of_child(error, DELAYED_EVENT) from None

@@ -21,7 +21,7 @@ from swf_temporal.calendars.previewing import distance
 from swf_temporal.calendars.specs import CalendarSpec, Ranges, ScheduleSpec
 from swf_temporal.data import JSON, identity
 from swf_temporal.languages.port import Definition
-from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import MEMO, NOTE
 from swf_temporal.temporal.records import Pin, PinRecord, pinned
 
@@ -69,7 +69,7 @@ def schedule_of(
             id=first.id,
             task_queue=task_queue,
             memo={MEMO: facts},
-            static_summary=shortened(first.name or first.id),
+            static_summary=summaries.of_instance(first),
         ),
         spec=_spec(spec),
         # Each time starts an instance, whatever has become of the ones before.

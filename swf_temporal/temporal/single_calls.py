@@ -18,8 +18,9 @@ from temporalio.exceptions import CancelledError as EngineCancelled
 from temporalio.workflow import ActivityCancellationType
 
 from swf_temporal.data import JSON
-from swf_temporal.runtime.host import Attempts, CallAttempts
+from swf_temporal.runtime.host import Attempts, CallAttempts, Timer
 from swf_temporal.runtime.joining import MISSING, within
+from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.endings import ATTEMPT, POLICY, AwaitedRecord
 from swf_temporal.temporal.host import TemporalHost
@@ -45,7 +46,7 @@ async def make_call(record: CallRecord, host: TemporalHost, *, watches: bool) ->
 
 async def _end_of(owner: OwnerRecord) -> None:
     """Wait until the run has ended that waits for the call."""
-    await workflow.sleep(WATCH_AFTER, summary="looking for the run that waits")
+    await workflow.sleep(WATCH_AFTER, summary=summaries.LOOKING_FOR_CALLER)
     awaited: AwaitedRecord = {**owner, "since": workflow.now().timestamp(), "brief": True}
     try:
         await workflow.execute_activity(
@@ -54,7 +55,7 @@ async def _end_of(owner: OwnerRecord) -> None:
             start_to_close_timeout=ATTEMPT,
             retry_policy=POLICY,
             cancellation_type=ActivityCancellationType.TRY_CANCEL,
-            summary="looking for the run that waits",
+            summary=summaries.LOOKING_FOR_CALLER,
         )
     except ActivityError as error:
         if isinstance(error.cause, EngineCancelled):
@@ -70,15 +71,15 @@ def _attempts(record: CallRecord, pin: Pin) -> Attempts:
         nonlocal latest
         latest = made
 
-    async def pause(until: float, why: str) -> None:
+    async def pause(until: float, timer: Timer) -> None:
         if latest is not None and workflow.info().is_continue_as_new_suggested():
             continue_call({**record, "attempts": latest.to_json()}, pin)
-        await _pause(until, why)
+        await _pause(until, timer)
 
     return Attempts(latest, keep, pause)
 
 
-async def _pause(until: float, why: str) -> None:
+async def _pause(until: float, timer: Timer) -> None:
     remaining = until - workflow.now().timestamp()
     if remaining > 0:
-        await workflow.sleep(timedelta(seconds=remaining), summary=why)
+        await workflow.sleep(timedelta(seconds=remaining), summary=summaries.of_timer(timer))

@@ -24,7 +24,7 @@ from swf_temporal.routing.routes import route
 from swf_temporal.routing.subscriptions import subscription
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.run import Awaited, Run
-from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal import summaries
 from swf_temporal.temporal.mailbox_records import (
     MAILBOX,
     TAKE,
@@ -134,7 +134,7 @@ class Subscriptions:
                 id=mailbox,
                 parent_close_policy=ParentClosePolicy.ABANDON,
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-                static_summary=shortened(f"events of {self._definition.id}"),
+                static_summary=summaries.of_mailbox(self._definition.id),
             )
         except (FailureError, WorkflowAlreadyStartedError):
             return False

@@ -12,7 +12,7 @@ from temporalio.exceptions import ActivityError, CancelledError
 
 from swf_temporal.runtime.host import CallFolder
 from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.temporal.call_facts import shortened
+from swf_temporal.temporal import summaries
 from swf_temporal.temporal.failures import fault_of_activity
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.variables import (
@@ -59,7 +59,7 @@ class VariableCalls:
                 name,
                 args=[RawValue(payload) for payload in payloads],
                 start_to_close_timeout=VARIABLE_ATTEMPT,
-                summary=shortened(f"{of.scope} variable {of.key}"),
+                summary=summaries.of_variable(of),
             )
         except ActivityError as error:
             if isinstance(error.cause, CancelledError):

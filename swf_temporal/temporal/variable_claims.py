@@ -19,6 +19,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.errors import StoreUnavailable, UsageError
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
+from swf_temporal.temporal import summaries
 from swf_temporal.temporal.formats import check_format
 from swf_temporal.temporal.variables import TYPE, TemporalVariables, VariablesOfScope
 
@@ -66,7 +67,7 @@ class ClaimedVariables:
                 task_queue=self._task_queue,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
                 memo={_STORE: self._identity, _WHERE: self._where},
-                static_summary=f"variables of this task queue are in {self._where}",
+                static_summary=summaries.of_variable_store(self._where),
             )
             marker = await self._read_marker()
         if (trouble := self._trouble(marker)) is not None:

@@ -30,6 +30,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.errors import PayloadTooLarge, StoreUnavailable
 from swf_temporal.runtime.variables import Scope, Variable, VariableRef, VariableStore
+from swf_temporal.temporal import summaries
 from swf_temporal.temporal.formats import check_format, readable
 
 READ_VARIABLE: Final = "read variable"
@@ -135,8 +136,12 @@ class VariablesOfScope:
                     timeout=CHECK_INTERVAL if scope in ("instance", "thread") else None,
                 )
             except TimeoutError:
-                minute = timedelta(minutes=1)
-                if await workflow.execute_activity(INSTANCE_ENDED, owner, start_to_close_timeout=minute):
+                if await workflow.execute_activity(
+                    INSTANCE_ENDED,
+                    owner,
+                    start_to_close_timeout=timedelta(minutes=1),
+                    summary=summaries.LOOKING_FOR_OWNER,
+                ):
                     return
         await workflow.wait_condition(workflow.all_handlers_finished)
         carried: ScopeRecord = {"held": self._held, "seen": list(self._seen)[-MAX_IDS:]}

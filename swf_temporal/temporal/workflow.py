@@ -29,6 +29,7 @@ from swf_temporal.languages.port import Definition, Words
 from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Outcome, Suspended, TraceEntry, TraceKind
 from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.run import Program, Run
+from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import DELIVER, INBOX_FULL, PROBE, ROUTED
 from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of
@@ -212,7 +213,7 @@ class Interpreter:
                 args=[info.workflow_type, pin.version],
                 result_type=dict,
                 start_to_close_timeout=_RESOLVE_LIMIT,
-                summary=f"definition of {info.workflow_type}",
+                summary=summaries.of_look_up(info.workflow_type),
             )
             pin.add_resolved(Pin.from_json(found))
         return program_of(tuple(pin.definitions), info.workflow_type, pin.version, pin.semantics)

@@ -12,12 +12,15 @@ from swf_temporal.accounting import LOOP_COST
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.loading import load
-from swf_temporal.runtime.host import Host, Instance, Suspended, TraceEntry, TraceKind
+from swf_temporal.runtime.host import Host, Instance, Suspended, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import SuspendRequested
 from swf_temporal.runtime.pacing import MAX_COST
 from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.runtime.sharing import with_copies
+
+SLEEP = Timer("sleep", "Nap")
+TIMEOUT = Timer("timeout", "Nap")
 
 
 class Clock:
@@ -27,7 +30,7 @@ class Clock:
     carries = 2_000_000
 
     def __init__(self) -> None:
-        self.slept: list[tuple[float, str]] = []
+        self.slept: list[tuple[float, Timer]] = []
         self.told: list[TraceEntry] = []
         self.is_stuck = False
         self.had_control = 0
@@ -49,9 +52,9 @@ class Clock:
         """Let others go on."""
         await asyncio.sleep(0)
 
-    async def sleep(self, duration: timedelta, why: str) -> None:
+    async def sleep(self, duration: timedelta, timer: Timer) -> None:
         """Let the time pass at once, or never."""
-        self.slept.append((duration.total_seconds(), why))
+        self.slept.append((duration.total_seconds(), timer))
         if self.is_stuck:
             await asyncio.get_running_loop().create_future()
         self.time += duration
@@ -163,7 +166,7 @@ async def test_the_host_is_given_control_after_much_was_done() -> None:
     await run.pacing.give_way(1)
     assert clock.had_control == 1
     run.pacing.charge(MAX_COST - 1)
-    await run.sleep_until(run.time() + 1, "a while")
+    await run.sleep_until(run.time() + 1, SLEEP)
     await run.pacing.give_way(1)
     assert clock.had_control == 1
 
@@ -237,21 +240,21 @@ async def test_a_moment_that_has_come_is_not_waited_for() -> None:
     clock = Clock()
     run = _run(NOTHING, clock)
     for moment in (run.time() - 1, run.time()):
-        await run.sleep_until(moment, "sleep")
-        await run.time_out_at(moment, "timeout")
+        await run.sleep_until(moment, SLEEP)
+        await run.time_out_at(moment, TIMEOUT)
     assert clock.slept == []
-    await run.sleep_until(run.time() + 0.5, "sleep")
-    await run.time_out_at(run.time() + 0.25, "timeout")
-    assert clock.slept == [(0.5, "sleep"), (0.25, "timeout")]
+    await run.sleep_until(run.time() + 0.5, SLEEP)
+    await run.time_out_at(run.time() + 0.25, TIMEOUT)
+    assert clock.slept == [(0.5, SLEEP), (0.25, TIMEOUT)]
 
 
 async def test_a_suspension_ends_sleeps_and_lets_none_begin() -> None:
     """A path that is cancelled in the same moment is cancelled, and one that sleeps no more is left alone."""
     clock = Clock()
     run = _run(NOTHING, clock)
-    await run.sleep_until(run.time() + 1, "over")
+    await run.sleep_until(run.time() + 1, SLEEP)
     clock.is_stuck = True
-    sleeping, cancelled, given_up = (asyncio.create_task(run.sleep_until(run.time() + 1, "sleep")) for _ in range(3))
+    sleeping, cancelled, given_up = (asyncio.create_task(run.sleep_until(run.time() + 1, SLEEP)) for _ in range(3))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     given_up.cancel()
@@ -264,6 +267,6 @@ async def test_a_suspension_ends_sleeps_and_lets_none_begin() -> None:
         with pytest.raises(asyncio.CancelledError):
             await path
     with pytest.raises(SuspendRequested):
-        await run.sleep_until(run.time(), "none")
+        await run.sleep_until(run.time(), SLEEP)
     with pytest.raises(SuspendRequested):
         run.checkpoint()

@@ -95,7 +95,13 @@ async def test_the_history_has_the_words_of_the_workflow(bench: Bench) -> None:
         "send › stock",
     ]
     timers = _summaries(events, EventType.EVENT_TYPE_TIMER_STARTED)
-    assert timers == ["timeout of look-up", "timeout of payment", "timeout of pause", "pause", "timeout of send"]
+    assert timers == [
+        "timeout: look-up",
+        "timeout: payment",
+        "timeout: pause",
+        "sleep: pause",
+        "timeout: send",
+    ]
     assert [(one.workflow_type.name, one.workflow_id) for one in _children(events)] == [
         ("/told-ship", "direktiv-told/send/0/ship#1")
     ]

@@ -99,7 +99,7 @@ async def test_sleep_is_a_durable_timer_with_a_summary(bench: Bench) -> None:
         await handle.result()
         timers = [e for e in await events_of(handle) if e.event_type == EventType.EVENT_TYPE_TIMER_STARTED]
 
-    assert json.loads(timers[0].user_metadata.summary.data) == "Cool down"
+    assert json.loads(timers[0].user_metadata.summary.data) == "sleep: Cool down"
 
 
 async def test_sub_workflow_is_a_child_of_the_definitions_name(bench: Bench) -> None:

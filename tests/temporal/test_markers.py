@@ -9,6 +9,7 @@ from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 import swf_temporal
+from swf_temporal.runtime.host import Timer
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.host import TemporalHost
@@ -16,21 +17,21 @@ from swf_temporal.temporal.markers import is_marked
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, define
 
-Sleep = Callable[[TemporalHost, timedelta, str], Awaitable[None]]
+Sleep = Callable[[TemporalHost, timedelta, Timer], Awaitable[None]]
 as_released: Sleep = TemporalHost.sleep
 
 
-async def asking(host: TemporalHost, duration: timedelta, why: str) -> None:
+async def asking(host: TemporalHost, duration: timedelta, timer: Timer) -> None:
     """Sleep twice, in runs that come here from now on."""
     if is_marked("sleeps twice"):
-        await as_released(host, duration, "falling asleep")
-    await as_released(host, duration, why)
+        await as_released(host, duration, Timer("sleep", "falling asleep"))
+    await as_released(host, duration, timer)
 
 
-async def unasked(host: TemporalHost, duration: timedelta, why: str) -> None:
+async def unasked(host: TemporalHost, duration: timedelta, timer: Timer) -> None:
     """Sleep twice, whatever the run did before."""
-    await as_released(host, duration, "falling asleep")
-    await as_released(host, duration, why)
+    await as_released(host, duration, Timer("sleep", "falling asleep"))
+    await as_released(host, duration, timer)
 
 
 async def ran(bench: Bench) -> WorkflowHistory:

@@ -19,7 +19,7 @@ from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.outline import Outline, Part, Way, Work, in_a_line
 from swf_temporal.languages.port import Checked, Definition, FunctionUse, Language
 from swf_temporal.runtime.execution import ExecutionBase, ExecutionFrame
-from swf_temporal.runtime.host import Completed, FunctionCall, TraceEntry, TraceKind
+from swf_temporal.runtime.host import Completed, FunctionCall, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
 from swf_temporal.text.located import Object, plain
 from swf_temporal.text.origin import Source
@@ -62,7 +62,7 @@ class StepsExecution(ExecutionBase[StepsFrame]):
             elif kind == "wait":
                 if frame.until is None:
                     frame.until = self.run.time() + parse_duration(value).total_seconds()
-                await self.run.sleep_until(frame.until, path)
+                await self.run.sleep_until(frame.until, Timer("sleep", path))
                 frame.until = None
             else:
                 function = Function(value, "custom")

@@ -55,7 +55,7 @@ async def perform(action: Action, frame: ActionFrame, lane: Lane, *, forget: boo
         lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name, delay=delay)
         return run.time() + delay
 
-    result = await repeat(attempts, attempt, again_at, lambda until: run.sleep_until(until, f"retry of {name}"))
+    result = await repeat(attempts, attempt, again_at, lambda until: run.sleep_until(until, lane.timer("retry", name)))
     frame.result = Value(result)
     if not forget:
         lane.emit(TraceKind.ACTION_COMPLETED, name, result=result)

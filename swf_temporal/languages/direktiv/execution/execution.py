@@ -102,8 +102,8 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
             due.append(self._soft)
         if min(due) <= self.run.time() and not is_resumed:
             raise self._expired()
-        why = f"timeout of {state.id}"
-        left = await within(logic_of(state, frame, lane), self.run.time_out_at(min(due), why))
+        expiry = self.run.time_out_at(min(due), lane.timer("timeout"))
+        left = await within(logic_of(state, frame, lane), expiry)
         if left is MISSING:
             raise self._expired()
         return left

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from swf_temporal.data import JSON
 from swf_temporal.expressions.structured import NOT_OBJECT, jq_fault
-from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.runtime.host import Timer, TimerPurpose, TraceEntry, TraceKind
 from swf_temporal.runtime.trace import Tracer
 
 if TYPE_CHECKING:
@@ -47,6 +47,10 @@ class Lane(Tracer):
         if not isinstance(result, dict):
             raise jq_fault(f"{what} must be an object", NOT_OBJECT)
         return result
+
+    def timer(self, purpose: TimerPurpose, part: str = "") -> Timer:
+        """Return what a timer of the state, or of a part of it, is for."""
+        return Timer(purpose, self.state, part)
 
     def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
         self.run.add(TraceEntry(kind, self.path, self.state, name, self.run.host.now(), detail))

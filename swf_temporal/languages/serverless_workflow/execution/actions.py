@@ -128,18 +128,16 @@ async def _run(
     if not frame.holds:
         return None
     if action.sleep is not None and action.sleep.before:
-        why = f"before {name}"
-        frame.before = lane.pause_until(frame.before, action.sleep.before, data, why)
-        await lane.run.sleep_until(frame.before, why)
+        frame.before = lane.pause_until(frame.before, action.sleep.before, data, f"before {name}")
+        await lane.run.sleep_until(frame.before, lane.timer("sleep before", name))
 
     def attempt() -> Coroutine[Any, Any, ActionResult]:
         return _performed(action, name, data, lane, timeout)
 
     effect = await (with_result_retries(action, name, attempt, lane) if action.result_retries else attempt())
     if action.sleep is not None and action.sleep.after:
-        why = f"after {name}"
-        frame.after = lane.pause_until(frame.after, action.sleep.after, data, why)
-        await lane.run.sleep_until(frame.after, why)
+        frame.after = lane.pause_until(frame.after, action.sleep.after, data, f"after {name}")
+        await lane.run.sleep_until(frame.after, lane.timer("sleep after", name))
     return effect
 
 
@@ -285,7 +283,7 @@ async def _run_subflow(
     rule = None if fire_and_forget else lane.program.retry_rule(action)
     if not fire_and_forget:
         frame.deadline = lane.deadline(frame.deadline, timeout, data)
-    result = await lane.within(frame.deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}")
+    result = await lane.within(frame.deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}", name)
     return NOTHING if fire_and_forget else result
 
 
@@ -306,7 +304,7 @@ async def _with_retries(
         lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name)
         return lane.run.time() + delay.total_seconds()
 
-    return await repeat(attempts, attempt, again_at, lambda moment: lane.run.wait_to_retry(moment, name))
+    return await repeat(attempts, attempt, again_at, lambda moment: lane.wait_to_retry(moment, name))
 
 
 async def _exchange_events(
@@ -336,4 +334,4 @@ async def _exchange_events(
 
     rule = None if ref.invoke == "async" else lane.program.retry_rule(action)
     frame.deadline = lane.deadline(frame.deadline, timeout, data)
-    return await lane.within(frame.deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}")
+    return await lane.within(frame.deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}", name)

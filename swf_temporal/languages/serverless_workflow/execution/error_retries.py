@@ -44,4 +44,4 @@ async def with_error_retries(state: State, lane: Lane[StateFrame], attempt: Call
         frame.forget_deadlines()
         return lane.run.time() + seconds
 
-    return await repeat(attempts, attempt, again_at, lambda moment: lane.run.wait_to_retry(moment, state.name))
+    return await repeat(attempts, attempt, again_at, lane.wait_to_retry)

@@ -18,7 +18,7 @@ from swf_temporal.languages.serverless_workflow.execution.progress import (
 from swf_temporal.languages.serverless_workflow.execution.step import Terminated
 from swf_temporal.languages.serverless_workflow.model.states import ContinueAs, EventState
 from swf_temporal.languages.serverless_workflow.model.workflow import WorkflowExecTimeout
-from swf_temporal.runtime.host import Completed, ContinuedAs, Limit
+from swf_temporal.runtime.host import Completed, ContinuedAs, Limit, Timer
 from swf_temporal.runtime.joining import MISSING, within
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ async def _run_until(timeout: WorkflowExecTimeout, execution: "Execution") -> Co
     if deadline is None:
         return await _run_through(execution)
     if timeout.interrupt:
-        expiry = execution.run.time_out_at(deadline, "timeout of the workflow")
+        expiry = execution.run.time_out_at(deadline, Timer("timeout", ""))
         outcome = await within(_run_through(execution), expiry)
         return None if outcome is MISSING else outcome
     try:
@@ -128,7 +128,7 @@ async def _run_until(timeout: WorkflowExecTimeout, execution: "Execution") -> Co
 
 async def _idle_at(moment: float, execution: "Execution") -> None:
     """Wait until *moment*, and without end if something is running then: that finishes, and checks the time itself."""
-    await execution.run.time_out_at(moment, "timeout of the workflow")
+    await execution.run.time_out_at(moment, Timer("timeout", ""))
     if not _is_idle(execution):
         await asyncio.get_running_loop().create_future()
 

@@ -19,7 +19,7 @@ from swf_temporal.expressions.evaluation import NOTHING, Compiled
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, PartFrame, WalkFrame
 from swf_temporal.records import Record
-from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.runtime.host import Timer, TimerPurpose, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.trace import Tracer
@@ -210,14 +210,26 @@ class Lane(Tracer, Generic[F_co]):
             self.emit(TraceKind.SLEEPING, why, duration=text if "${" not in text else self.fill(text, data))
         return until
 
-    async def within(self, deadline: float | None, work: Coroutine[Any, Any, T], what: str) -> T:
-        """Return the result of *work*, or raise TimedOut when *deadline* comes first."""
+    async def within(self, deadline: float | None, work: Coroutine[Any, Any, T], what: str, part: str = "") -> T:
+        """Return the result of *work*, or raise TimedOut when *deadline* comes first.
+
+        *what* may take no longer: a *part* of the state, or the state itself.
+        """
         if deadline is None:
             return await work
-        result = await within(work, self.run.time_out_at(deadline, f"timeout of {what}"))
+        result = await within(work, self.run.time_out_at(deadline, self.timer("timeout", part)))
         if result is MISSING:
             raise self.locate(TimedOut(f"{what} took longer than it may"))
         return result
+
+    async def wait_to_retry(self, moment: float, action: str = "") -> None:
+        """Wait until the next attempt at an action, or at the state itself, begins."""
+        await self.run.sleep_until(moment, self.timer("retry", action))
+        self.run.checkpoint()
+
+    def timer(self, purpose: TimerPurpose, part: str = "") -> Timer:
+        """Return what a timer of the state, or of a part of it, is for."""
+        return Timer(purpose, self.state_path, part)
 
     # Telling
 

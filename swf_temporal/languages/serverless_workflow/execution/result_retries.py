@@ -57,7 +57,7 @@ async def with_result_retries(
         delay = 0.0 if retry.interval is None else lane.duration(retry.interval, None).total_seconds()
         return lane.run.time() + delay
 
-    return await repeat(attempts, attempt, again_at, lambda moment: lane.run.wait_to_retry(moment, name))
+    return await repeat(attempts, attempt, again_at, lambda moment: lane.wait_to_retry(moment, name))
 
 
 def _asked_for(action: Action, fault: WorkflowFault | None, result: JSON) -> int | None:

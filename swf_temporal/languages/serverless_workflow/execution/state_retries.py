@@ -48,7 +48,7 @@ async def with_retries(
         begin_anew(frame, lane)
         return lane.run.time() + delay
 
-    return await repeat(attempts, attempt, again_at, lambda moment: lane.run.wait_to_retry(moment, state.name))
+    return await repeat(attempts, attempt, again_at, lane.wait_to_retry)
 
 
 def _delay(retry: StateRetry, count: int, data: JSON, lane: Lane) -> float:

@@ -6,7 +6,7 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.loading import load
-from swf_temporal.runtime.host import CallAttempts, FunctionCall, SubflowCall, TraceEntry
+from swf_temporal.runtime.host import CallAttempts, FunctionCall, SubflowCall, Timer, TraceEntry
 from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.host import SimulatedHost
@@ -83,7 +83,7 @@ def test_attempts_go_on_where_a_run_was_suspended(monkeypatch: pytest.MonkeyPatc
         asked.append((call.id, call.arguments, call.attempts.kept and call.attempts.kept.key))
         if call.attempts.kept is None:
             call.attempts.keep(CallAttempts("lot"))
-            await call.attempts.pause(host.now().timestamp() + 60, "another attempt")
+            await call.attempts.pause(host.now().timestamp() + 60, Timer("retry", call.state, call.action))
         return {"done": True}
 
     monkeypatch.setattr(SimulatedHost, "invoke", invoke)

@@ -9,6 +9,7 @@ from swf_temporal import simulate
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.serverless_workflow.execution.events import as_read
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
+from swf_temporal.runtime.host import Timer
 from swf_temporal.simulation.host import SimulatedHost
 
 
@@ -19,7 +20,7 @@ def test_an_event_is_produced_once_though_undoing_was_broken_off(monkeypatch: py
     async def publish(host: SimulatedHost, event: CloudEvent) -> None:
         begun.append(event.type)
         if begun == ["first", "second"]:
-            await host.sleep(timedelta(hours=2), "a slow place")
+            await host.sleep(timedelta(hours=2), Timer("sleep", "a slow place"))
 
     monkeypatch.setattr(SimulatedHost, "publish", publish)
     both: Any = [{"eventRef": "first"}, {"eventRef": "second"}]
@@ -47,7 +48,7 @@ def test_what_a_state_did_is_there_though_its_event_was_broken_off(monkeypatch: 
     """The workflow's time is over while an event is produced: what runs before the end has the state's data."""
 
     async def publish(host: SimulatedHost, _: CloudEvent) -> None:
-        await host.sleep(timedelta(hours=2), "a slow place")
+        await host.sleep(timedelta(hours=2), Timer("sleep", "a slow place"))
 
     monkeypatch.setattr(SimulatedHost, "publish", publish)
     states: Any = [

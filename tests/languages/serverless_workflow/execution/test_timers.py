@@ -6,7 +6,9 @@ import pytest
 
 from swf_temporal import CallFailed, simulate
 from swf_temporal.data import JSON
+from swf_temporal.runtime.host import Timer
 from swf_temporal.simulation.host import SimulatedHost
+from swf_temporal.temporal import summaries
 
 TRIP = """
 id: trip
@@ -98,9 +100,9 @@ def timers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, str]]:
     asked: list[tuple[float, str]] = []
     usual = SimulatedHost.sleep
 
-    async def sleep(self: SimulatedHost, duration: timedelta, why: str) -> None:
-        asked.append((duration.total_seconds(), why))
-        await usual(self, duration, why)
+    async def sleep(self: SimulatedHost, duration: timedelta, timer: Timer) -> None:
+        asked.append((duration.total_seconds(), summaries.of_timer(timer)))
+        await usual(self, duration, timer)
 
     monkeypatch.setattr(SimulatedHost, "sleep", sleep)
     return asked
@@ -110,33 +112,33 @@ def test_a_timer_says_what_it_is_for(timers: list[tuple[float, str]]) -> None:
     """What is slept for, what may take no longer, which events are awaited, and what is tried again."""
     simulate(TRIP, functions={"work": None}, definitions=[CHILD])
     assert timers == [
-        (3600.0, "timeout of the workflow"),
-        (1.0, "Nap"),
-        (60.0, "timeout of state 'Work'"),
-        (2.0, "before child"),
-        (6.0, "timeout of action 'child'"),
-        (5.0, "Rest"),
-        (3.0, "after child"),
-        (9.0, "timeout of branch 'Left'"),
-        (10.0, "waiting for Told"),
-        (11.0, "waiting for Told"),
-        (8.0, "retry of ask"),
-        (11.0, "waiting for Told"),
+        (3600.0, "timeout: the workflow"),
+        (1.0, "sleep: Nap"),
+        (60.0, "timeout: Work"),
+        (2.0, "sleep before: Work › child"),
+        (6.0, "timeout: Work › child"),
+        (5.0, "sleep: Rest"),
+        (3.0, "sleep after: Work › child"),
+        (9.0, "timeout: Fork › Left"),
+        (10.0, "waiting: Wait › Told"),
+        (11.0, "waiting: Ask › Told"),
+        (8.0, "retry: Ask › ask"),
+        (11.0, "waiting: Ask › Told"),
     ]
 
 
 def test_a_timer_may_end_an_idle_run(timers: list[tuple[float, str]]) -> None:
     """What is kept active when it has nothing more to do ends when its time is over."""
     simulate(KEPT_ACTIVE)
-    assert timers == [(3600.0, "timeout of the workflow")]
+    assert timers == [(3600.0, "timeout: the workflow")]
 
 
 @pytest.mark.parametrize(
     ("definition", "timer"),
     [
-        (STATES_TRIED_AGAIN, (1.0, "retry of Try")),
-        (TASKS_TRIED_AGAIN, (2.0, "retry of Try")),
-        (ACTIONS_TRIED_AGAIN, (3.0, "retry of work")),
+        (STATES_TRIED_AGAIN, (1.0, "retry: Try")),
+        (TASKS_TRIED_AGAIN, (2.0, "retry: Try")),
+        (ACTIONS_TRIED_AGAIN, (3.0, "retry: Try › work")),
     ],
     ids=["0.6", "May 2020", "November 2019"],
 )

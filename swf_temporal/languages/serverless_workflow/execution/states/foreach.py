@@ -200,7 +200,7 @@ class _Turns:
             last = now if self._one_at_a_time or lane.frame.begun is None else lane.frame.begun
             begin = max(now, last + length) if index else now
             own.frame.before = lane.frame.begun = begin
-        await lane.run.sleep_until(begin, f"before iteration {index + 1} of {lane.state_path}")
+        await lane.run.sleep_until(begin, lane.timer("sleep before", f"iteration {index + 1}"))
 
 
 def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]:

@@ -43,7 +43,7 @@ def _branch(state: ParallelState, branch: Branch, data: JSON, lane: Lane[Paralle
         if not frame.done:
             frame.deadline = own.deadline(frame.deadline, branch_timeout, data)
             work = run_sequence(branch.actions, data, own, action_timeout, frame.effects)
-            await own.within(frame.deadline, work, f"branch {branch.name!r}")
+            await own.within(frame.deadline, work, f"branch {branch.name!r}", branch.name)
             lane.frame.branches[branch.name] = PartFrame(effects=frame.effects, done=True)
         return frame.effects
 
@@ -61,7 +61,7 @@ def _scope(state: ParallelState, branch: Branch, data: JSON, lane: Lane[Parallel
         output: JSON = None
         if branch.is_awaited:
             frame.deadline = own.deadline(frame.deadline, timeout, data)
-            output = await own.within(frame.deadline, own.run_scope(path, data), f"branch {branch.name!r}")
+            output = await own.within(frame.deadline, own.run_scope(path, data), f"branch {branch.name!r}", branch.name)
         else:
             # Its place among the outputs stays empty, so that the author knows whose the others are.
             lane.execution.leave_running(path, data, own)

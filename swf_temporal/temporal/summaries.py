@@ -1,0 +1,80 @@
+"""Summaries: every text that Temporal shows of a timer, activity, child or instance.
+
+Each is as long as the server allows, whatever names a definition has.
+"""
+
+from typing import Final
+
+from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.host import CallFacts, Timer
+from swf_temporal.runtime.variables import VariableRef
+
+MAX_SUMMARY_BYTES: Final = 390
+"""The size limit of a summary, in bytes: the server's is 400, with the quotation marks of JSON."""
+MAX_SUMMARY_LENGTH: Final = 200
+"""The length limit of a summary, in characters: the server's."""
+
+YIELDING: Final = "yielding after long work"
+LOOKING_UP_LIMITS: Final = "limits of cycles"
+LOOKING_FOR_CALLER: Final = "looking for the run that waits"
+LOOKING_FOR_OWNER: Final = "looking for the instance whose variables they are"
+ASKING_FOR_SERVED: Final = "does this worker serve the definition?"
+BEGINNING_AGAIN: Final = "retry: beginning an instance"
+
+
+def of_timer(timer: Timer) -> str:
+    """Return the summary of a timer of a run."""
+    return _shortened(f"{timer.purpose}: {_place(timer.state, timer.part) or 'the workflow'}")
+
+
+def of_call(call: CallFacts) -> str:
+    """Return the summary of an action that calls a function or runs a sub-workflow."""
+    return _shortened(_place(call.state, call.action))
+
+
+def of_event(event_type: str) -> str:
+    """Return the summary of what sends an event."""
+    return _shortened(event_type)
+
+
+def of_instance(definition: Definition) -> str:
+    """Return the summary of an instance."""
+    return _shortened(definition.name or definition.id)
+
+
+def of_instance_by_id(definition_id: str) -> str:
+    """Return the summary of an instance whose definition only the worker knows."""
+    return _shortened(definition_id)
+
+
+def of_mailbox(definition_id: str) -> str:
+    """Return the summary of what takes events for the instances of a definition."""
+    return _shortened(f"events of {definition_id}")
+
+
+def of_look_up(definition_id: str) -> str:
+    """Return the summary of what looks a definition up."""
+    return _shortened(f"definition of {definition_id}")
+
+
+def of_variable(variable: VariableRef) -> str:
+    """Return the summary of what reads or writes a variable."""
+    return _shortened(f"{variable.scope} variable {variable.key}")
+
+
+def of_variable_store(where: str) -> str:
+    """Return the summary of the record that says where a task queue keeps its variables."""
+    return _shortened(f"variables of this task queue are in {where}")
+
+
+def _place(*names: str) -> str:
+    """Return where in the definition something stands."""
+    return " › ".join(filter(None, names))
+
+
+def _shortened(text: str) -> str:
+    """Return *text* as long as a summary may be."""
+    written = text.encode(errors="replace")
+    if len(text) <= MAX_SUMMARY_LENGTH and len(written) <= MAX_SUMMARY_BYTES:
+        return text
+    return written[:MAX_SUMMARY_BYTES].decode(errors="ignore")[: MAX_SUMMARY_LENGTH - 1] + "…"

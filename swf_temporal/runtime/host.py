@@ -42,6 +42,7 @@ class TraceKind(StrEnum):
     ACTION_COMPLETED = "action-completed"
     ACTION_SKIPPED = "action-skipped"
     ACTION_RETRIED = "action-retried"
+    ACTION_FAILED = "action-failed"
     EVENT_AWAITED = "event-awaited"
     EVENT_TAKEN = "event-taken"
     EVENT_TIMED_OUT = "event-timed-out"

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Unpack, overload
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.host import TraceKind
 
 
@@ -16,16 +17,21 @@ class StateEntered(TypedDict):
     type: str
 
 
-class ActionStarted(TypedDict, total=False):
-    """An action begins: a function is called, a sub-workflow is started, or an event is exchanged."""
+class Invoked(TypedDict, total=False):
+    """What an action calls, starts or produces: one of these."""
 
     function: str
+    subflow: str
+    event: str
+
+
+class ActionStarted(Invoked, total=False):
+    """An action begins: a function is called, a sub-workflow is started, or an event is exchanged."""
+
     arguments: JSON
     """As they stand in the definition where they mention secrets."""
     priority: int
     """Missing where the function says none."""
-    subflow: str
-    event: str
 
 
 class ActionCompleted(TypedDict, total=False):
@@ -43,6 +49,15 @@ class ActionRetried(TypedDict):
     error: str
     delay: NotRequired[float]
     """In seconds; missing where a whole sub-workflow or exchange of events is tried again."""
+
+
+class ActionFailed(Invoked):
+    """An action failed, and there is no further attempt at it."""
+
+    error: str
+    """The name of its error."""
+    code: str
+    message: str
 
 
 class StateRetried(TypedDict):
@@ -142,6 +157,8 @@ class Tracer(ABC):
     @overload
     def emit(self, kind: Literal[TraceKind.ACTION_RETRIED], name: str, **detail: Unpack[ActionRetried]) -> None: ...
     @overload
+    def emit(self, kind: Literal[TraceKind.ACTION_FAILED], name: str, **detail: Unpack[ActionFailed]) -> None: ...
+    @overload
     def emit(self, kind: Literal[TraceKind.STATE_RETRIED], name: str, **detail: Unpack[StateRetried]) -> None: ...
     @overload
     def emit(self, kind: Literal[TraceKind.NOT_ACTIVE], name: str, **detail: Unpack[NotActiveDetail]) -> None: ...
@@ -178,6 +195,11 @@ class Tracer(ABC):
     def emit(self, kind: TraceKind, name: str, **detail: Any) -> None:
         """Add an entry about *name* to the trace."""
         self._add_entry(kind, name, detail)
+
+    def emit_failed_action(self, name: str, invoked: Invoked, fault: WorkflowFault) -> None:
+        """Add an entry about an action that failed for good."""
+        facts = ActionFailed(**invoked, error=fault.name, code=fault.code, message=fault.message)
+        self.emit(TraceKind.ACTION_FAILED, name, **facts)
 
     @abstractmethod
     def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:

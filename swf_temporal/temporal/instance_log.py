@@ -18,7 +18,7 @@ from temporalio.exceptions import ApplicationError, CancelledError
 
 from swf_temporal.errors import ExpressionFailed, SchemaMismatch, StoreUnavailable, SubflowFailed, WorkflowFault
 from swf_temporal.languages.port import Definition
-from swf_temporal.runtime.host import ContinuedAs, TraceEntry
+from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
 from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
 
 _MAX_LENGTH = 300
@@ -59,6 +59,8 @@ class InstanceLog:
         if self.is_detailed:
             where = {"lane": entry.lane, "state": entry.state, "name": entry.name}
             facts = {"event": str(entry.kind), **{key: part for key, part in where.items() if part}}
+            if entry.kind is TraceKind.ACTION_FAILED:
+                facts |= {key: entry.detail[key] for key in ("function", "error", "code") if key in entry.detail}
             path = " › ".join(dict.fromkeys(part for part in where.values() if part))
             _instances.debug("%s: %s", entry.kind, path, extra={FACTS: facts})
 

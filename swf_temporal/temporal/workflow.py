@@ -39,6 +39,7 @@ from swf_temporal.temporal.host import MAY_CONTINUE_AS_NEW, TemporalHost
 from swf_temporal.temporal.instance_log import InstanceLog
 from swf_temporal.temporal.known_definitions import check_known, needs_check
 from swf_temporal.temporal.lifecycle import Lifecycle
+from swf_temporal.temporal.metrics import count_failed_action
 from swf_temporal.temporal.next_execution import begin_other, carried, checked
 from swf_temporal.temporal.records import RESOLVE, Pin, catalogue_of, program_of
 from swf_temporal.temporal.signal_events import (
@@ -324,6 +325,8 @@ class Interpreter:
         if self._lifecycle.is_asked:
             self._lifecycle.note(entry)
         run, host, kind = self._run, self._host, entry.kind
+        if kind is TraceKind.ACTION_FAILED:
+            count_failed_action(entry)
         if kind not in _LOOKED_AT or run is None or host is None:
             return
         is_of_main = kind is TraceKind.STATE_ENTERED and entry.lane == entry.state  # and of no branch or iteration

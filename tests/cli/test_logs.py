@@ -125,8 +125,12 @@ def test_json_and_no_line_twice(swf: Swf, dev: Dev) -> None:
     with swf.running(*command, "--log-level", "debug") as first:
         first.until("working for")
         swf("start", "pays", "--id", "moves", "--input", '{"card": "4111-some"}', *queue)
-        lines = lines_of(first, '"event": "event-awaited"')
+        first.until('"event": "event-awaited"')
+        swf("start", "pays", "--id", "refused", "--input", '{"card": "4111-none"}', *queue)
+        lines = lines_of(first, '"event": "action-failed"')
         first.stop(signal.SIGTERM)
+    refused = next(line for line in lines if line.get("event") == "action-failed")
+    assert refused.items() >= {"level": "debug", "function": "pay", "error": "CallFailed", "code": "402"}.items()
     started = next(line for line in lines if line.get("event") == "started")
     assert started.items() >= {
         "level": "info", "logger": "swf.instance", "message": "started pays 1.0", "workflow_id": "moves",

@@ -1,8 +1,9 @@
 """Which entries of a trace are new to somebody who watches a run."""
 
+from io import StringIO
 from typing import Any
 
-from swf_temporal.cli.progress import news
+from swf_temporal.cli.progress import line_of, news
 
 
 def trace_of(*entries: tuple[str, int]) -> list[dict[str, Any]]:
@@ -33,3 +34,9 @@ def test_a_run_that_was_replayed() -> None:
     replayed = trace_of(("A", 4), ("B", 4), ("C", 7))
     assert news(replayed, seen[-1]) == replayed[2:]
     assert news(trace_of(("D", 4)), seen[-1]) == trace_of(("D", 4)), "nothing of what was seen: told rather than lost"
+
+
+def test_a_failed_action_is_shown_with_its_error() -> None:
+    """Whatever is done about the error."""
+    entry = {"kind": "action-failed", "name": "pay", "detail": {"function": "card", "error": "Declined"}}
+    assert line_of(entry, StringIO()) == "  ✗ pay failed: Declined"

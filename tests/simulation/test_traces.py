@@ -2,8 +2,11 @@
 
 from typing import Any
 
+import pytest
+
 from swf_temporal import CallFailed, Simulation, simulate
 from swf_temporal.data import JSON
+from swf_temporal.languages.direktiv.codes import RETRIES_EXCEEDED
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
@@ -133,6 +136,7 @@ def test_everything_that_happens_is_told() -> None:
             raise CallFailed(code=503, status=503, message="busy")
         return {"booked": True}
 
+    full = {"code": "409", "message": "no seat"}
     paid = {"type": "com.example.paid", "source": "bank", "data": {"amount": 3}}
     run = simulate(TRIP, {"place": "Rome", "guided": False}, functions={"book": book, "cancel": None}, events=[paid])
     assert _told(run) == [
@@ -154,7 +158,8 @@ def test_everything_that_happens_is_told() -> None:
         ("state-left", "Remind", "Remind", "Remind"),
         ("state-entered", "Fly", "Fly", "Fly", {"type": "parallel"}),
         ("action-started", "Fly/out", "Fly", "plane", {"function": "book", "arguments": {"what": "plane"}}),
-        ("error-caught", "Fly", "Fly", "CallFailed", {"code": "409", "message": "no seat"}),
+        ("action-failed", "Fly/out", "Fly", "plane", {"function": "book", "error": "CallFailed", **full}),
+        ("error-caught", "Fly", "Fly", "CallFailed", full),
         ("compensating", "Fly", "Fly", "Book", {"by": "Cancel"}),
         ("state-entered", "Cancel", "Cancel", "Cancel", {"type": "operation"}),
         ("action-started", "Cancel", "Cancel", "cancel", {"function": "cancel", "arguments": None}),
@@ -179,6 +184,7 @@ def test_asking_and_failing_are_told() -> None:
         return {"done": len(calls)}
 
     question = {"type": "com.example.question", "source": "us", "data": {}}
+    broken = {"code": "x", "message": "broken"}
     late = {"code": "TimedOut", "message": "event 'answer' did not come in time"}
     run = simulate(ASKING, {}, functions={"work": work}, definitions=[CHILD, NEXT])
     assert _told(run) == [
@@ -193,6 +199,7 @@ def test_asking_and_failing_are_told() -> None:
         ("event-produced", "Ask", "Ask", "question", question),
         ("event-awaited", "Ask", "Ask", "answer"),
         ("event-timed-out", "Ask", "Ask", "answer"),
+        ("action-failed", "Ask", "Ask", "letter", {"event": "question", "error": "TimedOut", **late}),
         ("error-caught", "Ask", "Ask", "TimedOut", late),
         ("state-left", "Ask", "Ask", "Ask"),
         ("state-entered", "Delegate", "Delegate", "Delegate", {"type": "operation"}),
@@ -213,7 +220,8 @@ def test_asking_and_failing_are_told() -> None:
         ("state-entered", "Fail", "Fail", "Fail", {"type": "operation"}),
         ("several-outputs", "Fail", "Fail", "Fail", {"count": 2}),
         ("action-started", "Fail", "Fail", "last", {"function": "work", "arguments": None}),
-        ("workflow-failed", "", "", "CallFailed", {"code": "x", "message": "broken"}),
+        ("action-failed", "Fail", "Fail", "last", {"function": "work", "error": "CallFailed", **broken}),
+        ("workflow-failed", "", "", "CallFailed", broken),
     ]
 
 
@@ -465,3 +473,58 @@ def test_what_an_instance_says_of_itself_is_told() -> None:
         ("metadata-set", "a", "a", "a", {"value": {"step": 1}}),
     ]
     assert (run.logs, run.metadata) == (("begun",), {"step": 1})
+
+
+NOVEMBER = """
+id: diverted
+startsAt: Try
+states:
+  - name: Try
+    type: OPERATION
+    actionMode: SEQUENTIAL
+    actions:
+      - function: {name: work, type: custom}
+        retry: [{match: "Broken", retryInterval: R1/PT3S, nextState: Other}]
+    end: true
+  - {name: Other, type: DELAY, timeDelay: PT1S, end: true}
+"""
+DIREKTIV = """
+id: /failing
+functions: [{id: work, type: knative-workflow, image: work}]
+states:
+  - id: try
+    type: action
+    action: {function: work, retries: {max_attempts: 1, delay: PT1S, codes: ["*"]}}
+    catch: [{error: "*", transition: other}]
+  - {id: other, type: noop}
+"""
+OF_CHILD = """
+id: parent
+specVersion: "0.8"
+states: [{name: Try, type: operation, actions: [{subFlowRef: failing}], end: true}]
+"""
+FAILING: Any = {
+    "id": "failing", "specVersion": "0.8", "functions": [{"name": "work", "type": "custom"}],
+    "states": [{"name": "Work", "type": "operation", "actions": [{"functionRef": "work"}], "end": True}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("definition", "failed"),
+    [
+        (NOVEMBER, [("Try", "work", {"function": "work", "error": "Broken", "code": "broken"})]),
+        (DIREKTIV, [("try", "work", {"function": "work", "error": RETRIES_EXCEEDED, "code": RETRIES_EXCEEDED})]),
+        (OF_CHILD, [("Try", "failing", {"subflow": "failing", "error": "Broken", "code": "broken"})]),
+    ],
+    ids=["November 2019", "Direktiv", "a sub-workflow"],
+)
+def test_an_action_that_failed_for_good_is_told_once(definition: str, failed: list[Any]) -> None:
+    """With what it calls, whatever is done about it, and whatever the language is."""
+
+    def work(_: JSON) -> JSON:
+        raise CallFailed("it broke", name="Broken", code="broken")
+
+    run = simulate(definition, {}, functions={"work": work}, definitions=[FAILING])
+    told = [(one.state, one.name, dict(one.detail)) for one in run.trace if one.kind is TraceKind.ACTION_FAILED]
+    messages = [detail.pop("message") for _, _, detail in told]
+    assert (told, all(messages)) == (failed, True)

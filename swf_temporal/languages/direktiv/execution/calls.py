@@ -21,6 +21,7 @@ from swf_temporal.languages.direktiv.names import candidates
 from swf_temporal.runtime.attempts import repeat
 from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.progress import Value
+from swf_temporal.runtime.trace import Invoked
 from swf_temporal.text.located import plain
 
 if TYPE_CHECKING:
@@ -55,11 +56,21 @@ async def perform(action: Action, frame: ActionFrame, lane: Lane, *, forget: boo
         lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name, delay=delay)
         return run.time() + delay
 
-    result = await repeat(attempts, attempt, again_at, lambda until: run.sleep_until(until, lane.timer("retry", name)))
+    try:
+        result = await repeat(
+            attempts, attempt, again_at, lambda until: run.sleep_until(until, lane.timer("retry", name))
+        )
+    except WorkflowFault as fault:
+        lane.emit_failed_action(name, _invoked(lane.execution.program.functions[name]), fault)
+        raise
     frame.result = Value(result)
     if not forget:
         lane.emit(TraceKind.ACTION_COMPLETED, name, result=result)
     return result
+
+
+def _invoked(function: "Function") -> Invoked:
+    return {"subflow": function.workflow} if isinstance(function, SubflowFunction) else {"function": function.id}
 
 
 def _delay_after(fault: WorkflowFault, action: Action, retried: int) -> float | None:

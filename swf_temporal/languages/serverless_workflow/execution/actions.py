@@ -30,6 +30,7 @@ from swf_temporal.languages.serverless_workflow.execution.outlasting import (
     subflow_outlasting,
 )
 from swf_temporal.languages.serverless_workflow.execution.result_retries import with_result_retries
+from swf_temporal.languages.serverless_workflow.execution.step import Diverted
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
 from swf_temporal.runtime.attempts import AttemptsFrame, repeat
@@ -37,18 +38,12 @@ from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, Secr
 from swf_temporal.runtime.joining import MISSING, Path, join
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.retrying import RetryRule
-from swf_temporal.runtime.trace import ActionStarted
+from swf_temporal.runtime.trace import ActionStarted, Invoked
 
 
 def name_of(action: Action) -> str:
     """Return what an action is called: its name, else what it refers to."""
-    if action.name:
-        return action.name
-    if action.function_ref:
-        return action.function_ref.ref_name
-    if action.sub_flow_ref:
-        return action.sub_flow_ref.workflow_id
-    return action.event_ref.produce_event_ref if action.event_ref else "action"
+    return action.name or next(map(str, _invoked(action).values()), "action")
 
 
 def apply(effect: ActionResult | None, data: JSON, lane: Lane) -> JSON:
@@ -113,7 +108,21 @@ async def run_action(action: Action, data: JSON, lane: Lane[ActionFrame], timeou
         if isinstance(fault, TimedOut) and action.timeout is not None:
             fault.is_of_action = True
         fault.action = fault.action or name
+        lane.emit_failed_action(name, _invoked(action), fault)
         raise lane.locate(fault) from None
+    except Diverted as diverted:
+        if diverted.fault is not None:
+            lane.emit_failed_action(name, _invoked(action), diverted.fault)
+        raise
+
+
+def _invoked(action: Action) -> Invoked:
+    """Return what *action* refers to."""
+    if action.function_ref is not None:
+        return {"function": action.function_ref.ref_name}
+    if action.sub_flow_ref is not None:
+        return {"subflow": action.sub_flow_ref.workflow_id}
+    return {} if action.event_ref is None else {"event": action.event_ref.produce_event_ref}
 
 
 async def _run(

@@ -6,6 +6,7 @@ The query `trace` shows these details, so that a key keeps its meaning.
 from abc import ABC, abstractmethod
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Unpack, overload
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.host import TraceKind
@@ -81,6 +82,8 @@ class NotActiveDetail(TypedDict):
 class EventDetail(TypedDict):
     """An event that was taken or produced."""
 
+    id: str
+    """With the source, what tells it from all others."""
     type: str
     source: str
     data: JSON
@@ -195,6 +198,12 @@ class Tracer(ABC):
     def emit(self, kind: TraceKind, name: str, **detail: Any) -> None:
         """Add an entry about *name* to the trace."""
         self._add_entry(kind, name, detail)
+
+    def emit_event(
+        self, kind: Literal[TraceKind.EVENT_TAKEN, TraceKind.EVENT_PRODUCED], name: str, event: CloudEvent
+    ) -> None:
+        """Add an entry about an event that was taken or produced."""
+        self.emit(kind, name, id=event.id, type=event.type, source=event.source, data=event.data)
 
     def emit_failed_action(self, name: str, invoked: Invoked, fault: WorkflowFault) -> None:
         """Add an entry about an action that failed for good."""

@@ -53,9 +53,15 @@ def canonical(trace: Iterable[TraceEntry]) -> dict[str, list[list[Any]]]:
     lanes: dict[str, list[list[Any]]] = {}
     for entry in trace:
         if entry.kind is not TraceKind.ACTION_RETRIED:
-            facts = [str(entry.kind), entry.state, entry.name, _anonymous(dict(entry.detail))]
+            facts = [str(entry.kind), entry.state, entry.name, _anonymous(_told(entry))]
             lanes.setdefault(entry.lane, []).append(facts)
     return dict(sorted(lanes.items()))
+
+
+def _told(entry: TraceEntry) -> dict[str, JSON]:
+    """Return the details of *entry*, without the id of an event."""
+    of_event = entry.kind in {TraceKind.EVENT_TAKEN, TraceKind.EVENT_PRODUCED}
+    return {key: value for key, value in entry.detail.items() if not (of_event and key == "id")}
 
 
 def _unknown(scenario: Scenario) -> list[str]:

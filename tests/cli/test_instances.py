@@ -205,10 +205,11 @@ def test_logs(on: On) -> None:
         assert logs.process.wait(PATIENCE) == 0
     code, out, err = on("logs", "l-1")
     assert (code, err) == (0, "l-1: completed\n")
-    assert [line.partition("  ")[2] for line in out.splitlines()] == ["Wait", "  ← event Paid up"]
-    kinds = [json.loads(line)["kind"] for line in on("logs", "-w", "l-1", "-o", "json")[1].splitlines()]
-    assert kinds[0] == "workflow-started"
-    assert kinds[-1] == "workflow-completed"
+    entries = [json.loads(line) for line in on("logs", "-w", "l-1", "-o", "json")[1].splitlines()]
+    assert entries[0]["kind"] == "workflow-started"
+    assert entries[-1]["kind"] == "workflow-completed"
+    (event_id,) = (entry["detail"]["id"] for entry in entries if entry["kind"] == "event-taken")
+    assert [line.partition("  ")[2] for line in out.splitlines()] == ["Wait", f"  ← event Paid up {event_id}"]
 
 
 def test_logs_without_a_worker(on: On) -> None:

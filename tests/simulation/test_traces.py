@@ -137,8 +137,9 @@ def test_everything_that_happens_is_told() -> None:
         return {"booked": True}
 
     full = {"code": "409", "message": "no seat"}
-    paid = {"type": "com.example.paid", "source": "bank", "data": {"amount": 3}}
+    paid = {"id": "p-7", "type": "com.example.paid", "source": "bank", "data": {"amount": 3}}
     run = simulate(TRIP, {"place": "Rome", "guided": False}, functions={"book": book, "cancel": None}, events=[paid])
+    gone = {"id": run.produced_events[0]["id"], "type": "com.example.gone", "source": "trips", "data": "Rome"}
     assert _told(run) == [
         ("workflow-started", "", "", "trip"),
         ("state-entered", "Book", "Book", "Book", {"type": "operation"}),
@@ -165,7 +166,7 @@ def test_everything_that_happens_is_told() -> None:
         ("action-started", "Cancel", "Cancel", "cancel", {"function": "cancel", "arguments": None}),
         ("action-completed", "Cancel", "Cancel", "cancel", {"result": None}),
         ("state-left", "Cancel", "Cancel", "Cancel"),
-        ("event-produced", "Fly", "Fly", "gone", {"type": "com.example.gone", "source": "trips", "data": "Rome"}),
+        ("event-produced", "Fly", "Fly", "gone", gone),
         ("state-left", "Fly", "Fly", "Fly"),
         ("state-entered", "Home", "Home", "Home", {"type": "inject"}),
         ("state-left", "Home", "Home", "Home"),
@@ -183,20 +184,22 @@ def test_asking_and_failing_are_told() -> None:
             raise CallFailed(code="x", message="broken")
         return {"done": len(calls)}
 
-    question = {"type": "com.example.question", "source": "us", "data": {}}
     broken = {"code": "x", "message": "broken"}
     late = {"code": "TimedOut", "message": "event 'answer' did not come in time"}
     run = simulate(ASKING, {}, functions={"work": work}, definitions=[CHILD, NEXT])
+    first, second = (
+        {"id": one["id"], "type": "com.example.question", "source": "us", "data": {}} for one in run.produced_events
+    )
     assert _told(run) == [
         ("workflow-started", "", "", "asking"),
         ("schema-mismatch", "", "", "input", {"violations": ["$: 'name' is a required property"]}),
         ("state-entered", "Ask", "Ask", "Ask", {"type": "operation"}),
         ("action-started", "Ask", "Ask", "letter", {"event": "question"}),
-        ("event-produced", "Ask", "Ask", "question", question),
+        ("event-produced", "Ask", "Ask", "question", first),
         ("event-awaited", "Ask", "Ask", "answer"),
         ("event-timed-out", "Ask", "Ask", "answer"),
         ("action-retried", "Ask", "Ask", "letter", {"attempt": 1, "error": "TimedOut"}),
-        ("event-produced", "Ask", "Ask", "question", question),
+        ("event-produced", "Ask", "Ask", "question", second),
         ("event-awaited", "Ask", "Ask", "answer"),
         ("event-timed-out", "Ask", "Ask", "answer"),
         ("action-failed", "Ask", "Ask", "letter", {"event": "question", "error": "TimedOut", **late}),

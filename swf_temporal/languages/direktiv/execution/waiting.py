@@ -66,7 +66,7 @@ async def next_of(wait: EventsBody, refs: Sequence[int], lane: Lane) -> tuple[in
         event = await run.next_event(lambda one: which(one) >= 0, types, None, lane.state, criterion)
         assert event is not None  # noqa: S101 - there is no deadline
     wait.awaited = False
-    lane.emit(TraceKind.EVENT_TAKEN, event.type, type=event.type, source=event.source, data=event.data)
+    lane.emit_event(TraceKind.EVENT_TAKEN, event.type, event)
     return which(event), event
 
 

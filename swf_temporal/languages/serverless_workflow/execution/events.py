@@ -44,7 +44,7 @@ async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data
             **{name: value for name, value in own.items() if name.lower() not in FIXED},
         },
     )
-    lane.emit(TraceKind.EVENT_PRODUCED, ref, type=event.type, source=event.source, data=event.data)
+    lane.emit_event(TraceKind.EVENT_PRODUCED, ref, event)
     await lane.run.host.publish(event)
 
 

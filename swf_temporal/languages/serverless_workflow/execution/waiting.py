@@ -28,7 +28,7 @@ def has_arrived(refs: Sequence[str], lane: Lane) -> bool:
         event = lane.run.inbox.take(partial(_is_for, definition, _required(definition, lane), lane))
         if event is not None:
             lane.correlation.fix(definition, event)
-            lane.emit(TraceKind.EVENT_TAKEN, ref, type=event.type, source=event.source, data=event.data)
+            lane.emit_event(TraceKind.EVENT_TAKEN, ref, event)
             return True
     return False
 
@@ -65,7 +65,7 @@ async def wait_for_event(
     lane.frame.awaited = False
     if sought.is_correlated:
         lane.correlation.fix(sought.definitions[index], event)
-    lane.emit(TraceKind.EVENT_TAKEN, refs[index], type=event.type, source=event.source, data=event.data)
+    lane.emit_event(TraceKind.EVENT_TAKEN, refs[index], event)
     return index, event
 
 

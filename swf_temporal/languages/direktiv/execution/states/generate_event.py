@@ -22,7 +22,7 @@ async def run(state: GenerateEventState, lane: Lane) -> Leaving:
     lane.run.checkpoint()
     event = _event(state, lane)
     after = parse_duration(state.delay) if state.delay and state.delay != IMMEDIATE else timedelta()
-    lane.emit(TraceKind.EVENT_PRODUCED, event.type, type=event.type, source=event.source, data=event.data)
+    lane.emit_event(TraceKind.EVENT_PRODUCED, event.type, event)
     await lane.run.host.publish(event, after)
     return Leaving(lane.data, state.transform, state.transition)
 

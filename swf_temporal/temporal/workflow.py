@@ -306,7 +306,7 @@ class Interpreter:
     def _deliver(self, event: CloudEvent, run: Run, *, is_returnable: bool = False) -> bool:
         """Hand *event* over, and see whether the execution has become long; tell whether it came for the first time."""
         is_new = run.deliver(event, is_returnable=is_returnable)
-        if self._host is not None:
+        if self._host is not None and self._given_up is None:  # what is done after that is not to be cancelled
             try:
                 self._length.at_event(run, self._host)
             except HistoryTooLong as fault:

@@ -394,16 +394,19 @@ async def test_a_run_that_waits_for_a_call_while_events_come_says_so(
 ) -> None:
     """Before the server ends the execution, the run fails, names the call, and says what its author can do."""
     monkeypatch.setattr(continuing, "LAST_EVENTS", 60)
-    never = asyncio.Event()
+    begun, never = asyncio.Event(), asyncio.Event()
 
     async def f(_: JSON) -> JSON:
+        begun.set()
         await never.wait()
         return None
 
     async with bench.worker(definition, f=f) as worker:
         handle = await worker.start({}, suspend_after=20)
+        # Events that come before the call are carried on to another execution: those after it have to be enough.
+        await asyncio.wait_for(begun.wait(), PATIENCE)
         with suppress(RPCError, UsageError):  # it ends while it is sent more
-            for number in range(200):
+            for number in range(60):  # the server breaks off a task during which a hundred come
                 await swf.send_event(bench.client, handle.id, more(number))
         with pytest.raises(swf.RunEnded, match=r"'slow/.*f#1' has been under way for") as failed:
             await asyncio.wait_for(swf.result(handle), PATIENCE)

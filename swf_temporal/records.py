@@ -37,7 +37,7 @@ class Record:
         written: dict[str, Any] = {}
         for name, default, codec in _fields_of(type(self)):
             value = getattr(self, name)
-            if value is default:
+            if value is default or (isinstance(default, float) and value == default):
                 continue
             stored = value if codec is None else codec.write(value)
             if stored or default is not _EMPTY:

@@ -6,12 +6,13 @@ what the earlier ones were dealt without having been there.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, TypeAlias, TypedDict, cast
+from typing import TypeAlias
 
 from swf_temporal.errors import WorkflowFault
+from swf_temporal.records import Record
 from swf_temporal.runtime.error_matching import ErrorName, is_named
 
 DEFAULT_DELAY = 1.0
@@ -40,22 +41,8 @@ def no_jitter(_attempt: int) -> float:
     return 0.5
 
 
-class RetryRecord(TypedDict, total=False):
-    """A rule as it travels. What is missing is nothing: 0, false, none."""
-
-    delay: float
-    increment: float
-    multiplier: float
-    max_delay: float | None
-    max_attempts: int | None
-    jitter: float
-    jitter_is_fraction: bool
-    only: list[ErrorName]
-    never: list[ErrorName]
-
-
-@dataclass(frozen=True, slots=True)
-class RetryRule:
+@dataclass(slots=True)
+class RetryRule(Record):
     """The retry rule of one action (sections "Retry Definition" and "Action retries"). Times are in seconds."""
 
     delay: float = DEFAULT_DELAY
@@ -66,9 +53,9 @@ class RetryRule:
     """Counts the first attempt; None means no limit."""
     jitter: float = 0.0
     jitter_is_fraction: bool = False
-    only: tuple[ErrorName, ...] = ()
+    only: Sequence[ErrorName] = ()
     """retryableErrors, where given: nothing else is tried again."""
-    never: tuple[ErrorName, ...] = ()
+    never: Sequence[ErrorName] = ()
     """nonRetryableErrors."""
 
     def covers(self, fault: WorkflowFault, *, slow_is_fatal: bool = False) -> bool:
@@ -104,33 +91,6 @@ class RetryRule:
         if delay is None or fault.retry_after is None:
             return delay
         return max(delay, timedelta(seconds=min(fault.retry_after, self._limit)))
-
-    def to_json(self) -> RetryRecord:
-        """Return the rule as JSON, without what says nothing."""
-        facts = {
-            "delay": self.delay, "increment": self.increment, "multiplier": self.multiplier,
-            "max_attempts": self.max_attempts, "jitter": self.jitter,
-            "jitter_is_fraction": self.jitter_is_fraction, "only": list(self.only), "never": list(self.never),
-        }  # fmt: skip
-        record = {key: value for key, value in facts.items() if value not in (None, [], 0.0, False)}
-        if self.max_delay is not None:
-            record["max_delay"] = self.max_delay
-        return cast("RetryRecord", record)
-
-    @staticmethod
-    def from_json(record: Mapping[str, Any]) -> "RetryRule":
-        """Return the rule that `to_json` wrote."""
-        return RetryRule(
-            delay=record.get("delay", 0.0),
-            increment=record.get("increment", 0.0),
-            multiplier=record.get("multiplier", 0.0),
-            max_delay=record.get("max_delay"),
-            max_attempts=record.get("max_attempts"),
-            jitter=record.get("jitter", 0.0),
-            jitter_is_fraction=record.get("jitter_is_fraction", False),
-            only=tuple((name, code) for name, code in record.get("only", ())),
-            never=tuple((name, code) for name, code in record.get("never", ())),
-        )
 
     @property
     def _limit(self) -> float:

@@ -19,7 +19,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load, load_pinned
 from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, Limit, SecretTemplate
-from swf_temporal.runtime.retrying import RetryRecord, RetryRule
+from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.run import Program
 from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.runtime.variables import Scope
@@ -239,7 +239,7 @@ class CallRecord(_CallRecord, total=False):
 
     arguments: JSON
     deferred: dict[str, Any]
-    retry: RetryRecord
+    retry: dict[str, Any]
     selectionSet: JSON
     auth: list[dict[str, JSON]]
     secrets: list[str]

@@ -53,11 +53,14 @@ class _Policy(RetryPolicy):
         proto.CopyFrom(self._written)
 
 
-@lru_cache(maxsize=512)
 def policy_of_lost(retry: RetryRule | None) -> RetryPolicy:
     """Return what the engine goes by where an attempt was lost and could not say itself when the next is due."""
-    first = max(0.001, retry.delay if retry else 1.0)
-    longest = (retry and retry.max_delay) or _MAX_PAUSE
+    return _policy_of_lost(retry.delay if retry else 1.0, (retry and retry.max_delay) or _MAX_PAUSE)
+
+
+@lru_cache(maxsize=512)
+def _policy_of_lost(delay: float, longest: float) -> RetryPolicy:
+    first = max(_MIN_INTERVAL, delay)
     return _Policy(
         initial_interval=timedelta(seconds=first),
         # The engine refuses a policy whose first pause is longer than its longest.

@@ -7,7 +7,7 @@ import typer
 
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Address, Namespace, Output, ResourceFolders, list_filter
-from swf_temporal.cli.output import form_of
+from swf_temporal.cli.output import Form
 from swf_temporal.errors import UsageError
 
 EXAMPLES = {"compat": "Example: swf compat orders-1.0.yaml orders-1.1.yaml --query 'ExecutionStatus=\"Running\"'"}
@@ -40,7 +40,7 @@ def compat(
     ] = _MAX_INSTANCES,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there are warnings.")] = False,
     resources: ResourceFolders = None,
-    output: Output = None,
+    form: Output = Form.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -49,7 +49,6 @@ def compat(
     Compares OLD and NEW, and shows the effects on running instances, and on callers. Replays histories with this
     release, and shows for each whether the instance can continue. Exits with 1 if one cannot.
     """
-    form = form_of(output)
     if (old is None) != (new is None):
         raise UsageError("a comparison needs two definitions", "give OLD and NEW")
     if old is None and histories is None and query is None:

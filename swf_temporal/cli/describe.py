@@ -10,7 +10,6 @@ import typer
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Definitions, ResourceFolders
 from swf_temporal.cli.output import print_json, print_yaml
-from swf_temporal.errors import UsageError
 
 EXAMPLES = {"describe": "Example: swf describe orders.yaml --output mermaid"}
 
@@ -28,10 +27,9 @@ def describe(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A definition, or - for stdin.")],
     *,
     output: Annotated[
-        Format | None,
+        Format,
         typer.Option("--output", "-o", help="The format of the output; mermaid is the source of a state diagram."),
-    ] = None,
-    older: Annotated[Format | None, typer.Option("--format", hidden=True, help="The same as --output.")] = None,
+    ] = Format.TEXT,
     definitions: Definitions = None,
     resources: ResourceFolders = None,
 ) -> None:
@@ -39,8 +37,6 @@ def describe(
 
     Nothing is run or fetched. Methods and servers of functions are shown if their documents are files on this machine.
     """
-    if None not in (output, older) and output != older:
-        raise UsageError(f"--format {older} and --output {output} contradict each other", "give one of them")
     with ending_at_once():
         from swf_temporal.app.addresses import addresses_of
         from swf_temporal.app.definitions import load_given, resources_of, with_sub_workflows
@@ -53,7 +49,7 @@ def describe(
     catalogue = Catalogue(with_sub_workflows(workflow, file, definitions or (), readable, warn=warn))
     folder = folder_of(workflow)
     described = Description(workflow, catalogue, datetime.now(UTC), lambda functions: addresses_of(folder, functions))
-    match output or older or Format.TEXT:
+    match output:
         case Format.JSON:
             print_json(described.facts)
         case Format.YAML:

@@ -10,7 +10,7 @@ from swf_temporal.cli.asking import ask
 from swf_temporal.cli.completing import instance_ids
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Address, Namespace, Output, not_empty, one_id
-from swf_temporal.cli.output import form_of
+from swf_temporal.cli.output import Form
 from swf_temporal.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def event(
     no_wait: Annotated[
         bool, typer.Option("--no-wait", help="Store the event with the instance, and do not wait for an answer.")
     ] = False,
-    output: Output = None,
+    form: Output = Form.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -80,7 +80,7 @@ def event(
         if event_type is not None:
             one_id(workflow_id, also_workflow_id)
         workflow_id, event_type = None, workflow_id
-    chosen, form = one_id(workflow_id, also_workflow_id), form_of(output)
+    chosen = one_id(workflow_id, also_workflow_id)
     events = _Given(event_type, name, file, data, source, attribute or []).events()
     with ending_at_once():
         from swf_temporal.cli.delivering import deliver_all

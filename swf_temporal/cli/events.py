@@ -11,7 +11,7 @@ from swf_temporal.cli.completing import instance_ids
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.lazy import HABITS
 from swf_temporal.cli.options import STDIN, Address, Namespace, Output, ResourceFolders, TaskQueue, not_empty
-from swf_temporal.cli.output import form_of
+from swf_temporal.cli.output import Form
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import TASK_QUEUE
 
@@ -33,7 +33,7 @@ def explain(
     ],
     *,
     resources: ResourceFolders = None,
-    output: Output = None,
+    form: Output = Form.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -43,7 +43,6 @@ def explain(
     would get the event are shown; a server that is given by --address must answer. Exits with 1 if no definition
     consumes such an event.
     """
-    form = form_of(output)
     if file == STDIN:
         raise UsageError("definitions are not read from stdin here", "give a file or a folder")
     with ending_at_once():
@@ -84,7 +83,7 @@ def send(
     ] = False,
     resources: ResourceFolders = None,
     task_queue: TaskQueue = TASK_QUEUE,
-    output: Output = None,
+    form: Output = Form.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -93,7 +92,6 @@ def send(
     This needs neither the id of an instance nor a running worker. The same event, identified by source and id, takes
     effect once, however often it is sent. Exits with 1 if an event has no destination.
     """
-    form = form_of(output)
     if file == STDIN:
         raise UsageError("definitions are not read from stdin here", "give a file or a folder")
     with ending_at_once():

@@ -11,7 +11,6 @@ from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import (
     Address,
     AlsoWorkflowId,
-    AsJson,
     Namespace,
     Output,
     WorkflowId,
@@ -19,7 +18,7 @@ from swf_temporal.cli.options import (
     not_empty,
     one_id,
 )
-from swf_temporal.cli.output import Form, form_of
+from swf_temporal.cli.output import Form
 
 EXAMPLES = {
     "status": "Example: swf status order-42 --trace",
@@ -48,13 +47,12 @@ def status(
     *,
     also_workflow_id: AlsoWorkflowId = None,
     trace: Annotated[bool, typer.Option("--trace", help="Also show the trace.")] = False,
-    output: Output = None,
-    as_json: AsJson = False,
+    form: Output = Form.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
     """Show the state of an instance and the events that it waits for."""
-    chosen, form = one_id(workflow_id, also_workflow_id), form_of(output, as_json=as_json)
+    chosen = one_id(workflow_id, also_workflow_id)
     with ending_at_once():
         from swf_temporal.cli.looking import Look
     look = Look(form, address, namespace)
@@ -68,7 +66,7 @@ def logs(
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="Show new entries as they arrive, until the instance ends.")
     ] = False,
-    output: Output = None,
+    form: Output = Form.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -77,7 +75,7 @@ def logs(
     If the instance continued as new, the trace begins there. A worker must be running, even if the instance has ended.
     In JSON each entry is a line.
     """
-    chosen, form = one_id(workflow_id, also_workflow_id), form_of(output)
+    chosen = one_id(workflow_id, also_workflow_id)
     with ending_at_once():
         from swf_temporal.cli.tracing import show_trace
     ask(lambda client: show_trace(client, chosen, form, follow=follow), address, namespace)
@@ -87,7 +85,7 @@ def result(
     workflow_id: WorkflowId = None,
     *,
     also_workflow_id: AlsoWorkflowId = None,
-    output: Output = None,
+    form: Output = Form.JSON,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -95,7 +93,7 @@ def result(
 
     If it has no output, prints the reason and exits with 1.
     """
-    chosen, form = one_id(workflow_id, also_workflow_id), form_of(output, default=Form.JSON)
+    chosen = one_id(workflow_id, also_workflow_id)
     with ending_at_once():
         from swf_temporal.cli.looking import show_result
     ask(lambda client: show_result(client, chosen, form), address, namespace)
@@ -123,8 +121,7 @@ def list_(
     limit: Annotated[
         int, typer.Option("--limit", metavar="NUMBER", min=1, help="The maximum number of instances.")
     ] = 20,
-    output: Output = None,
-    as_json: AsJson = False,
+    form: Output = Form.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -132,7 +129,6 @@ def list_(
 
     If there are more than are shown, stderr says how many.
     """
-    form = form_of(output, as_json=as_json)
     with ending_at_once():
         from swf_temporal.app.instances import filter_of
         from swf_temporal.cli.looking import Look

@@ -86,8 +86,7 @@ Namespace = Annotated[
 TaskQueue = Annotated[
     str, typer.Option("--task-queue", metavar="NAME", callback=not_empty, help="The task queue of the workers.")
 ]
-Output = Annotated[Form | None, typer.Option("--output", "-o", help="The format of the output.")]
-AsJson = Annotated[bool, typer.Option("--json", hidden=True, help="The same as --output json.")]
+Output = Annotated[Form, typer.Option("--output", "-o", help="The format of the output.")]
 WorkflowId = Annotated[
     str | None,
     typer.Argument(metavar="WORKFLOW_ID", help="The id of the instance.", autocompletion=instance_ids),

@@ -7,8 +7,6 @@ from typing import Any
 
 import typer
 
-from swf_temporal.errors import UsageError
-
 
 class Form(StrEnum):
     """The formats of output."""
@@ -16,13 +14,6 @@ class Form(StrEnum):
     TEXT = "text"
     JSON = "json"
     YAML = "yaml"
-
-
-def form_of(output: Form | None, *, as_json: bool = False, default: Form = Form.TEXT) -> Form:
-    """Return how to print: as *output* says, or as JSON where the older option for that is given."""
-    if as_json and output not in (None, Form.JSON):
-        raise UsageError(f"--json and --output {output} contradict each other", "give one of them")
-    return Form.JSON if as_json else output or default
 
 
 def print_data(value: Any, form: Form) -> None:

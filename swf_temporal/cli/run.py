@@ -20,7 +20,7 @@ from swf_temporal.cli.options import (
     ResourceFolders,
     Strict,
 )
-from swf_temporal.cli.output import Form, form_of
+from swf_temporal.cli.output import Form
 from swf_temporal.errors import UsageError
 
 EXAMPLES = {"run": 'Example: swf run orders.yaml --input \'{"item": "mouse"}\' --functions functions.py'}
@@ -63,7 +63,7 @@ def run(
             "--timeout", metavar="TIME", help="Cancel the workflow after this time, in seconds or such as PT5M."
         ),
     ] = None,
-    output: Output = None,
+    form: Output = Form.JSON,
 ) -> None:
     """Run a definition to its end and print its output.
 
@@ -72,7 +72,6 @@ def run(
 
     Exits with 0 if the workflow completed, with 1 if it did not, and with 2 if it cannot be run.
     """
-    form = form_of(output, default=Form.JSON)
     if simulate:
         _refuse_those_of_a_server(ctx)
     elif script is not None:

@@ -10,8 +10,8 @@ from swf_temporal.cli.coercion import QuickCommand, QuickGroup
 from swf_temporal.cli.completing import definition_ids
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.lazy import HABITS
-from swf_temporal.cli.options import STDIN, Address, AsJson, Definitions, Input, Namespace, Output, TaskQueue
-from swf_temporal.cli.output import form_of
+from swf_temporal.cli.options import STDIN, Address, Definitions, Input, Namespace, Output, TaskQueue
+from swf_temporal.cli.output import Form
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import TASK_QUEUE
 
@@ -55,8 +55,7 @@ def apply(
     definitions: Definitions = None,
     task_queue: TaskQueue = TASK_QUEUE,
     paused: Annotated[bool, typer.Option("--paused", help="Create new schedules paused.")] = False,
-    output: Output = None,
-    as_json: AsJson = False,
+    form: Output = Form.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -64,7 +63,6 @@ def apply(
 
     Instances run the text that the file has now, until it is applied again. Paused schedules stay paused.
     """
-    form = form_of(output, as_json=as_json)
     if STDIN in files and input_ == "-":
         raise UsageError("the definition and --input cannot both be on stdin", "give one of them as a file")
     with ending_at_once():
@@ -81,9 +79,8 @@ def apply(
     )
 
 
-def list_(output: Output = None, as_json: AsJson = False, address: Address = None, namespace: Namespace = None) -> None:
+def list_(form: Output = Form.TEXT, address: Address = None, namespace: Namespace = None) -> None:
     """List the schedules on the server."""
-    form = form_of(output, as_json=as_json)
     with ending_at_once():
         from swf_temporal.cli.scheduling import list_all
     ask(lambda client: list_all(client, form), address, namespace)
@@ -91,13 +88,11 @@ def list_(output: Output = None, as_json: AsJson = False, address: Address = Non
 
 def show(
     definition_id: DefinitionId,
-    output: Output = None,
-    as_json: AsJson = False,
+    form: Output = Form.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
     """Show the next start times, the latest instances, and the definition that is started."""
-    form = form_of(output, as_json=as_json)
     with ending_at_once():
         from swf_temporal.cli.scheduling import show_one
     ask(lambda client: show_one(client, definition_id, form), address, namespace)
@@ -141,14 +136,12 @@ def preview(
     after: Annotated[
         str | None, typer.Option("--from", metavar="TIME", help="Show times after this one. Default: now.")
     ] = None,
-    output: Output = None,
-    as_json: AsJson = False,
+    form: Output = Form.TEXT,
 ) -> None:
     """Show when the server would start instances, without contacting it.
 
     Times are in the timezone of the schedule, with the offset from UTC.
     """
-    form = form_of(output, as_json=as_json)
     with ending_at_once():
         from swf_temporal.cli.previewing import show_times
     show_times(file, count, after, form)

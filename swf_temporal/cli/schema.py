@@ -7,7 +7,7 @@ import typer
 
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Output, not_empty
-from swf_temporal.cli.output import Form, form_of, print_yaml
+from swf_temporal.cli.output import Form, print_yaml
 from swf_temporal.errors import UsageError
 
 EXAMPLES = {"schema": "Example: swf schema > swf.schema.json"}
@@ -36,13 +36,12 @@ def schema(
     scenarios: Annotated[
         bool, typer.Option("--scenarios", help="The schema of scenario files instead of that of definitions.")
     ] = False,
-    output: Output = None,
+    form: Output = Form.JSON,
 ) -> None:
     """Print the JSON Schema of definitions, for editors.
 
     It accepts every supported spelling. References and expressions are only checked by `swf validate`.
     """
-    form = form_of(output, default=Form.JSON)
     with ending_at_once():
         made = _of_scenarios(language, version, title) if scenarios else _of_language(language, version, title)
     if form is Form.YAML:

@@ -10,7 +10,6 @@ from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import (
     STDIN,
     Address,
-    AsJson,
     Definitions,
     Events,
     IdOrFile,
@@ -21,7 +20,7 @@ from swf_temporal.cli.options import (
     Strict,
     TaskQueue,
 )
-from swf_temporal.cli.output import form_of
+from swf_temporal.cli.output import Form
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import TASK_QUEUE
 
@@ -40,8 +39,7 @@ def start(
     workflow_id: NewWorkflowId = None,
     task_queue: TaskQueue = TASK_QUEUE,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the end and print the output.")] = False,
-    output: Output = None,
-    as_json: AsJson = False,
+    form: Output = Form.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -50,7 +48,6 @@ def start(
     With a FILE, the instance runs the text of that file; with the id of a definition, it runs the definition that the
     workers have now.
     """
-    form = form_of(output, as_json=as_json)
     is_file = _names_file(what)
     _refuse_contradictions(what, input_, definitions if not is_file else None, strict=strict and not is_file)
     with ending_at_once():

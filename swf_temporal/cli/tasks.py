@@ -10,7 +10,7 @@ from swf_temporal.cli.completing import definition_ids, instance_ids
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.lazy import HABITS
 from swf_temporal.cli.options import Address, Namespace, Output, not_empty
-from swf_temporal.cli.output import form_of
+from swf_temporal.cli.output import Form
 
 EXAMPLES = {
     "tasks": "Example: swf tasks list --definition visa",
@@ -52,7 +52,7 @@ def list_(
             "--limit", metavar="NUMBER", min=1, help="The maximum number of instances to query, the latest first."
         ),
     ] = 200,
-    output: Output = None,
+    form: Output = Form.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -60,7 +60,6 @@ def list_(
 
     This needs a running worker for each instance.
     """
-    form = form_of(output)
     with ending_at_once():
         from swf_temporal.cli.doing_tasks import show_tasks
     ask(lambda client: show_tasks(client, definition, limit, form), address, namespace)
@@ -70,7 +69,7 @@ def show(
     workflow_id: Instance,
     event: Event = None,
     *,
-    output: Output = None,
+    form: Output = Form.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -78,7 +77,6 @@ def show(
 
     Exits with 1 if the instance does not wait for it.
     """
-    form = form_of(output)
     with ending_at_once():
         from swf_temporal.cli.doing_tasks import show_task
     ask(lambda client: show_task(client, workflow_id, event, form), address, namespace)
@@ -91,7 +89,7 @@ def complete(
     data: Annotated[
         str | None, typer.Option("--data", metavar="DATA", help="The event's data: JSON, @FILE, or - for stdin.")
     ] = None,
-    output: Output = None,
+    form: Output = Form.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -100,7 +98,6 @@ def complete(
     Data that does not match the schema of the event is rejected. Exits with 1 in that case, and if the instance does
     not wait for the event, or no longer.
     """
-    form = form_of(output)
     with ending_at_once():
         from swf_temporal.cli.arguments import json_value
         from swf_temporal.cli.doing_tasks import complete_one

@@ -7,7 +7,7 @@ import typer
 
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Output, ScenarioHost, not_empty
-from swf_temporal.cli.output import form_of
+from swf_temporal.cli.output import Form
 
 EXAMPLES = {"test": "Example: swf test scenarios/ --host both --junit report.xml"}
 
@@ -31,7 +31,7 @@ def put_to_the_test(
             help="Only scenarios with this text in their claim, file or sections.",
         ),
     ] = None,
-    output: Output = None,
+    form: Output = Form.TEXT,
 ) -> None:
     """Run scenarios.
 
@@ -39,7 +39,6 @@ def put_to_the_test(
     of both hosts must be the same, too. A scenario that expects an invalid definition is only read. Exits with 0 if all
     scenarios pass, with 1 if one fails.
     """
-    form = form_of(output)
     with ending_at_once():
         from swf_temporal.cli.scenarios import test_all
     test_all(paths, host, junit, only, form)

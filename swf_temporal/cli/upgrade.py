@@ -7,7 +7,7 @@ import typer
 
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Output
-from swf_temporal.cli.output import form_of
+from swf_temporal.cli.output import Form
 from swf_temporal.errors import UsageError
 
 EXAMPLES = {"upgrade": "Example: swf upgrade orders.yaml --diff"}
@@ -24,7 +24,7 @@ def upgrade(
     ] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print what would change.")] = False,
     write: Annotated[bool, typer.Option("--write", help="Replace the files.")] = False,
-    output: Output = None,
+    form: Output = Form.TEXT,
 ) -> None:
     """Rewrite definitions in a newer version of the language.
 
@@ -34,7 +34,6 @@ def upgrade(
     """
     if sum((check, diff, write)) > 1:
         raise UsageError("--check, --diff and --write exclude each other", "give one of them")
-    form = form_of(output)
     with ending_at_once():
         from swf_temporal.cli.upgrading import Mode, upgrade_all
     mode = Mode.CHECK if check else Mode.DIFF if diff else Mode.WRITE if write else Mode.PRINT

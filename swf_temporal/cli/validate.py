@@ -7,8 +7,7 @@ import typer
 
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Output, ResourceFolders, Strict
-from swf_temporal.cli.output import Form, form_of
-from swf_temporal.errors import UsageError
+from swf_temporal.cli.output import Form
 
 EXAMPLES = {"validate": "Example: swf validate workflows/ --strict"}
 
@@ -18,8 +17,7 @@ def validate(
         list[Path], typer.Argument(metavar="PATH", help="Definitions, folders of definitions, and - for stdin.")
     ],
     *,
-    output: Output = None,
-    older: Annotated[Form | None, typer.Option("--format", hidden=True, help="The same as --output.")] = None,
+    form: Output = Form.TEXT,
     strict: Strict = False,
     resources: ResourceFolders = None,
 ) -> None:
@@ -28,9 +26,6 @@ def validate(
     Documents of functions are checked if they are files on this machine; nothing is fetched. Exits with 0 if the
     definitions can run, with 1 if they cannot, and with 2 if a file cannot be read.
     """
-    if None not in (output, older) and output != older:
-        raise UsageError(f"--format {older} and --output {output} contradict each other", "give one of them")
-    form = form_of(output or older)
     with ending_at_once():
         from swf_temporal.cli.validating import validate_all
     raise typer.Exit(validate_all(paths, form, resources, strict=strict))

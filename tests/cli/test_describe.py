@@ -33,7 +33,7 @@ def test_text(swf: Swf) -> None:
 
 def test_json(swf: Swf) -> None:
     """Programs read the same as an object."""
-    ended = swf("describe", "waiter.yaml", "--format", "json")
+    ended = swf("describe", "waiter.yaml", "--output", "json")
     facts = json.loads(ended.out)
     assert ended.code == 0
     assert (facts["id"], facts["start"], facts["events"][0]["name"]) == ("waiter", "Wait", "Paid up")
@@ -41,7 +41,7 @@ def test_json(swf: Swf) -> None:
 
 def test_mermaid(swf: Swf) -> None:
     """A diagram is printed as its source."""
-    ended = swf("describe", "waiter.yaml", "--format", "mermaid")
+    ended = swf("describe", "waiter.yaml", "--output", "mermaid")
     assert ended.code == 0
     assert ended.out.splitlines()[0] == "stateDiagram-v2"
 
@@ -50,9 +50,9 @@ def test_finds_sub_workflows(swf: Swf) -> None:
     """Sub-workflows are looked for beside the file, and in the folders that are named."""
     swf.write("apart/parent.yaml", PARENT)
     swf.write("apart/hello.yaml", (swf.folder / "hello.yaml").read_text())
-    alone = json.loads(swf("describe", "apart/parent.yaml", "--format", "json").out)
+    alone = json.loads(swf("describe", "apart/parent.yaml", "--output", "json").out)
     assert [(one["id"], one["found"]) for one in alone["subWorkflows"]] == [("hello", True), ("waiter", False)]
-    both = json.loads(swf("describe", "apart/parent.yaml", "--definitions", ".", "--format", "json").out)
+    both = json.loads(swf("describe", "apart/parent.yaml", "--definitions", ".", "--output", "json").out)
     assert [one["found"] for one in both["subWorkflows"]] == [True, True]
 
 

@@ -109,7 +109,7 @@ def test_functions_in_another_file(swf: Swf) -> None:
 def test_programs_and_the_strict(swf: Swf) -> None:
     """What is missing is a problem like any other."""
     file = swf.write("asks.yaml", asking("api.json#getStock"))
-    [problem] = json.loads(swf("validate", file, "--format", "json").out)
+    [problem] = json.loads(swf("validate", file, "--output", "json").out)
     assert (problem["code"], problem["severity"], problem["line"]) == ("function-document", "warning", 5)
     assert swf("validate", file, "--strict").code == 1
 

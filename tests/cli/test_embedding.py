@@ -90,7 +90,7 @@ def test_a_killed_dev_is_no_obstacle(swf: Swf) -> None:
         kill(first)
     with swf.running(*dev_on(port)) as second:
         second.until("ready: ")
-        status = swf("status", "asleep", "--json", "--address", f"127.0.0.1:{port}")
+        status = swf("status", "asleep", "--output", "json", "--address", f"127.0.0.1:{port}")
         assert json.loads(status.out)["status"] == "running"
         assert second.stop(signal.SIGTERM).code == 0
     until_nothing_listens(port)

@@ -92,16 +92,12 @@ def test_stdin_is_there_once(swf: Swf, command: list[str]) -> None:
 
 
 def test_output(swf: Swf) -> None:
-    """`--output` gives text, JSON or YAML, and what older options gave."""
+    """`--output` gives text, JSON or YAML."""
     swf.write("broken.yaml", BROKEN)
     problems = json.loads(swf("validate", "broken.yaml", "-o", "json").out)
     assert yaml.safe_load(swf("validate", "broken.yaml", "--output", "yaml").out) == problems
-    assert swf("validate", "broken.yaml", "--format", "json").out == swf("validate", "broken.yaml", "-o", "json").out
     described = json.loads(swf("describe", "hello.yaml", "-o", "json").out)
     assert yaml.safe_load(swf("describe", "hello.yaml", "-o", "yaml").out) == described
-    assert (
-        swf("describe", "hello.yaml", "-o", "mermaid").out == swf("describe", "hello.yaml", "--format", "mermaid").out
-    )
     assert yaml.safe_load(swf("schema", "-o", "yaml").out) == json.loads(swf("schema").out)
     run = ["run", "--simulate", "hello.yaml", "-i", '{"name": "Zoë"}']
     assert swf(*run, "-o", "yaml").out == "name: Zoë\ngreeting: Hello Zoë!\n"
@@ -145,8 +141,6 @@ def test_output_of_scenarios(swf: Swf) -> None:
         (["run", "hello.yaml", "--address", ""], "Invalid value for '--address'"),
         (["list", "--namespace", ""], "Invalid value for '--namespace'"),
         (["list", "--query", ""], "Invalid value for '--query'"),
-        (["list", "--json", "-o", "yaml"], "--json and --output yaml contradict each other"),
-        (["validate", "hello.yaml", "--format", "json", "-o", "yaml"], "contradict each other"),
         (["event", "a", "", "--data", "1"], "the TYPE of the event is empty"),
         (["event", "a", "b", "-w", "c"], "two instances are given: 'a' and 'c'"),
         (["schedule", "show", ""], "Invalid value for 'ID'"),

@@ -54,7 +54,7 @@ def test_life_of_an_instance(on: On) -> None:
     assert out.startswith("w-1: waiter, running\n  in state Wait\n  Wait waits for event 'Paid up' of type 'com.paid'")
     assert on("event", "w-1", "--name", "Paid up", "--data", '{"a": 1}')[0] == 0
     assert on("result", "w-1")[:2] == (0, '{"a": 1}\n')
-    code, out, _ = on("status", "w-1", "--json", "--trace")
+    code, out, _ = on("status", "w-1", "--output", "json", "--trace")
     facts = json.loads(out)
     assert (code, facts["status"], facts["definition"]) == (0, "completed", "waiter")
     assert [entry["name"] for entry in facts["trace"] if entry["kind"] == "event-taken"] == ["Paid up"]
@@ -79,7 +79,7 @@ def test_status_tells_what_is_under_way(on: On) -> None:
         assert time.monotonic() < end, shown
     assert re.search(r"calls ask \(Both/north/ask the shop#1\), attempt 2 at [0-9T:+-]+, after GET .*refused", shown)
     assert "  runs p-1/Both/south/wait#1\n" in shown
-    facts = json.loads(on("status", "p-1", "--json")[1])
+    facts = json.loads(on("status", "p-1", "--output", "json")[1])
     assert [(call["function"], call["attempt"]) for call in facts["calls"]] == [("ask", 2)]
     on("cancel", "p-1")
 
@@ -103,7 +103,7 @@ def test_start_from_a_file(on: On) -> None:
         'id: hello\nspecVersion: "0.8"\nversion: "9.0"\n'
         "states: [{name: Mine, type: inject, data: {mine: true}, end: true}]",
     )
-    code, out, _ = on("start", "mine.yaml", "--wait", "--json")
+    code, out, _ = on("start", "mine.yaml", "--wait", "--output", "json")
     assert (code, json.loads(out)["output"]) == (0, {"mine": True})
 
 
@@ -127,7 +127,7 @@ def test_status_tells_why_an_instance_failed(on: On) -> None:
     _, out, _ = on("status", "failed-1")
     assert out.startswith("failed-1: caller, failed\n  workflow 'caller' failed in state 'Work'\n")
     assert "that is no number" in out
-    assert "that is no number" in json.loads(on("status", "failed-1", "--json")[1])["reason"]
+    assert "that is no number" in json.loads(on("status", "failed-1", "--output", "json")[1])["reason"]
 
 
 def test_unknown_definition(on: On) -> None:
@@ -159,7 +159,7 @@ def test_list(on: On) -> None:
     on("start", "waiter", "--id", "listed")
     found: list[dict[str, str]] = []
     while not any(row["id"] == "listed" for row in found):
-        found = json.loads(on("list", "--status", "running", "--definition", "waiter", "--json")[1])
+        found = json.loads(on("list", "--status", "running", "--definition", "waiter", "--output", "json")[1])
     assert {row["status"] for row in found} == {"running"}
     assert {row["definition"] for row in found} == {"waiter"}
     on("start", "waiter", "--id", "listed-2")

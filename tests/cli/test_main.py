@@ -89,7 +89,7 @@ def test_version(swf: Swf) -> None:
         (["schedule", "aply"], "No such command 'aply'. Did you mean 'apply'?"),
         (["run"], "Missing argument 'FILE'"),
         (["run", "hello.yaml", "--inptu", "{}"], "No such option: --inptu"),
-        (["validate", "hello.yaml", "--format", "xml"], "Invalid value for '--format'"),
+        (["validate", "hello.yaml", "--output", "xml"], "Invalid value for '--output'"),
         (["list", "--limit", "0"], "Invalid value for '--limit'"),
         (["dev", "--port", "72330"], "Invalid value for '--port'"),
         (["dev", "--ui-port", "0"], "Invalid value for '--ui-port'"),

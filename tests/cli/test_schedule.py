@@ -40,7 +40,7 @@ class On:
 
     def json(self, *arguments: str) -> Any:
         """Return the JSON that it printed."""
-        ended = self(*arguments, "--json")
+        ended = self(*arguments, "--output", "json")
         assert ended.code == 0, ended.err
         return json.loads(ended.out)
 
@@ -114,7 +114,7 @@ def test_preview(swf: Swf) -> None:
         "2026-03-30T02:30:00+02:00",
         "2026-03-31T02:30:00+02:00",
     ]
-    ended = swf("schedule", "preview", "timed.yaml", "-n", "1", "--from", "2026-03-28T01:30:00Z", "--json")
+    ended = swf("schedule", "preview", "timed.yaml", "-n", "1", "--from", "2026-03-28T01:30:00Z", "--output", "json")
     assert json.loads(ended.out) == ["2026-03-30T02:30:00+02:00"]
     assert len(swf("schedule", "preview", "timed.yaml").out.splitlines()) == 10
 

@@ -32,7 +32,7 @@ def test_problems_as_text(swf: Swf) -> None:
 
 def test_problems_as_json(swf: Swf) -> None:
     """Programs read the same as a list of objects."""
-    ended = swf("validate", "hello.yaml", swf.write("broken.yaml", BROKEN), "--format", "json")
+    ended = swf("validate", "hello.yaml", swf.write("broken.yaml", BROKEN), "--output", "json")
     found = json.loads(ended.out)
     assert ended.code == 1
     assert {key: found[0][key] for key in ("file", "line", "column", "severity", "code")} == {

@@ -6,7 +6,6 @@ import select
 import signal
 import socket
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -98,7 +97,8 @@ states: [{name: Wait, type: event, onEvents: [{eventRefs: [Paid]}], end: true}]
 def test_what_cannot_be_read_is_not_absent(swf: Swf, dev: Dev) -> None:
     """Out of file descriptors it goes on with the definitions that it had, and no event is told that nobody takes it.
 
-    That no connection can be accepted is logged once.
+    Where it needs modules that it has not imported yet, it has the event sent again. That no connection can be accepted
+    is logged once.
     """
     swf.write("defs/started.yaml", STARTED)
     with (
@@ -107,13 +107,18 @@ def test_what_cannot_be_read_is_not_absent(swf: Swf, dev: Dev) -> None:
     ):
         log, pid = Running(gateway.process), gateway.process.pid
 
-        def sent(type_: str) -> httpx.Response:
-            event = {"specversion": "1.0", "id": "1", "source": "shop", "type": type_}
+        def sent(type_: str, id_: str = "1") -> httpx.Response:
+            event = {"specversion": "1.0", "id": id_, "source": "shop", "type": type_}
             return client.post("/events", json=event, headers={"Content-Type": "application/cloudevents+json"})
 
         assert sent("com.unknown").status_code == 200
         limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-        resource.prlimit(pid, resource.RLIMIT_NOFILE, (len(list(Path(f"/proc/{pid}/fd").iterdir())), limits[1]))
+        none_left = (1, limits[1])
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, none_left)
+        too_early = sent("com.paid", "too early")
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+        assert sent("com.paid", "first").status_code == 202
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, none_left)
         gateway.process.send_signal(signal.SIGHUP)
         log.until("definitions cannot be read again, and the previous ones are served: defs cannot be read: Too many")
         answers = [sent("com.paid"), sent("com.unknown"), client.post("/workflows/unknown"), client.get("/readyz")]
@@ -123,6 +128,7 @@ def test_what_cannot_be_read_is_not_absent(swf: Swf, dev: Dev) -> None:
         log.until("the definitions can be read again")
         answers.append(sent("com.unknown"))
         ended = log.stop(signal.SIGTERM)
+    assert (too_early.status_code, too_early.json()["code"]) == (503, "unavailable")
     assert [one.status_code for one in answers] == [202, 503, 503, 200, 200]
     assert [one.json()["code"] for one in answers[1:3]] == ["definitions-unavailable"] * 2
     assert answers[1].headers["Retry-After"] == "5"

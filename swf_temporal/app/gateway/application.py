@@ -24,7 +24,6 @@ from swf_temporal.app.gateway.metrics import CONTENT_TYPE, Metrics
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import PATIENCE, Asked, TenantCatalogue
 from swf_temporal.app.http_settings import LOOPBACK, GatewaySettings
-from swf_temporal.errors import SwfError
 from swf_temporal.languages.catalogue import Catalogue
 
 _log = logging.getLogger("swf")
@@ -107,11 +106,8 @@ class Gateway:
                     return await endpoint.work(asked)
         except ClientDisconnect:
             return Response(status_code=400)
-        except (Refused, SwfError, TimeoutError) as error:
-            refusal = refusal_of(error)
-        except Exception:  # noqa: BLE001 - what nothing foresaw is logged, and not shown
-            _log.exception("a bug in swf-temporal: %s %s", request.method, _in_one_line(request.url.path))
-            refusal = Refused(500, "bug", "the gateway failed because of a bug, which its log describes")
+        except Exception as error:  # noqa: BLE001 - whatever it is gets an answer
+            refusal = _refusal_or_bug(error, request)
         who = request.client.host if request.client else "?"
         path = _in_one_line(request.url.path)
         _log.info(
@@ -157,6 +153,14 @@ class Gateway:
 
 
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+
+
+def _refusal_or_bug(error: Exception, request: Request) -> Refused:
+    try:
+        return refusal_of(error)
+    except Exception:  # noqa: BLE001 - what nothing foresaw is logged, and not shown
+        _log.exception("a bug in swf-temporal: %s %s", request.method, _in_one_line(request.url.path))
+        return Refused(500, "bug", "the gateway failed because of a bug, which its log describes")
 
 
 async def _livez(_: Request) -> Response:

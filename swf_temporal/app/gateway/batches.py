@@ -16,7 +16,7 @@ _AT_ONCE: Final = 16
 """The number of events of one batch that are sent at the same time."""
 
 Work: TypeAlias = Callable[[CloudEvent], Awaitable[Taken]]
-"""Sends an event; returns its answer. Raises SwfError and TimeoutError."""
+"""Sends an event; returns its answer. Raises SwfError and OSError, of which TimeoutError is one."""
 
 
 def event_facts(event: CloudEvent) -> EventFacts:
@@ -34,7 +34,7 @@ async def answered(event: CloudEvent, work: Work) -> Taken:
     try:
         async with asyncio.timeout(PATIENCE):
             return await work(event)
-    except (SwfError, TimeoutError) as error:
+    except (SwfError, OSError) as error:
         refusal = refusal_of(error)
         refusal.facts |= {"event": event_facts(event)}
         raise refusal from None

@@ -1,5 +1,6 @@
 """Rejected requests: as exceptions, and as the problem documents of RFC 9457 that clients get."""
 
+import errno
 import json
 import math
 from collections.abc import Mapping
@@ -63,6 +64,8 @@ def refusal_of(error: BaseException) -> Refused:
         return error
     if isinstance(error, TimeoutError):
         return unavailable("Temporal did not answer in time")
+    if isinstance(error, OSError) and error.errno in _NO_MORE_FILES:
+        return unavailable("the gateway cannot open more files at the moment")
     hint = _HINTS.get(type(error), getattr(error, "hint", None))
     for kind, (status, code) in _KINDS.items():
         if isinstance(error, kind):
@@ -107,6 +110,9 @@ _HINTS: Final[dict[type[BaseException], str]] = {
     DefinitionsUnavailable: "send the same again",
 }
 """What to do, where a command has other words for it."""
+
+_NO_MORE_FILES: Final = (errno.EMFILE, errno.ENFILE)
+"""What also prevents a module from being imported that is needed for the first time."""
 
 _TO_BE_REPEATED: Final = (429, 503)
 

@@ -27,6 +27,9 @@ def shortened_id(own: str, most: int = MAX_ID_BYTES) -> str:
     return f"{written[:_FRONT].decode(errors='ignore')}~{sha256(written).hexdigest()[:_DIGEST]}"
 
 
-def id_of_child(parent: str, child: str) -> str:
-    """Return the id of what the instance *parent* starts as its *child*."""
-    return shortened_id(f"{parent}/{child}", MAX_INSTANCE_ID_BYTES)
+def id_of_child(parent: str, run: str, child: str) -> str:
+    """Return the id of what the instance *parent* starts as its *child* in the run with the id *run*.
+
+    It holds the last part of that, which is random: later runs of the instance start others, while these may go on.
+    """
+    return shortened_id(f"{parent}/{run.rpartition('-')[2]}/{child}", MAX_INSTANCE_ID_BYTES)

@@ -219,7 +219,7 @@ class SimulationContext:
         events = [*execution.events, *self._early]
         self._early = []
         while True:
-            instance = Instance(instance_id, self.new_id(), self._threads[instance_id])
+            instance = Instance(instance_id, host.run_id, self._threads[instance_id])
             run = Run(program, host, data, instance, progress, limit)
             self._instances[instance_id] = (PLACE.get(), run)
             while events:

@@ -59,6 +59,7 @@ class SimulatedHost:
         self.context = context
         self.loop = loop
         self.instance_id = instance_id
+        self.run_id = context.new_id()
         self.source = source
         self.course = course
         self.budget = budget or Budget("", {})
@@ -191,7 +192,7 @@ class SimulatedHost:
 
     def _child(self, call: SubflowCall) -> tuple[str, Mapping[str, int]]:
         """Return the id of a sub-workflow, and how deep it is. Raises StepLimitExceeded where that is too deep."""
-        own_id = id_of_child(self.instance_id, call.id)
+        own_id = id_of_child(self.instance_id, self.run_id, call.id)
         if call.fire_and_forget:
             return own_id, {}
         self.budget.check_depth(Limits())

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
-from temporalio.common import RawValue
-from temporalio.exceptions import CancelledError, ChildWorkflowError
+from temporalio.common import RawValue, WorkflowIDReusePolicy
+from temporalio.exceptions import CancelledError, ChildWorkflowError, FailureError
 from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
 
 from swf_temporal.data import JSON
@@ -18,12 +18,14 @@ from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.joining import noticing
 from swf_temporal.temporal.call_facts import child_facts
-from swf_temporal.temporal.failures import fault_of_call, fault_of_child
+from swf_temporal.temporal.failures import fault_of_call, fault_of_child, fault_of_start
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.outlasting import OutlastingChildren
 from swf_temporal.temporal.records import Pin, Pinned, call_to_json, catalogue_of
 from swf_temporal.temporal.sizes import check_together
 
+REUSE: Final = WorkflowIDReusePolicy.TERMINATE_IF_RUNNING
+"""Only a run that the server takes back meets the ids of its children again: it ends them, and begins them anew."""
 _CLOSE_POLICIES: Final = {"terminate": ParentClosePolicy.TERMINATE, "abandon": ParentClosePolicy.ABANDON}
 
 
@@ -35,11 +37,13 @@ class Children:
         self._outgoing = outgoing
         self._budget = budget
         self._limits = limits
-        self._id: str | None = None
+        self._info = workflow.info()
+        # Each run of a cron schedule begins with the same ids, and leaves alone what the one before left behind.
+        self._reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE if self._info.cron_schedule else REUSE
         self._latest: tuple[Pin, Payload] | None = None
         """The pin of the sub-workflow that was begun last, and its payload."""
         self._ending_with_this: list[asyncio.Future[Any]] = []
-        self.outlasting = OutlastingChildren(pin.outlasting, self.id_of)
+        self.outlasting = OutlastingChildren(pin.outlasting)
 
     def are_to_end(self) -> bool:
         """Tell whether there are some that end with this execution, without being waited for."""
@@ -47,10 +51,8 @@ class Children:
         return bool(self._ending_with_this)
 
     def id_of(self, child: str) -> str:
-        """Return the workflow id of *child*, which is its id within this execution."""
-        if self._id is None:
-            self._id = workflow.info().workflow_id
-        return id_of_child(self._id, child)
+        """Return the workflow id of *child*, which is its id within this run: the same in all its executions."""
+        return id_of_child(self._info.workflow_id, self._info.first_execution_run_id, child)
 
     async def run(self, call: SubflowCall, thread: dict[str, str]) -> JSON:
         """Run the sub-workflow, whose variables are those of *thread*; return its output.
@@ -132,8 +134,7 @@ class Children:
         """Return the sub-workflow that makes *call* and nothing else, and its pin."""
         record = call_to_json(call, source)
         if call.outlast is not None:
-            info = workflow.info()
-            record["owner"] = {"id": info.workflow_id, "run": info.first_execution_run_id}
+            record["owner"] = {"id": self._info.workflow_id, "run": self._info.first_execution_run_id}
         pin = Pin(definitions=self._pin.definitions, call=record, semantics=self._pin.semantics)
         child = SubflowCall(
             id=call.id,
@@ -180,12 +181,13 @@ class Children:
                 args=[RawValue(data), RawValue(record)],
                 id=self.id_of(call.id),
                 execution_timeout=call.timeout,
+                id_reuse_policy=self._reuse,
                 parent_close_policy=policy,
                 cancellation_type=ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
                 **child_facts(call),
             )
-        except ChildWorkflowError as error:
-            raise fault_of_child(error, workflow_id) from None
+        except FailureError as error:
+            raise fault_of_start(error, workflow_id) from None
 
     def _written(self, pin: Pin) -> Payload:
         """Return the payload of *pin*; sub-workflows of the same kind are given the same."""

@@ -8,8 +8,10 @@ from temporalio.exceptions import (
     ApplicationError,
     CancelledError,
     ChildWorkflowError,
+    FailureError,
     RetryState,
     TimeoutType,
+    WorkflowAlreadyStartedError,
 )
 from temporalio.exceptions import (
     TimeoutError as EngineTimeout,
@@ -86,6 +88,14 @@ def fault_of_child(
         return subflow_fault(workflow_id, _carried(cause), state_word=state_word)
     what = type(cause).__name__ if cause else "failed"
     return SubflowFailed(f"sub-workflow {workflow_id!r}: {cause or error}", name=what)
+
+
+def fault_of_start(error: FailureError, name: str) -> WorkflowFault:
+    """Return the fault of a workflow of the type *name* that was not begun as a child."""
+    if isinstance(error, ChildWorkflowError):
+        return fault_of_child(error, name)
+    why = f"{error.workflow_id!r} is running already" if isinstance(error, WorkflowAlreadyStartedError) else str(error)
+    return SubflowFailed(f"workflow {name!r} was not started: {why}", name="NotStarted")
 
 
 def fault_of_call(error: ChildWorkflowError, action: str) -> WorkflowFault:

@@ -12,7 +12,7 @@ asks its child to cancel, and a run that ends asks those that no path has waited
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -27,12 +27,11 @@ from swf_temporal.runtime.joining import SuspendRequested
 from swf_temporal.temporal.call_facts import activity_facts
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.endings import ATTEMPT, POLICY, AwaitedRecord, EndingRecord, cause_of
-from swf_temporal.temporal.records import OutlastingRecord
 
 
 @dataclass(slots=True)
 class _Child:
-    record: OutlastingRecord
+    record: AwaitedRecord
     handle: "workflow.ChildWorkflowHandle[Any, Any] | None" = None
     """None for one that an earlier execution began."""
     looking: "asyncio.Future[EndingRecord] | None" = None
@@ -42,11 +41,10 @@ class _Child:
 class OutlastingChildren:
     """The children of a run that may outlast an execution."""
 
-    def __init__(self, records: Mapping[str, OutlastingRecord], id_of: Callable[[str], str]) -> None:
-        self._id_of = id_of
+    def __init__(self, records: Mapping[str, AwaitedRecord]) -> None:
         self._children = {call_id: _Child(record) for call_id, record in records.items()}
 
-    def to_json(self) -> dict[str, OutlastingRecord]:
+    def to_json(self) -> dict[str, AwaitedRecord]:
         """Return what the next execution has to know of those that are under way."""
         return {call_id: child.record for call_id, child in self._children.items()}
 
@@ -56,8 +54,8 @@ class OutlastingChildren:
 
     def begun(self, call_id: str, handle: "workflow.ChildWorkflowHandle[Any, Any]") -> None:
         """Take note of a child that is under way from now on."""
-        since = workflow.now().timestamp()
-        self._children[call_id] = _Child({"run": str(handle.first_execution_run_id), "since": since}, handle)
+        run, since = str(handle.first_execution_run_id), workflow.now().timestamp()
+        self._children[call_id] = _Child({"id": handle.id, "run": run, "since": since}, handle)
 
     async def result(self, call: FunctionCall | SubflowCall) -> JSON:
         """Return what the child of *call* returns. Raises ChildWorkflowError where it does not complete.
@@ -78,8 +76,8 @@ class OutlastingChildren:
     async def end(self) -> None:
         """Ask those to cancel that are under way: the run ends, and no path of it waited for them again."""
         children, self._children = self._children, {}
-        for call_id, child in children.items():
-            await self._cancel(call_id, child)
+        for child in children.values():
+            await self._cancel(child)
 
     async def _of_this(self, call: FunctionCall | SubflowCall, child: _Child) -> JSON:
         assert call.outlast is not None  # noqa: S101 - for the type checker
@@ -98,19 +96,18 @@ class OutlastingChildren:
         try:
             ending: EndingRecord = await call.outlast(looking)
         except asyncio.CancelledError:
-            await self._cancel(call.id, child)
+            await self._cancel(child)
             if isinstance(call, SubflowCall):
                 with suppress(ActivityError):
                     await self._look(call, {**child.record, "since": workflow.now().timestamp()})
             raise
         return self._output(call, child.record, ending)
 
-    def _look(self, call: FunctionCall | SubflowCall, record: OutlastingRecord) -> "asyncio.Future[EndingRecord]":
+    def _look(self, call: FunctionCall | SubflowCall, record: AwaitedRecord) -> "asyncio.Future[EndingRecord]":
         """Begin to wait for the end of a child that this execution did not begin."""
-        awaited: AwaitedRecord = {"id": self._id_of(call.id), "run": record["run"], "since": record["since"]}
         return workflow.start_activity(
             ENDING,
-            args=[awaited],
+            args=[record],
             result_type=EndingRecord,
             start_to_close_timeout=ATTEMPT,
             retry_policy=POLICY,
@@ -118,7 +115,7 @@ class OutlastingChildren:
             **activity_facts(call),
         )
 
-    async def _cancel(self, call_id: str, child: _Child) -> None:
+    async def _cancel(self, child: _Child) -> None:
         """Ask a child to cancel, and look no more whether it has ended."""
         if child.looking is not None:
             child.looking.cancel()
@@ -128,9 +125,9 @@ class OutlastingChildren:
             child.handle.cancel()
             return
         with suppress(FailureError):  # it has ended
-            await workflow.get_external_workflow_handle(self._id_of(call_id)).cancel()
+            await workflow.get_external_workflow_handle(child.record["id"]).cancel()
 
-    def _output(self, call: FunctionCall | SubflowCall, record: OutlastingRecord, ending: EndingRecord) -> JSON:
+    def _output(self, call: FunctionCall | SubflowCall, record: AwaitedRecord, ending: EndingRecord) -> JSON:
         """Return the output of a child that ended so. Raises ChildWorkflowError, as the engine does, without one."""
         cause = cause_of(ending)
         if cause is None:
@@ -138,7 +135,7 @@ class OutlastingChildren:
         error = ChildWorkflowError(
             "Child Workflow execution failed",
             namespace=workflow.info().namespace,
-            workflow_id=self._id_of(call.id),
+            workflow_id=record["id"],
             run_id=record["run"],
             workflow_type=call.function.name if isinstance(call, FunctionCall) else call.workflow_id,
             initiated_event_id=0,

@@ -8,16 +8,17 @@ from typing import Final
 
 from temporalio import workflow
 from temporalio.common import RawValue
-from temporalio.exceptions import ActivityError, CancelledError, ChildWorkflowError
+from temporalio.exceptions import ActivityError, CancelledError, FailureError
 from temporalio.workflow import ParentClosePolicy
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.routing.chains import HOPS, next_hops
 from swf_temporal.temporal import summaries
+from swf_temporal.temporal.children import REUSE
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT, DelayedRecord
 from swf_temporal.temporal.event_wishes import wishes
-from swf_temporal.temporal.failures import fault_of_activity, fault_of_child
+from swf_temporal.temporal.failures import fault_of_activity, fault_of_start
 from swf_temporal.temporal.instance_log import log_untaken_event
 from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.outgoing import Outgoing
@@ -82,11 +83,12 @@ class Publishing:
                 DELAYED_EVENT,
                 args=[RawValue(payload)],
                 id=self._id_of_child(f"event/{event.id}"),
+                id_reuse_policy=REUSE,
                 parent_close_policy=ParentClosePolicy.ABANDON,
                 static_summary=summaries.of_event(event.type),
             )
-        except ChildWorkflowError as error:
-            raise fault_of_child(error, DELAYED_EVENT) from None
+        except FailureError as error:
+            raise fault_of_start(error, DELAYED_EVENT) from None
 
 
 def with_origin(event: CloudEvent, hops: int) -> CloudEvent:

@@ -23,6 +23,7 @@ from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.run import Program
 from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.runtime.variables import Scope
+from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.formats import FIRST_FORMAT, check_format, check_number
 from swf_temporal.temporal.variables import RefRecord, ref_from_json, ref_to_json
 
@@ -68,15 +69,6 @@ class Pinned:
         return Pinned(record["text"], record["name"], record.get("sha256", ""))
 
 
-class OutlastingRecord(TypedDict):
-    """A child workflow that outlasts the execution which began it."""
-
-    run: str
-    """Its first execution."""
-    since: float
-    """When it was begun, as seconds of the epoch."""
-
-
 class PinRecord(TypedDict, total=False):
     """A Pin as it is stored: what says nothing is missing."""
 
@@ -90,7 +82,7 @@ class PinRecord(TypedDict, total=False):
     thread: dict[str, str]
     hops: int
     untaken: bool
-    outlasting: dict[str, OutlastingRecord]
+    outlasting: dict[str, AwaitedRecord]
     burst: bool
     semantics: int
     """That of the definitions; missing where it is the first."""
@@ -124,7 +116,7 @@ class Pin:
     """How many instances stand before this one in a chain that events have started."""
     untaken: bool = False
     """Whether the log has said that no sink takes an event of this run."""
-    outlasting: Mapping[str, OutlastingRecord] = field(default_factory=dict)
+    outlasting: Mapping[str, AwaitedRecord] = field(default_factory=dict)
     """The children that earlier executions began and this one waits for, by the ids of their calls."""
     burst: bool = False
     """Whether the execution before this one was left early because signals came fast."""

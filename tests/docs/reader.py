@@ -31,6 +31,7 @@ PLACEHOLDERS = (
         "TIME",
     ),  # 2020 is over: what is said of that year stays so
     (re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "RUN"),
+    (re.compile(r"(?<=/)[0-9a-f]{12}(?=/)"), "RUN"),
     (re.compile(r"(?<=[a-z]-)[0-9a-f]{8}\b"), "ID"),
     (re.compile(r"(?:127\.0\.0\.1|localhost):\d{4,5}"), "HOST:PORT"),
     (re.compile(r" --address HOST:PORT"), ""),  # the reader's server listens at the usual port, the test's elsewhere

@@ -7,18 +7,20 @@ from swf_temporal.runtime.ids import (
     shortened_id,
 )
 
+RUN = "01a2175a-4615-7603-993d-ada966d6325f"
+
 
 def test_an_id_that_fits_stays_as_it_is() -> None:
     """Ids that instances have had stay theirs; they are counted in bytes, as the server does."""
-    assert id_of_child("order-7", "Pay/charge#1") == "order-7/Pay/charge#1"
+    assert id_of_child("order-7", RUN, "Pay/charge#1") == "order-7/ada966d6325f/Pay/charge#1"
     longest = "é" * (MAX_ID_BYTES // 2)
     assert shortened_id(longest) == longest
 
 
 def test_what_is_too_long_keeps_its_front_and_stays_different() -> None:
     """A digest of all of it stands behind, so that what differs at the end alone differs still. It never changes."""
-    first, second = (id_of_child("order-7", "é" * 200 + f"#{number}") for number in (1, 2))
-    assert first == "order-7/" + "é" * 56 + "~47cfc83bb04c7ce2795f9f2e6d9189db"
+    first, second = (id_of_child("order-7", RUN, "é" * 200 + f"#{number}") for number in (1, 2))
+    assert first == "order-7/ada966d6325f/" + "é" * 49 + "~af63392155aeb7e037b8bd56d67fdc54"
     assert first != second
     assert first.partition("~")[0] == second.partition("~")[0]
 
@@ -27,7 +29,7 @@ def test_ids_of_any_nesting_fit() -> None:
     """There is room for further names behind a digest; no two levels have the same id."""
     ids = ["order-7"]
     for _ in range(200):
-        ids.append(id_of_child(ids[-1], "A state/with an action#1"))
+        ids.append(id_of_child(ids[-1], RUN, "A state/with an action#1"))
     assert max(len(one.encode()) for one in ids) <= MAX_INSTANCE_ID_BYTES
     assert len(set(ids)) == len(ids)
-    assert sum("~" in one.removesuffix("/A state/with an action#1") for one in ids[-5:]) == len(ids[-5:])
+    assert sum("~" in one.removesuffix("/ada966d6325f/A state/with an action#1") for one in ids[-5:]) == len(ids[-5:])

@@ -18,6 +18,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.performing import filled
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
@@ -176,6 +177,12 @@ async def events_of(handle: swf.Handle) -> list[Any]:
     """Return the events of an instance's history."""
     history: WorkflowHistory = await handle.fetch_history()
     return list(history.events)
+
+
+async def child_of(client: Client, parent: str, child: str) -> str:
+    """Return the id of the workflow that the running instance *parent*, or the latest, begins for *child*."""
+    described = await client.get_workflow_handle(parent).describe()
+    return id_of_child(parent, described.raw_description.workflow_execution_info.first_run_id, child)
 
 
 async def failed_task(handle: swf.Handle) -> str:

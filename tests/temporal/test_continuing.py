@@ -19,7 +19,7 @@ from swf_temporal.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.records import Pin, pinned
-from tests.temporal.conftest import PATIENCE, Bench, calling, define
+from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define
 from tests.temporal.suspending import SUSPEND_AFTER
 
 LOOP = (
@@ -162,7 +162,8 @@ async def test_children_that_nobody_waits_for_are_not_ended_by_the_way(bench: Be
     async def f(_: JSON) -> JSON:
         number = next(calls)
         if number == 10:
-            await bench.client.get_workflow_handle(f"{handle.id}/a/child#1").signal("go", {})
+            child_id = await child_of(bench.client, handle.id, "a/child#1")
+            await bench.client.get_workflow_handle(child_id).signal("go", {})
             await worked.wait()
         return {"n": number}
 

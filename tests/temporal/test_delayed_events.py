@@ -1,6 +1,7 @@
 """An event with a delay is a workflow of its own on a real server: it outlives its instance, and can be taken back."""
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -29,7 +30,7 @@ async def only_event(running: Running, workflow_id: str) -> Any:
             found = [one async for one in running.bench.client.list_workflows(query)]
             if found:
                 [begun] = found
-                assert begun.id.startswith(f"{workflow_id}/event/")
+                assert re.fullmatch(f"{workflow_id}/[0-9a-f]{{12}}/event/.*", begun.id)
                 return running.bench.client.get_workflow_handle(begun.id)
             await asyncio.sleep(0.05)
 

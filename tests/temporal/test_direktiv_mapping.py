@@ -15,7 +15,7 @@ from swf_temporal.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.server import find_program
-from tests.temporal.conftest import Bench, events_of
+from tests.temporal.conftest import Bench, child_of, events_of
 
 pytestmark = pytest.mark.temporal
 
@@ -85,6 +85,7 @@ async def test_the_history_has_the_words_of_the_workflow(bench: Bench) -> None:
         await handle.signal("event", {"specversion": "1.0", "id": "1", "type": "paid", "source": "bank", "data": 5})
         await handle.result()
         events = await events_of(handle)
+        child = await child_of(bench.client, handle.id, "send/0/ship#1")
 
     assert [(one.activity_type.name, one.activity_id) for one in _calls(events)] == [
         ("stock", "look-up/action/stock#1"),
@@ -102,9 +103,7 @@ async def test_the_history_has_the_words_of_the_workflow(bench: Bench) -> None:
         "sleep: pause",
         "timeout: send",
     ]
-    assert [(one.workflow_type.name, one.workflow_id) for one in _children(events)] == [
-        ("/told-ship", "direktiv-told/send/0/ship#1")
-    ]
+    assert [(one.workflow_type.name, one.workflow_id) for one in _children(events)] == [("/told-ship", child)]
 
 
 async def test_a_delay_that_ended_while_no_worker_was_there(bench: Bench) -> None:
@@ -178,7 +177,7 @@ async def test_a_subflow_that_is_cancelled_by_itself_can_be_caught(bench: Bench)
     }
     async with bench.worker(load(catching), load(waiting)) as worker:
         handle = await worker.start({})
-        child = bench.client.get_workflow_handle(f"{handle.id}/call/action/slow#1")
+        child = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, "call/action/slow#1"))
         async with asyncio.timeout(30):
             while not await _is_there(child):
                 await asyncio.sleep(0.02)

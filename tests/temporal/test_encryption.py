@@ -22,7 +22,7 @@ from swf_temporal.temporal.converter import CONVERTER, converter_of
 from swf_temporal.temporal.workflow import Interpreter
 from tests.sampling import sample
 from tests.temporal import test_outlasting as outlasting
-from tests.temporal.conftest import Bench, calling, define, events_of, listed
+from tests.temporal.conftest import Bench, calling, child_of, define, events_of, listed
 
 pytestmark = pytest.mark.temporal
 
@@ -136,7 +136,8 @@ async def test_what_outlasts_an_execution_is_encrypted(bench: Bench, action: dic
         handle = await worker.start({}, suspend_after=outlasting.EVERY)
         assert await asyncio.wait_for(swf.result(handle), 60) == {"left": 0, "card": CARD}
     executions = await outlasting.histories(bench, handle)
-    child = await bench.client.get_workflow_handle(f"{handle.id}/both/long/long#1").fetch_history()
+    child_id = await child_of(bench.client, handle.id, "both/long/long#1")
+    child = await bench.client.get_workflow_handle(child_id).fetch_history()
 
     assert len(executions) > 1
     for history in (*executions, child):

@@ -30,7 +30,7 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, Running, Scripted, events_of
+from tests.temporal.conftest import Bench, Running, Scripted, child_of, events_of
 
 TICK = 0.002
 """In seconds: how far the clocks of the server and of this process may be apart."""
@@ -475,7 +475,7 @@ async def test_a_long_series_of_attempts_at_a_long_running_call_does_too() -> No
     async with local_server(extra=often) as server, running(Bench(server), shop, "work", "x", **parts) as worker:
         handle = await worker.start({})
         assert await asyncio.wait_for(swf.result(handle), 60) == "x"
-        child = server.client.get_workflow_handle(f"{handle.id}/Call/f#1")
+        child = server.client.get_workflow_handle(await child_of(server.client, handle.id, "Call/f#1"))
         history = await child.fetch_history()
         executions = [one.run_id async for one in server.client.list_workflows(f"WorkflowId = '{child.id}'")]
 

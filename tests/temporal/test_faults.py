@@ -11,7 +11,7 @@ from temporalio.client import WorkflowExecutionStatus
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import Bench, calling, define, events_of
+from tests.temporal.conftest import Bench, calling, child_of, define, events_of
 
 
 def failing(times: int, **facts: Any) -> Any:
@@ -294,7 +294,8 @@ async def test_an_async_sub_workflow_ends_with_its_parent(bench: Bench) -> None:
     async with bench.worker(parent, *children) as worker:
         handle = await worker.start()
         await handle.result()
-        ends, goes_on = (bench.client.get_workflow_handle(f"{handle.id}/a/{name}#1") for name in ("ends", "goes-on"))
+        ids = [await child_of(bench.client, handle.id, f"a/{name}#1") for name in ("ends", "goes-on")]
+        ends, goes_on = (bench.client.get_workflow_handle(child) for child in ids)
         async with asyncio.timeout(30):
             while (await ends.describe()).status == WorkflowExecutionStatus.RUNNING:
                 await asyncio.sleep(0.02)

@@ -10,7 +10,7 @@ from temporalio.common import Priority
 
 from swf_temporal.loading import load
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import Bench, calling, define, events_of
+from tests.temporal.conftest import Bench, calling, child_of, define, events_of
 
 
 async def test_workflow_type_is_the_definition_id(bench: Bench) -> None:
@@ -65,11 +65,11 @@ async def test_a_call_has_the_priority_of_its_function(bench: Bench) -> None:
             priority=Priority(priority_key=PRIORITY_OF_THE_RUN),
         )
         await handle.result()
-        alone = bench.client.get_workflow_handle("priorities-1/Ship/urgent#2")
+        alone = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, "Ship/urgent#2"))
         await alone.result()
         found = [
             await _priorities(bench.client.get_workflow_handle(id_))
-            for id_ in (handle.id, alone.id, "priorities-1/Ship/shipping#1")
+            for id_ in (handle.id, alone.id, await child_of(bench.client, handle.id, "Ship/shipping#1"))
         ]
 
     assert found == [
@@ -116,7 +116,8 @@ async def test_sub_workflow_is_a_child_of_the_definitions_name(bench: Bench) -> 
 
     attributes = started[0].start_child_workflow_execution_initiated_event_attributes
     assert attributes.workflow_type.name == "shipping"
-    assert attributes.workflow_id == f"{handle.id}/Ship/shipping#1"
+    run = str(handle.first_execution_run_id).rpartition("-")[2]
+    assert attributes.workflow_id == f"{handle.id}/{run}/Ship/shipping#1"
 
 
 async def test_a_sub_workflow_carries_the_definitions_that_it_may_need(bench: Bench) -> None:
@@ -128,8 +129,9 @@ async def test_a_sub_workflow_carries_the_definitions_that_it_may_need(bench: Be
     async with bench.worker(*definitions) as worker:
         handle = await worker.start({})
         assert await handle.result() == {"x": 1}
-        child = f"{handle.id}/Ship/part#1"
-        for id_, carried in ((child, ["a-part", "part"]), (f"{child}/Part/a-part#1", ["a-part"])):
+        child = await child_of(bench.client, handle.id, "Ship/part#1")
+        grandchild = await child_of(bench.client, child, "Part/a-part#1")
+        for id_, carried in ((child, ["a-part", "part"]), (grandchild, ["a-part"])):
             begun = (await events_of(bench.client.get_workflow_handle(id_)))[0]
             _, record = begun.workflow_execution_started_event_attributes.input.payloads
             found = sorted(json.loads(one["text"])["id"] for one in json.loads(record.data)["definitions"])

@@ -30,9 +30,10 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import single_calls
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.records import OutlastingRecord, Pin, pinned
+from swf_temporal.temporal.endings import AwaitedRecord
+from swf_temporal.temporal.records import Pin, pinned
 from tests.sampling import sample
-from tests.temporal.conftest import Bench, Running, calling, define
+from tests.temporal.conftest import Bench, Running, calling, child_of, define
 from tests.temporal.suspending import Suspending
 
 STEPS = 20
@@ -224,7 +225,7 @@ async def told(bench: Bench, action: dict[str, Any], how: str, suspend_after: in
             return await fails()
         if how == "timed out":
             return await never()
-        child = bench.client.get_workflow_handle(f"{ids[0]}/both/long/long#1")
+        child = bench.client.get_workflow_handle(await child_of(bench.client, ids[0], "both/long/long#1"))
         await (child.cancel() if how == "cancelled" else child.terminate("it is no use"))
         return await never()
 
@@ -259,7 +260,7 @@ async def test_the_status_names_it(bench: Bench, action: dict[str, Any]) -> None
     async with serving(bench, functions, beside(action), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
-        child = f"{handle.id}/both/long/long#1"
+        child = await child_of(bench.client, handle.id, "both/long/long#1")
         family: list[str] = []
         async with asyncio.timeout(30):
             # An execution that has just begun names it once it has looked for its end for the first time.
@@ -282,7 +283,7 @@ async def test_a_run_that_is_cancelled_cancels_it(bench: Bench, action: dict[str
         await bench.client.get_workflow_handle(handle.id).cancel()
         with pytest.raises(swf.RunEnded, match="cancelled"):
             await asyncio.wait_for(swf.result(handle), 60)
-        status = await status_of(bench, f"{handle.id}/both/long/long#1")
+        status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
 
     assert status is WorkflowExecutionStatus.CANCELED
 
@@ -296,7 +297,7 @@ async def test_its_time_goes_on_while_its_run_continues_as_new(bench: Bench, act
         await crossed(bench, handle)
         with pytest.raises(swf.RunEnded, match="TimedOut: action 'long' took longer than it may") as failed:
             await asyncio.wait_for(swf.result(handle), 60)
-        status = await status_of(bench, f"{handle.id}/both/long/long#1")
+        status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
 
     assert failed.value.name == "TimedOut"
     assert status is (WorkflowExecutionStatus.CANCELED if action is SUBFLOW else WorkflowExecutionStatus.FAILED)
@@ -309,7 +310,7 @@ async def test_it_is_given_up_when_another_branch_completes_the_state(bench: Ben
     async with bench.worker(beside(CALL, state=first), **functions.all) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         output = await asyncio.wait_for(swf.result(handle), 60)
-        status = await status_of(bench, f"{handle.id}/both/long/long#1")
+        status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
 
     assert output == {"left": 0}
     assert status is WorkflowExecutionStatus.CANCELED
@@ -343,9 +344,10 @@ async def test_a_call_ends_with_a_run_that_was_terminated(bench: Bench, monkeypa
     async with bench.worker(beside(CALL), **functions.all) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
-        assert await status_of(bench, f"{handle.id}/both/long/long#1", now=True) is WorkflowExecutionStatus.RUNNING
+        child = await child_of(bench.client, handle.id, "both/long/long#1")
+        assert await status_of(bench, child, now=True) is WorkflowExecutionStatus.RUNNING
         await bench.client.get_workflow_handle(handle.id).terminate("it is no use")
-        status = await status_of(bench, f"{handle.id}/both/long/long#1")
+        status = await status_of(bench, child)
 
     assert status is WorkflowExecutionStatus.FAILED
 
@@ -447,15 +449,14 @@ async def test_a_run_that_ends_leaves_nothing_that_an_earlier_execution_began(be
     )  # fmt: skip
     definition = define({"name": "end", "type": "inject", "data": {}, "end": end})
     last = define({"name": "last", "type": "inject", "data": {}}, id="last")
-    left_id = f"left-{end is True}"
     async with bench.worker(definition, waits, last) as worker:
-        child = await worker.start({}, definition=1, workflow_id=f"{left_id}/both/long#1")
+        child = await worker.start({}, definition=1)
         await worker.awaiting(child, "never")
-        left: OutlastingRecord = {"run": str(child.first_execution_run_id), "since": 0.0}
-        gone: OutlastingRecord = {"run": "another", "since": 0.0}
+        left: AwaitedRecord = {"id": child.id, "run": str(child.first_execution_run_id), "since": 0.0}
+        gone: AwaitedRecord = {"id": "gone", "run": "another", "since": 0.0}
         pin = Pin(pinned([definition, last]), definition.version, outlasting={"both/long#1": left, "both/long#2": gone})
         handle = await bench.client.start_workflow(
-            definition.id, args=[{}, pin.to_json()], id=left_id, task_queue=worker.queue
+            definition.id, args=[{}, pin.to_json()], id=f"left-{end is True}", task_queue=worker.queue
         )
         assert await asyncio.wait_for(swf.result(handle), 60) == {}
         status = await status_of(bench, child.id)

@@ -16,7 +16,7 @@ from swf_temporal.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.server import local_server
 from tests.processes import ending_with_us
-from tests.temporal.conftest import Bench
+from tests.temporal.conftest import Bench, child_of
 from tests.temporal.test_outlasting import histories
 
 EVERY = 60
@@ -162,7 +162,8 @@ async def test_a_worker_that_is_killed_after_its_run_continued(tmp_path: Path) -
             await noted(tmp_path, f"step {STEPS}")
             other.over.set()
             (tmp_path / "over").touch()
-            await swf.send_event(server.client, "parent-1/all/a sub-workflow/sub#1", ENOUGH)
+            child = await child_of(server.client, handle.id, "all/a sub-workflow/sub#1")
+            await swf.send_event(server.client, child, ENOUGH)
             output = await asyncio.wait_for(swf.result(handle), 60)
             after = len(await histories(Bench(server), handle))
             executions = Counter([one.id async for one in server.client.list_workflows()])

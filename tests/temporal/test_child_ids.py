@@ -1,0 +1,172 @@
+"""Do the workflows that a run starts meet those of another run of the same id, or of the part that a reset gave up?"""
+
+import asyncio
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import EventType
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
+from temporalio.client import WorkflowExecutionStatus
+from temporalio.common import WorkflowIDReusePolicy
+from temporalio.worker import (
+    Interceptor,
+    StartChildWorkflowInput,
+    WorkflowInboundInterceptor,
+    WorkflowOutboundInterceptor,
+)
+
+from swf_temporal.data import JSON
+from swf_temporal.languages.port import Definition
+from swf_temporal.temporal import client as swf
+from tests.temporal.conftest import PATIENCE, Bench, child_of, define, events_of
+
+SUBFLOW = {"name": "kid", "subFlowRef": "kid"}
+LEFT = {"name": "kid", "subFlowRef": {"workflowId": "kid", "invoke": "async", "onParentComplete": "continue"}}
+CALL = {"name": "kid", "functionRef": "kid"}
+
+KID = define(
+    {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
+    events=[{"name": "go", "type": "go", "source": "x"}], id="kid",
+)  # fmt: skip
+
+
+def parent(action: dict[str, Any], workflow_id: str = "parent", **rest: Any) -> Definition:
+    """Return a workflow with that action, whose function is long-running."""
+    kid = {"name": "kid", "type": "custom", "operation": "kid", "metadata": {"longRunning": "true"}}
+    state = {"name": "a", "type": "operation", "actions": [action], **rest}
+    return define(state, functions=(kid,), errors=[{"name": "any", "code": "*"}], id=workflow_id)
+
+
+async def until_there(bench: Bench, handle: swf.Handle) -> str:
+    """Wait until the run has begun its child; return the id of that."""
+    async with asyncio.timeout(30):
+        while True:
+            for event in await events_of(handle):
+                if event.event_type == EventType.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED:
+                    return await child_of(bench.client, handle.id, "a/kid#1")
+            await asyncio.sleep(0.02)
+
+
+async def test_a_run_of_the_same_id_starts_children_of_its_own(bench: Bench) -> None:
+    """While a sub-workflow that the run before left alone goes on."""
+    async with bench.worker(parent(LEFT), KID) as worker:
+        children = []
+        for _ in range(2):
+            handle = await worker.start({}, workflow_id="again")
+            assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {}
+            children.append(bench.client.get_workflow_handle(await child_of(bench.client, "again", "a/kid#1")))
+        statuses = [(await child.describe()).status for child in children]
+        for child in children:
+            await child.terminate()
+
+    assert statuses == [WorkflowExecutionStatus.RUNNING] * 2
+
+
+async def test_a_run_may_begin_at_once_after_one_that_was_terminated_in_a_long_running_call(bench: Bench) -> None:
+    """The workflow of that call sees some time later that nothing waits for it."""
+    first, ended = asyncio.Event(), asyncio.Event()
+
+    async def kid(_: JSON) -> JSON:
+        if not first.is_set():
+            first.set()
+            await ended.wait()
+        return {"done": True}
+
+    async with bench.worker(parent(CALL), kid=kid) as worker:
+        handle = await worker.start({}, workflow_id="at-once")
+        await asyncio.wait_for(first.wait(), 30)
+        await handle.terminate()
+        again = await worker.start({}, workflow_id="at-once")
+        assert await asyncio.wait_for(swf.result(again), PATIENCE) == {"done": True}
+        ended.set()
+
+
+@pytest.mark.parametrize("action", [SUBFLOW, LEFT, CALL], ids=["sub-workflow", "left alone", "long-running call"])
+async def test_a_run_that_was_reset_ends_the_child_of_before_and_starts_it_anew(
+    bench: Bench, action: dict[str, Any]
+) -> None:
+    """Where the server is told to go back to before it: there is one at any time."""
+    calls: list[asyncio.Event] = []
+
+    async def kid(_: JSON) -> JSON:
+        calls.append(asyncio.Event())
+        await calls[-1].wait()
+        return {"done": len(calls)}
+
+    async with bench.worker(parent(action), KID, kid=kid) as worker:
+        handle = await worker.start({})
+        child = bench.client.get_workflow_handle(await until_there(bench, handle))
+        before = await child.describe()
+        again = await reset(bench, handle)
+        status: WorkflowExecutionStatus | None = WorkflowExecutionStatus.RUNNING
+        async with asyncio.timeout(30):
+            while status is WorkflowExecutionStatus.RUNNING:
+                status = (await bench.client.get_workflow_handle(child.id, run_id=before.run_id).describe()).status
+                await asyncio.sleep(0.02)
+            if action is CALL:
+                while len(calls) < 2:
+                    await asyncio.sleep(0.02)
+        if action is CALL:
+            for call in calls:
+                call.set()
+        else:
+            await worker.awaiting(child, "go")
+            await child.signal("go", {})
+        output = await asyncio.wait_for(swf.result(again), PATIENCE)
+
+    assert status is WorkflowExecutionStatus.TERMINATED
+    assert output == ({"done": 2} if action is CALL else {})
+
+
+async def reset(bench: Bench, handle: swf.Handle) -> swf.Handle:
+    """Let the server take the run back to its first workflow task."""
+    completed = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
+    first = next(event.event_id for event in await events_of(handle) if event.event_type == completed)
+    execution = WorkflowExecution(workflow_id=handle.id, run_id=str(handle.first_execution_run_id))
+    request = ResetWorkflowExecutionRequest(
+        namespace=bench.client.namespace,
+        workflow_execution=execution,
+        reason="once more",
+        workflow_task_finish_event_id=first,
+        request_id=str(uuid4()),
+    )
+    answer = await bench.client.workflow_service.reset_workflow_execution(request)
+    return bench.client.get_workflow_handle(handle.id, run_id=answer.run_id)
+
+
+class SameId(Interceptor):
+    """Gives every child workflow the same id, as another client may, and ends none that has it."""
+
+    class _Outbound(WorkflowOutboundInterceptor):
+        async def start_child_workflow(self, input: StartChildWorkflowInput) -> Any:  # noqa: A002 - the SDK's name
+            input.id, input.id_reuse_policy = "taken", WorkflowIDReusePolicy.ALLOW_DUPLICATE
+            return await super().start_child_workflow(input)
+
+    class _Inbound(WorkflowInboundInterceptor):
+        def init(self, outbound: WorkflowOutboundInterceptor) -> None:
+            super().init(SameId._Outbound(outbound))
+
+    def workflow_interceptor_class(self, _: Any) -> type[WorkflowInboundInterceptor]:
+        """Return what stands between workflows and the SDK."""
+        return self._Inbound
+
+
+@pytest.mark.parametrize("action", [SUBFLOW, CALL], ids=["sub-workflow", "long-running call"])
+async def test_a_child_that_the_server_does_not_start_is_a_fault_of_its_action(
+    bench: Bench, action: dict[str, Any]
+) -> None:
+    """It says which state and action it belongs to, and `onErrors` may catch it."""
+    definitions = parent(action), parent(action, "catching", onErrors=[{"errorRef": "any", "end": True}]), KID
+    async with bench.worker(*definitions, interceptors=[SameId()], kid={}) as worker:
+        other = await worker.start({}, definition=2, workflow_id="taken")
+        failure = await worker.failure({})
+        output = await worker.run({}, definition=1)
+        await other.terminate()
+
+    fault = failure.fault
+    assert fault is not None
+    assert (fault.name, fault.state, fault.action) == ("NotStarted", "a", "kid")
+    assert fault.message == "workflow 'kid' was not started: 'taken' is running already"
+    assert output == {}

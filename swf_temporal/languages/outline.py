@@ -122,11 +122,6 @@ class Part:
     """What else is written, for programs."""
 
     @property
-    def leads_to(self) -> tuple[str, ...]:
-        """The paths of the parts that may come next."""
-        return tuple(dict.fromkeys(way.to for way in self.ways if way.to is not None))
-
-    @property
     def ends(self) -> bool:
         """Whether the workflow, or the scope that it stands in, may end with it."""
         return any(way.to is None for way in self.ways)

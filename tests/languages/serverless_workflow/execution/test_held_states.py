@@ -128,4 +128,4 @@ def test_descriptions_show_held_states_below_what_holds_them() -> None:
     parts = ServerlessWorkflowDefinition(LANGUAGE, holding(PARALLEL)).outline.parts
     left = parts[0].parts[0]
     assert [part.path for part in left.parts] == ["Ship/left/Rest", "Ship/left/Pack", "Ship/left/Sum"]
-    assert left.parts[0].leads_to == ("Ship/left/Pack",)
+    assert [way.to for way in left.parts[0].ways] == ["Ship/left/Pack"]

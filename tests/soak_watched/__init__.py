@@ -1,0 +1,1 @@
+"""Runs that work long, watched by queries all the time, whose workers are killed."""

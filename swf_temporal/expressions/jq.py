@@ -9,7 +9,9 @@ A result leaves jq as JSON text, since jq's Python package rounds large integers
 import json
 import re
 from collections.abc import Collection
-from functools import cache, lru_cache
+from functools import cache
+from hashlib import blake2b
+from typing import Final
 
 from swf_temporal.accounting import current_account
 from swf_temporal.data import JSON
@@ -45,6 +47,10 @@ _LOOPS = frozenset({"range", "repeat", "while", "until", "recurse", "combination
 """What makes an expression take long that has little data."""
 _BINDING_WORDS = frozenset({"as", "def", "label"})
 _COMPLAINT = re.compile(r"jq: error: (?P<what>.*?)(?: at <top-level>, line (?P<line>\d+), column (?P<column>\d+))?:?$")
+_MAX_COMPILED: Final = 1 << 16
+"""Programs that are known to compile or not: more than one definition has, so that reading it can be interrupted."""
+_compiled: dict[bytes, str | None] = {}
+"""jq's complaint, if any, about a program, by its digest."""
 _SYMBOL = re.compile(r"[A-Z_]{4,}")
 _SYMBOLS = {
     "INVALID_CHARACTER": "character",
@@ -166,9 +172,20 @@ def _program(text: str, given: Collection[str], result: str, former: str) -> str
     return f"{bound}{{}} as $ENV | .[0] | {_NEUTRALISED} {former}{now}{result.replace('.', inner, 1)} | tojson"
 
 
-@lru_cache(maxsize=4096)
 def _compile(program: str) -> str | None:
     """Return jq's complaint about a program, or None."""
+    key = blake2b(program.encode(errors="surrogatepass"), digest_size=16).digest()
+    try:
+        return _compiled[key]
+    except KeyError:
+        complaint = _complaint(program)
+    if len(_compiled) >= _MAX_COMPILED:
+        _compiled.clear()
+    _compiled[key] = complaint
+    return complaint
+
+
+def _complaint(program: str) -> str | None:
     try:
         answer = guard().run(program, None)
     except ExpressionLimitExceeded:
@@ -176,11 +193,11 @@ def _compile(program: str) -> str | None:
         raise TooLargeToCompile("the expression is too large to compile") from None
     except UnicodeEncodeError:
         return "jq: error: the expression holds half of a surrogate pair"
-    return answer.text if answer.status == NOT_COMPILED else None
+    return answer.text.partition("\n")[0] if answer.status == NOT_COMPILED else None
 
 
 def _bad_expression(complaint: str, text: str) -> BadExpression:
-    match = _COMPLAINT.match(complaint.partition("\n")[0])
+    match = _COMPLAINT.match(complaint)
     if match is None:
         return BadExpression(complaint)
     what = _SYMBOL.sub(lambda symbol: _SYMBOLS.get(symbol[0], symbol[0]), match["what"].partition(", expecting")[0])

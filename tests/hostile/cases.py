@@ -350,6 +350,14 @@ def _sums() -> Iterator[Case]:
     yield case(
         "60 different conditions", lambda: (flow(switch([f"{SLOW.format(300_000 + n)} < 0" for n in range(60)])), {})
     )
+    yield case(
+        "6,000 different expressions",
+        lambda: (
+            flow(*(put({}, f"S{n}", stateDataFilter={"output": f"${{ [{n}] | add }}"}) for n in range(6_000))),
+            {},
+        ),
+        sampled=True,
+    )
     yield case("ten slow actions", lambda: (flow(computing(*[half] * 10, into=".o"), functions=SAME), {}), sampled=True)
     yield case(
         "ten in one template",

@@ -35,7 +35,8 @@ def worker_of(contender: str, client: Client, service: str) -> Worker:
         for work in WORK:  # as `swf worker` does before it asks for work
             load(work.definition(service), name=work.name)
         tune_gc()
-        calls = Calls({"answer": answer}, settings=Settings(functions={POST: Options(base_url=service)}))
+        options = {POST: Options(base_url=service)} if service else {}
+        calls = Calls({"answer": answer}, settings=Settings(functions=options))
         return make_worker(client, Catalogue(), calls, Sinks(), task_queue=contender)
     capacity, asking = Capacity(), Asking()
     return Worker(

@@ -15,7 +15,7 @@ What does not fit into one payload cannot be carried over: the run then goes on 
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Final
 
 from temporalio import workflow
 
@@ -63,67 +63,31 @@ TRY_AGAIN: Final = 2_000
 """After how many further events a run is to continue as new that could not be carried over."""
 
 
-class Burst(NamedTuple):
-    """How fast signals come so that an execution continues as new early."""
+MAX_SIGNALS: Final = 1_000
+"""How many signals an execution may get that should not continue as new.
 
-    signals: int
-    shortest: float
-    longest: float
-    """Seconds within which so many signals come."""
-
-
-BURST: Final = Burst(500, 1.0, 5.0)
-"""Faster ones gain nothing: to be short enough, an execution would have to leave all the time."""
-LASTING_BURST: Final = BURST._replace(shortest=0.0)
-"""The same in the execution after: those that were sent meanwhile come faster than usual."""
-
-
-class SignalRate:
-    """Whether one execution gets signals so fast that its history must be short.
-
-    It must be so well before the server suggests to continue as new. A server that has more than a hundred signals to
-    hand over while a workflow task is in progress fails the task, and the worker replays the execution. That takes the
-    longer the longer its history is, and once it takes so long that another hundred signals come, no task ends any more
-    until the server refuses signals. So a worker that is restarted, or stands still for a moment, must be able to
-    replay the execution in the time of a hundred signals.
-    """
-
-    def __init__(self, burst: Burst) -> None:
-        self.is_high = False
-        self._burst = burst
-        self._count = 0
-        self._since = 0.0
-
-    def note(self, now: float) -> None:
-        """Count a signal that comes *now*, in seconds of the epoch."""
-        if self._count == 0:
-            self._since = now
-        self._count += 1
-        if self._count == self._burst.signals:
-            self.is_high = self.is_high or self._burst.shortest <= now - self._since <= self._burst.longest
-            self._count = 0
+A server that has more than a hundred signals to hand over while a workflow task is in progress fails the task, and the
+worker replays the execution. That takes the longer the longer its history is, and once it takes so long that another
+hundred signals come, no task ends any more until the server refuses signals. So a worker that is restarted, or stands
+still for a moment, must be able to replay the execution in the time of a hundred signals.
+"""
 
 
 class LengthCheck:
     """Looks at how long one execution is."""
 
-    def __init__(self, is_long: Callable[[], bool], words: Callable[[], Words], *, was_in_burst: bool = False) -> None:
+    def __init__(self, is_long: Callable[[], bool], words: Callable[[], Words]) -> None:
         """Look at an execution of which *is_long* tells whether it should continue as new.
 
-        *words* gives those of its definition's language. The execution before it *was_in_burst*.
+        *words* gives those of its definition's language.
         """
         self._is_long = is_long
         self._words = words
         self._stepped_at: datetime | None = None
         self._came_at: datetime | None = None
-        self._signals = SignalRate(LASTING_BURST if was_in_burst else BURST)
+        self._signals = 0
         self._again_from: int | None = None
         """From how many events on a run is looked at again that could not be carried over."""
-
-    @property
-    def is_in_burst(self) -> bool:
-        """Whether signals come so fast that the execution is to be short."""
-        return self._signals.is_high
 
     def at_step(self, run: Run, host: TemporalHost, at: datetime) -> None:
         """Suspend *run*, which takes a step *at* this time of *host*, if it should continue as new.
@@ -136,9 +100,9 @@ class LengthCheck:
             if self._is_due() and self._can_leave(run, host):
                 run.suspend()
 
-    def at_signal(self, now: float) -> None:
-        """Count a signal that comes *now*, in seconds of the epoch."""
-        self._signals.note(now)
+    def at_signal(self) -> None:
+        """Count a signal."""
+        self._signals += 1
 
     def at_event(self, run: Run, host: TemporalHost) -> None:
         """Suspend *run*, which keeps an event that has come, if it should continue as new.
@@ -182,7 +146,7 @@ class LengthCheck:
         self._again_from = length + TRY_AGAIN
 
     def _is_due(self) -> bool:
-        if not self._is_long() and not self.is_in_burst:
+        if self._signals < MAX_SIGNALS and not self._is_long():
             return False
         if self._again_from is None:
             return True

@@ -83,7 +83,6 @@ class PinRecord(TypedDict, total=False):
     hops: int
     untaken: bool
     outlasting: dict[str, AwaitedRecord]
-    burst: bool
     semantics: int
     """That of the definitions; missing where it is the first."""
     format: int
@@ -118,8 +117,6 @@ class Pin:
     """Whether the log has said that no sink takes an event of this run."""
     outlasting: Mapping[str, AwaitedRecord] = field(default_factory=dict)
     """The children that earlier executions began and this one waits for, by the ids of their calls."""
-    burst: bool = False
-    """Whether the execution before this one was left early because signals came fast."""
     semantics: int = field(default_factory=lambda: SEMANTICS)
     """The semantics number of the run: that of the client, or of the worker, that it has its definitions from."""
     format: int = FIRST_FORMAT
@@ -142,7 +139,6 @@ class Pin:
             "hops": self.hops or None,
             "untaken": self.untaken or None,
             "outlasting": dict(self.outlasting),
-            "burst": self.burst or None,
             "semantics": self.semantics if self.definitions and self.semantics != FIRST_SEMANTICS else None,
             "format": None if self.format == FIRST_FORMAT else self.format,
         }
@@ -175,7 +171,6 @@ class Pin:
             hops=record.get("hops", 0),
             untaken=record.get("untaken", False),
             outlasting=dict(record.get("outlasting", {})),
-            burst=record.get("burst", False),
             semantics=semantics,
             format=number,
             others={key: value for key, value in record.items() if key not in _KNOWN},

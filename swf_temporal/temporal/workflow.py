@@ -87,7 +87,6 @@ class Interpreter:
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
         self._info = workflow.info()
-        self._clock = (loop := asyncio.get_running_loop()).time  # looked up once, which takes longer than most here
         self._data, self._pin, self._wrong = read_input(args)
         self._parts = [arg.payload for arg in args[2:]]
         self._signals: list[tuple[str, JSON]] = []
@@ -96,10 +95,10 @@ class Interpreter:
         self._host: TemporalHost | None = None
         self._subscriptions: Subscriptions | None = None
         self._lifecycle = Lifecycle()
-        self._length = LengthCheck(self.is_long, self._words, was_in_burst=self._pin.burst)
+        self._length = LengthCheck(self.is_long, self._words)
         self._given_up: HistoryTooLong | None = None
         self._main: asyncio.Task[Any] | None = None
-        self._shown = LatestEntry(self._show, loop)
+        self._shown = LatestEntry(self._show, asyncio.get_running_loop())
         is_call, is_continued = self._pin.call is not None, self._pin.progress is not None
         self._log = InstanceLog(self._info, is_call=is_call, is_continued=is_continued)
 
@@ -135,7 +134,7 @@ class Interpreter:
         """Take in an event: `event` carries a CloudEvent, a signal named after an event definition its data."""
         if name == PROBE:
             return
-        self._length.at_signal(self._clock())
+        self._length.at_signal()
         try:
             value = value_of(args[0]) if args else None
         except UNREADABLE as error:
@@ -253,7 +252,7 @@ class Interpreter:
                     begin_other(outcome, run, self._pin, host, self._log)
                 case Suspended():
                     await host.check_held()
-                    following = carried(run, self._pin, host, in_burst=self._length.is_in_burst)
+                    following = carried(run, self._pin, host)
                     if fits(following.size, following.most):
                         self._log.goes_on()
                         following.begin()

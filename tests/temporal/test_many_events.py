@@ -121,65 +121,18 @@ async def test_an_instance_that_only_keeps_events_continues_as_new(bench: Bench)
     assert all([await replays(one, handle.id) for one in histories])
 
 
-@pytest.mark.parametrize("is_fast", [True, False])
-async def test_an_instance_that_gets_many_signals_in_a_short_time_continues_as_new_early(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, *, is_fast: bool
-) -> None:
-    """Its history is short then, so that it can be replayed before too many others come."""
-    for name in ("BURST", "LASTING_BURST"):
-        monkeypatch.setattr(continuing, name, continuing.Burst(20, 0.0 if is_fast else PATIENCE, PATIENCE))
-    definition = waiting()
-    async with bench.worker(definition) as worker:
-        handle = await worker.start({"numbers": []})
-        async with executions(bench, handle) as histories:
-            await takes_all(worker, handle)
-
-        assert all([await replays(one, handle.id) for one in histories])
-    assert (len(histories) > 1) is is_fast
-
-
-async def test_the_execution_after_one_that_was_left_early_is_left_early_too(
+async def test_an_instance_that_gets_many_signals_continues_as_new_early(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was put off while the instance continued as new comes all at once then: too fast to count otherwise."""
-    monkeypatch.setattr(continuing, "BURST", continuing.Burst(40, 0.0, PATIENCE))
-    monkeypatch.setattr(continuing, "LASTING_BURST", continuing.Burst(5, 0.0, PATIENCE))
+    """Its history is short then, so that it can be replayed before too many others come."""
+    monkeypatch.setattr(continuing, "MAX_SIGNALS", 20)
     async with bench.worker(waiting()) as worker:
         handle = await worker.start({"numbers": []})
         async with executions(bench, handle) as histories:
             await takes_all(worker, handle)
 
-    begun = [one.events[0].workflow_execution_started_event_attributes for one in histories]
-    assert len(begun) > 2
-    assert [b'"burst":true' in one.input.payloads[1].data for one in begun] == [True] * (len(begun) - 1) + [False]
-
-
-@pytest.mark.parametrize("burst", [continuing.BURST, continuing.LASTING_BURST])
-@pytest.mark.parametrize("way", ["shortest", "longest", "too long", "too short"])
-def test_signals_come_fast_that_are_many_in_a_short_time(burst: continuing.Burst, way: str) -> None:
-    """How many came before makes no difference, and once they were many that is remembered.
-
-    Where they come faster still, they do not count as many: an execution would have to be left all the time.
-    """
-    seconds = {
-        "shortest": burst.shortest,
-        "longest": burst.longest,
-        "too long": burst.longest + 1,
-        "too short": burst.shortest - 0.1,
-    }[way]
-    rate = continuing.SignalRate(burst)
-    for n in range(burst.signals):
-        rate.note(64.0 * n)
-    assert not rate.is_high
-    began = 64.0 * burst.signals
-    for n in range(burst.signals):
-        assert not rate.is_high
-        rate.note(began if n < burst.signals - 1 else began + seconds)
-    is_high = not way.startswith("too")
-    assert rate.is_high is is_high
-    for n in range(2 * burst.signals):
-        rate.note(2 * began + 64.0 * n)
-    assert rate.is_high is is_high
+        assert all([await replays(one, handle.id) for one in histories])
+    assert len(histories) > 1
 
 
 async def test_events_that_come_during_a_long_call_are_taken_after_it(bench: Bench) -> None:

@@ -17,7 +17,7 @@ from swf_temporal.fetching.resources import Resources, is_web
 from swf_temporal.files import files_below, is_folder, read_bytes
 from swf_temporal.languages.known import looks_like_definition, read, read_part, read_pinned
 from swf_temporal.languages.port import ENDINGS, Checked, Definition
-from swf_temporal.text.located import Object, plain
+from swf_temporal.text.located import Object, written
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, ResourceError, nothing
 
@@ -58,7 +58,7 @@ def check_part(root: Object, source: Source) -> Checked:
     checked = read_part(deepcopy(root), source)
     if checked.definition is None:
         return checked
-    alone = Source(_written(plain(root)), source.name)
+    alone = Source(written(root), source.name)
     return replace(checked, definition=checked.definition.with_source(alone))
 
 

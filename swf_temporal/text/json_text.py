@@ -6,11 +6,20 @@ from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Any, NoReturn
 
 from swf_temporal.errors import Position
-from swf_temporal.text.located import LINE_END, MAX_DEPTH, Array, Object, Unreadable, duplicate_key
+from swf_temporal.text.located import (
+    JSON_NUMBER,
+    LINE_END,
+    MAX_DEPTH,
+    Array,
+    Object,
+    Unreadable,
+    duplicate_key,
+    number_of,
+)
 from swf_temporal.text.origin import Source
 
 _BLANK = re.compile(r"[ \t\r\n]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?![\w.])")
+_NUMBER = re.compile(rf"{JSON_NUMBER.pattern}(?![\w.])")
 _WORD = re.compile(r"[\w$.+-]+")
 _SIMPLE_TEXT = re.compile(r'"([^"\\\x00-\x1f]*)"')
 _OPEN = "this text has no closing quote"
@@ -89,8 +98,9 @@ class _Reader:
             self.fail(_OPEN, offset, f"it ends at the next quote, in line {place.line}, column {place.column}")
 
     def number(self, digits: str, offset: int) -> int | float:
+        number: int | float
         try:
-            number = int(digits) if digits.lstrip("-").isdigit() else float(digits)
+            number = int(digits) if digits.lstrip("-").isdigit() else number_of(digits)
         except ValueError:  # Python reads no integer of more than 4,300 digits
             number = float("inf")
         if number in (float("inf"), float("-inf")):

@@ -1,7 +1,8 @@
 """Data that remembers where it was written."""
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from swf_temporal.errors import InvalidDefinition, Position, Problem
@@ -9,6 +10,8 @@ from swf_temporal.text.positions import Where
 
 LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 """Characters that YAML, and Python, take for the end of a line."""
+
+JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 
 MAX_DEPTH = 100
 """The nesting limit of a definition: more is an accident or an attack."""
@@ -59,12 +62,52 @@ class Array(list[Any]):
         self.positions = list(positions)
 
 
+class WrittenFloat(float):
+    """A number that is written otherwise than Python writes it: where a text is meant, as in 1.10, this is the text."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def number_of(text: str) -> float:
+    """Return the number that *text* stands for."""
+    number = float(text)
+    if repr(number) == text or not JSON_NUMBER.fullmatch(text):
+        return number
+    written = WrittenFloat(number)
+    written.text = text
+    return written
+
+
+def written(value: Any) -> str:
+    """Return *value* as JSON, with numbers as they were written."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)}: {written(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(written, value)) + "]"
+    return value.text if isinstance(value, WrittenFloat) else json.dumps(value)
+
+
 def plain(value: Any) -> Any:
     """Return *value* as plain JSON that remembers nothing."""
+    if isinstance(value, WrittenFloat):
+        return float(value)
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list):
         return [plain(item) for item in value]
+    return value
+
+
+def with_floats(value: Any, convert: Callable[[float], Any]) -> Any:
+    """Return *value* once each float in it is what *convert* makes of it, in its place."""
+    if isinstance(value, float):
+        return convert(value)
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        value[key] = with_floats(item, convert)
     return value
 
 

@@ -5,6 +5,7 @@ aliases, so that every object stands in one place; `read_plain_yaml` shares them
 """
 
 import re
+from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn
 
 import yaml
@@ -20,7 +21,7 @@ from yaml.events import (
 )
 
 from swf_temporal.errors import Position
-from swf_temporal.text.located import MAX_DEPTH, Array, Object, Unreadable, duplicate_key
+from swf_temporal.text.located import MAX_DEPTH, Array, Object, Unreadable, duplicate_key, number_of
 from swf_temporal.text.origin import Source
 from swf_temporal.text.yaml_errors import LOADER, explain, where_too_deep
 
@@ -123,7 +124,10 @@ class _Reader:
             self.fail("syntax", f"the tag {tag} is not understood: only plain data is", _position(event))
         if tag.endswith((":str", "!")) if tag else event.style:
             return event.value
-        return _plain_scalar(event.value)
+        return _plain_scalar(event.value, self.number)
+
+    def number(self, text: str) -> float:
+        return number_of(text)
 
     def alias(self, event: AliasEvent) -> Any:
         if event.anchor not in self.anchors:
@@ -207,6 +211,9 @@ class _PlainReader(_Reader):
     def nothing(self) -> None:
         return None
 
+    def number(self, text: str) -> float:
+        return float(text)
+
     def value(self, event: Event, depth: int) -> Any:
         before = self.count
         value = super().value(event, depth)
@@ -250,7 +257,7 @@ def _position(event: Event) -> Position:
     return Position(mark.line + 1, mark.column + 1) if mark else Position()
 
 
-def _plain_scalar(text: str) -> Any:
+def _plain_scalar(text: str, number_of: Callable[[str], float]) -> Any:
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in "0123456789+-.":
@@ -258,7 +265,7 @@ def _plain_scalar(text: str) -> Any:
     try:
         if _INTEGER.fullmatch(text):
             return int(text, 0)
-        number = float(text) if _FLOAT.fullmatch(text) else None
+        number = number_of(text) if _FLOAT.fullmatch(text) else None
     except ValueError:  # Python reads no integer of more than 4,300 digits
         return text
     return text if number is None or number in (float("inf"), float("-inf")) else number

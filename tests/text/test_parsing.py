@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import Position
-from swf_temporal.text.located import Unreadable
+from swf_temporal.text.located import Unreadable, plain, written
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
 
@@ -50,9 +50,18 @@ def read(text: str) -> Any:
 )
 def test_yaml_scalars(written: str, meant: Any) -> None:
     """A scalar in YAML is what JSON has for it; what JSON has nothing for stays a text."""
-    value = read(f"a: {written}\n")["a"]
+    value = plain(read(f"a: {written}\n")["a"])
     assert value == meant
     assert type(value) is type(meant)
+
+
+def test_what_is_written_again_is_the_same() -> None:
+    """Numbers keep every digit, whichever of the two languages the text is in; as numbers they are those of JSON."""
+    text = '{"a": [1.10, 2.50, 7.0, 1e3, 1.5, 2], "b": {"c": -0.0, "d": "\\u00e9", "e": null}}'
+    assert written(read(text)) == written(read(f"# YAML\n{text}")) == text
+    numbers = plain(read(text))["a"]
+    assert [type(one) for one in numbers] == [float] * 5 + [int]
+    assert numbers == json.loads(text)["a"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """A Direktiv definition, as hosts and commands see it."""
 
-import json
 from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Self
@@ -23,7 +22,7 @@ from swf_temporal.languages.direktiv.starts import consumed_events, event_start,
 from swf_temporal.languages.outline import Outline, WorkflowRef
 from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, EventStart
-from swf_temporal.text.located import Object, plain
+from swf_temporal.text.located import Object, written
 from swf_temporal.text.origin import Source
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ class DirektivDefinition(Definition):
         path = name_at(path)
         named = self.workflow.model_copy(update={"id": path})
         # What travels with a run leaves its place behind, and has to say it.
-        text = json.dumps({"id": path, **plain(self._root)}, ensure_ascii=False)
+        text = written({"id": path, **self._root})
         return type(self)(self.language, named, self._root, Source(text, self.source.name))
 
     def input_of(self, given: JSON | bytes) -> JSON:

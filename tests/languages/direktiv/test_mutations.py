@@ -59,7 +59,7 @@ def test_mutated_workflows() -> None:
             "it may have compat, description, direktiv_api, functions, id, start, states, timeouts, url",
         ),
         (
-            "states: [{id: a, type: action, action: {function: f, secrets: [1]}}]",
+            "states: [{id: a, type: action, action: {function: f, secrets: [true]}}]",
             "secret number 1 of action of state 'a' must be a text",
             None,
         ),

@@ -1,20 +1,30 @@
 """The base of all nodes of a definition: frozen, without other keys, with the place where it was written."""
 
+from functools import partial
 from typing import Annotated, Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from swf_temporal.text.located import Object
+from swf_temporal.text.located import Object, with_floats
 from swf_temporal.text.positions import NOWHERE, Where
 
 T = TypeVar("T")
 
-Structured: TypeAlias = Any
+
+def _text(value: object) -> object:
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+Structured: TypeAlias = Annotated[Any, BeforeValidator(partial(with_floats, convert=float))]
 """JSON in which `jq( … )` may stand in any text."""
 
-Text: TypeAlias = Annotated[StrictStr, Field(min_length=1)]
-"""A text that says something."""
+Attributes: TypeAlias = Annotated[Any, BeforeValidator(partial(with_floats, convert=str))]
+"""Attributes of events, in which `jq( … )` may stand, and which have no fractions: 1.10 is a text."""
+
+_Written: TypeAlias = Annotated[str, Field(min_length=1)] | float
+Text: TypeAlias = Annotated[StrictStr, BeforeValidator(_text, json_schema_input_type=_Written), Field(min_length=1)]
+"""A text that says something, and may be written as a number."""
 
 Word: TypeAlias = StrictStr
 """A text, perhaps an empty one."""

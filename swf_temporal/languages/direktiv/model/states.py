@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AliasChoices, BeforeValidator, Field, StrictBool, StrictFloat, StrictInt
 
-from swf_temporal.languages.direktiv.model.node import Listed, Node, Structured, Text, Word
+from swf_temporal.languages.direktiv.model.node import Attributes, Listed, Node, Structured, Text, Word
 
 Number: TypeAlias = StrictInt | StrictFloat
 
@@ -59,7 +59,7 @@ class ConsumedEvent(Node):
     """A description of the events that a state waits for."""
 
     type: Text
-    context: Structured = None
+    context: Attributes = None
 
 
 class XorEntry(Node):
@@ -67,7 +67,7 @@ class XorEntry(Node):
 
     event: ConsumedEvent | None = None
     type: Text | None = None
-    context: Structured = None
+    context: Attributes = None
     transform: Structured = None
     transition: Word | None = None
 
@@ -79,7 +79,7 @@ class GeneratedEvent(Node):
     source: Text
     data: Structured = None
     datacontenttype: Word | None = None
-    context: Structured = None
+    context: Attributes = None
 
 
 class GetVariable(Node):

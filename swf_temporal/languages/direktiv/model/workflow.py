@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, StrictInt, StrictStr
 
 from swf_temporal.languages.direktiv.compat import Revision
-from swf_temporal.languages.direktiv.model.node import Listed, Node, Structured, Text, Word
+from swf_temporal.languages.direktiv.model.node import Attributes, Listed, Node, Text, Word
 from swf_temporal.languages.direktiv.model.states import State
 
 Size: TypeAlias = Literal["small", "medium", "large"]
@@ -57,8 +57,8 @@ class StartEvent(Node):
     """A description of the events that start an instance."""
 
     type: Text
-    filters: Structured = None
-    context: Structured = None
+    filters: Attributes = None
+    context: Attributes = None
     """What later releases call the filters."""
 
 

@@ -7,7 +7,7 @@ from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.js import EngineMissing
 from swf_temporal.expressions.structured import problems_in
-from swf_temporal.languages.direktiv.model.node import Node, Structured
+from swf_temporal.languages.direktiv.model.node import Node
 from swf_temporal.languages.direktiv.model.workflow import Workflow
 from swf_temporal.text.located import Array, Object
 from swf_temporal.text.origin import Source
@@ -26,7 +26,7 @@ def structured_fields(node: Node) -> Iterator[tuple[Node, str, str]]:
     """Yield the fields of *node*, and of what stands in it, that may hold queries: where, by name, and by key."""
     for name, info in type(node).model_fields.items():
         value = getattr(node, name)
-        if info.annotation is Structured and name != "schema_":
+        if info.annotation is Any and name != "schema_":
             yield node, name, info.alias or name
         for one in value if isinstance(value, tuple) else (value,):
             if isinstance(one, Node):

@@ -1,6 +1,5 @@
 """Reads the workflow that a text describes, in whichever version of the language it is written."""
 
-import json
 from dataclasses import replace
 from typing import Final
 
@@ -13,7 +12,7 @@ from swf_temporal.languages.serverless_workflow.reading.normalizing import Norma
 from swf_temporal.languages.serverless_workflow.reading.reader import Reading, reader_of
 from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES, recover
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected, detect, version_problem
-from swf_temporal.text.located import Object, Unreadable, plain
+from swf_temporal.text.located import Object, Unreadable, written
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.resources import Fetch, nothing
@@ -69,7 +68,7 @@ def read_part(root: Object, source: Source, fetch: Fetch = nothing) -> Reading:
         externals = take_externals(root, source, fetch)
     bundled = None
     if externals.are_taken:
-        bundled = json.dumps(plain(root))
+        bundled = written(root)
         detected = detect(root)  # what came from elsewhere travels with a run, and shows its version, too
     version = detected.version
     if version is None:

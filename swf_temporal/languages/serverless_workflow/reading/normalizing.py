@@ -49,6 +49,8 @@ class Spelling:
 
 
 _AS_IT_IS = Spelling()
+_ATTRIBUTES = frozenset({"contextAttributeValue", "contextAttributes"})
+"""Keys under which there is what attributes of events are, which have no fractions: 1.10 is meant as a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ class Normalizer:
             if part is None or (item is None and not part.null):
                 del value[key]
             elif part.free:
-                value[key] = _freed(item, value.where, (key,))
+                value[key] = _freed(item, value.where, (key,), as_written=key in _ATTRIBUTES)
             elif part.many:
                 value[key] = self._normalize_items(part, item, value.where, key)
             elif part.kinds:
@@ -184,14 +186,19 @@ class Normalizer:
         return part.kinds.get(nearest(str(word), part.kinds) or "", self.fallback)
 
 
-def _freed(value: Any, where: Where, path: tuple[str | int, ...]) -> Any:
-    """Return *value* as plain JSON, noting in *where* the places of the texts and objects in it."""
+def _freed(value: Any, where: Where, path: tuple[str | int, ...], *, as_written: bool) -> Any:
+    """Return *value* as plain JSON, noting in *where* the places of the texts and objects in it.
+
+    A number with a fraction is the text *as_written*, or what it is in JSON.
+    """
     if isinstance(value, Object):
         for key, (_, position) in value.where.keys.items():
             where.inside[(*path, key)] = position
-        return {key: _freed(item, where, (*path, key)) for key, item in value.items()}
+        return {key: _freed(item, where, (*path, key), as_written=as_written) for key, item in value.items()}
     if isinstance(value, Array):
         for index, position in enumerate(value.positions):
             where.inside[(*path, index)] = position
-        return [_freed(item, where, (*path, index)) for index, item in enumerate(value)]
+        return [_freed(item, where, (*path, index), as_written=as_written) for index, item in enumerate(value)]
+    if isinstance(value, float):
+        return str(value) if as_written else float(value)
     return value

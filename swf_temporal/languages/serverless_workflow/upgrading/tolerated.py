@@ -26,9 +26,6 @@ def upgrade(root: Tree, report: Report) -> None:
     if isinstance(root.get("auth"), dict):
         root["auth"] = [root["auth"]]
         report.respelled("auth is a list")
-    if isinstance(root.get("version"), float):
-        root["version"] = str(root["version"])
-        report.respelled("version is a text")
     for _, action in actions(root):
         _action(action, report)
     for state in states(root):

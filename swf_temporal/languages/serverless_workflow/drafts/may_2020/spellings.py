@@ -41,23 +41,13 @@ def _words(*keys: str, called: Mapping[str, str] | None = None) -> Step:
     return step
 
 
-def _version_as_number(node: Object, normalizer: Normalizer) -> None:
-    """Tell that `version: 1.10` is the number 1.1: what the author meant is lost."""
-    version = node.get("version")
-    if isinstance(version, float):
-        message = f"version is a number, and is read as the text '{version}'"
-        normalizer.tolerate(message, node.where.value("version"), "put it in quotes")
-
-
 _FILTERED = {"stateDataFilter": "taskDataFilter"}
 _TASK = Spelling(renamed=_FILTERED, steps=(_words("type"),))
 _ACTING = Spelling(renamed=_FILTERED, steps=(_words("type", "actionMode"),))
 _HOLDING = {**_FILTERED, "states": "tasks"}
 
 SPELLINGS: Final[Mapping[type[Node], Spelling]] = {
-    model.DraftWorkflow: Spelling(
-        renamed={"states": "tasks"}, steps=(_identity, _version_as_number, earlier.types_as_now)
-    ),
+    model.DraftWorkflow: Spelling(renamed={"states": "tasks"}, steps=(_identity, earlier.types_as_now)),
     model.Transition: Spelling(short="nextTask", renamed={"nextState": "nextTask", **earlier.CONDITIONS}),
     model.Expression: Spelling(short="body", renamed={"expressionLanguage": "language"}),
     model.Error: Spelling(renamed=earlier.CONDITIONS),

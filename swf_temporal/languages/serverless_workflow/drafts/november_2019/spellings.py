@@ -31,12 +31,6 @@ def _identity(root: Object, normalizer: Normalizer) -> None:
             normalizer.tolerate(f"this definition has no id: its {key} is taken", root.where.key(key), _WRITE_ID)
 
 
-def _version_as_number(root: Object, normalizer: Normalizer) -> None:
-    if isinstance(root.get("version"), float):
-        message = f"version is a number, and is read as the text '{root['version']}'"
-        normalizer.tolerate(message, root.where.value("version"), "put it in quotes")
-
-
 def _types_in_capitals(node: Object, normalizer: Normalizer) -> None:
     del normalizer
     for state in objects_in(node.get("states")):
@@ -143,7 +137,7 @@ def _kebabs(kind: type[Node]) -> Iterator[tuple[str, str]]:
 _METADATA: Final = {"metaData": "metadata", "meta-data": "metadata"}
 _CAPITALS: Final = {name.capitalize(): name for name in _KINDS_OF_CHOICES}
 _OF_EACH: Final[Mapping[type[Node], Spelling]] = {
-    model.Definition: Spelling(steps=(_identity, _version_as_number, _types_in_capitals)),
+    model.Definition: Spelling(steps=(_identity, _types_in_capitals)),
     model.Filter: Spelling(renamed={key[0].upper() + key[1:]: key for key in _PATHS}),
     model.Trigger: Spelling(),
     model.Function: Spelling(short="name"),

@@ -47,17 +47,9 @@ def _single_auth(root: Object, normalizer: Normalizer) -> None:
         normalizer.tolerate("auth is a list: a single definition is read as its only element", root.where.value("auth"))
 
 
-def _version_as_number(node: Object, normalizer: Normalizer) -> None:
-    """Tell that `version: 1.10` is the number 1.1: what the author meant is lost."""
-    version = node.get("version")
-    if isinstance(version, float):
-        message = f"version is a number, and is read as the text '{version}'"
-        normalizer.tolerate(message, node.where.value("version"), "put it in quotes")
-
-
 _SPELLINGS: Mapping[type[Node], Spelling] = {
     workflow.Workflow: Spelling(
-        steps=(_identity, _version_as_number, _single_auth, reshape.schema_in_place, _state_ids),
+        steps=(_identity, _single_auth, reshape.schema_in_place, _state_ids),
     ),
     workflow.DataSchema: Spelling(short="schema"),
     workflow.WorkflowExecTimeout: Spelling(short="duration", steps=(reshape.states_by_name("runBefore"),)),
@@ -81,10 +73,10 @@ _SPELLINGS: Mapping[type[Node], Spelling] = {
         },
         steps=(reshape.attributes_as_map,),
     ),
-    actions.SubflowRef: Spelling(short="workflowId", steps=(_version_as_number,)),
+    actions.SubflowRef: Spelling(short="workflowId"),
     states.ProduceEvent: Spelling(short="eventRef", steps=(reshape.attributes_as_map,)),
     states.Transition: Spelling(short="nextState", steps=(reshape.states_by_name("nextState"),)),
-    states.ContinueAs: Spelling(short="workflowId", steps=(_version_as_number,)),
+    states.ContinueAs: Spelling(short="workflowId"),
     states.OnError: Spelling(tolerated={"error": "errorRef"}, steps=(reshape.error_refs, *_LEAVING)),
     states.StateTimeouts: Spelling(steps=(reshape.state_exec_timeout,)),
     states.StateBase: Spelling(steps=_IN_ANY_STATE),

@@ -170,7 +170,10 @@ class Watch:
         """Replay the history from every length that a worker was ever given."""
         events = json.loads((await handle.fetch_history()).to_json())["events"]
         replayer = Replayer(
-            workflows=[Interpreter], unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER
+            workflows=[Interpreter],
+            unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
+            data_converter=CONVERTER,
+            debug_mode=True,  # on a busy machine the two seconds that a step may take are soon over
         )
         started = [n for n, event in enumerate(events, 1) if event["eventType"] == "EVENT_TYPE_WORKFLOW_TASK_STARTED"]
         for length in {*self.random.sample(started, min(5, len(started))), len(events)}:

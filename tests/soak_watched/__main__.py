@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -34,6 +35,9 @@ from tests.processes import ending_with_us
 _QUERIES: Final = ("status", "trace")
 _NOT_NOW: Final = (RPCStatusCode.CANCELLED, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION)
 """What a query comes to while no worker is there to answer it, or none in time."""
+
+_QUERY_TIMEOUT: Final = timedelta(seconds=60)
+"""The time that a worker has to replay a whole run and to answer, on a busy machine."""
 
 
 def chain(states: int) -> dict[str, Any]:
@@ -158,13 +162,13 @@ class Watch:
     async def _ask(self, handle: WorkflowHandle[Any, Any], query: str, *, is_ended: bool) -> None:
         self.figures.queries += 1
         try:
-            await handle.query(query)
+            await handle.query(query, rpc_timeout=_QUERY_TIMEOUT if is_ended else None)
         except (RPCError, WorkflowQueryFailedError) as error:
             status = error.status if isinstance(error, RPCError) else None
             if not is_ended and status in _NOT_NOW:
                 self.figures.late += 1
             else:
-                self.figures.unanswered.append(f"{handle.id} {query}: {error!r}")
+                self.figures.unanswered.append(f"{handle.id} {query}, {is_ended=}, {status}: {error!r}")
 
     async def _replay(self, handle: WorkflowHandle[Any, Any]) -> None:
         """Replay the history from every length that a worker was ever given."""

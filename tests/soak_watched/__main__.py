@@ -115,9 +115,7 @@ class Watch:
         first = self._worker(queue)
         workers = [first]
         try:
-            assert first.stderr is not None
-            if not await asyncio.to_thread(first.stderr.readline):
-                raise SystemExit("the worker did not start")
+            await _serves(first)
             begun = monotonic()
             handle = await self.client.start_workflow(self.id, {"x": 0}, id=queue, task_queue=queue, result_type=dict)
             watching = asyncio.create_task(self._watch(handle))
@@ -139,6 +137,8 @@ class Watch:
                 watching.cancel()
                 with suppress(asyncio.CancelledError):
                     await watching
+            if workers[-1] is not first:  # the run may have ended before its worker was killed
+                await _serves(workers[-1])
             for query in _QUERIES:
                 await self._ask(handle, query, is_ended=True)
             await self._replay(handle)
@@ -187,6 +187,13 @@ class Watch:
             if outcome.replay_failure is not None:
                 self.figures.wrong.append(f"{handle.id}: {length} events do not replay: {outcome.replay_failure}")
         self.figures.yields += sum(event["eventType"] == "EVENT_TYPE_TIMER_STARTED" for event in events)
+
+
+async def _serves(worker: "subprocess.Popen[bytes]") -> None:
+    """Wait until *worker* has said that it serves."""
+    assert worker.stderr is not None
+    if not await asyncio.to_thread(worker.stderr.readline):
+        raise SystemExit("a worker did not start")
 
 
 @contextmanager

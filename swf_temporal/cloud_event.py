@@ -3,10 +3,10 @@
 from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from json import loads
 from typing import Any, Final
 
 from swf_temporal.data import JSON
+from swf_temporal.strict_json import NotJSON, read_json
 
 FIXED: Final = frozenset({"id", "source", "type", "specversion", "data", "data_base64"})
 """The attributes that identify an event: none that is added to it replaces them."""
@@ -103,7 +103,7 @@ def _data_of(event: Mapping[str, Any]) -> JSON:
     except UnicodeDecodeError:
         return encoded
     try:
-        decoded: JSON = loads(text)
-    except (ValueError, RecursionError):  # what is nested too deeply stays the text that it is
+        decoded: JSON = read_json(text)
+    except NotJSON:  # it stays the text that it is
         return text
     return decoded

@@ -4,14 +4,12 @@ Data is JSON and is treated as immutable: nothing here or above changes a value 
 does not change, so a small result merged into large data costs what the result costs.
 """
 
-import json
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from swf_temporal.accounting import current_account
 from swf_temporal.errors import PayloadTooLarge
-from swf_temporal.json_writing import json_text
+from swf_temporal.strict_json import write_json
 from swf_temporal.weighing import MOST_WRITTEN, json_size
 
 JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
@@ -21,27 +19,10 @@ _ELEMENT = 128
 """Bytes of which copying takes as long as finding out whether an array has an element."""
 _MEMBERS = 10_000
 """Members of an object or array that are copied for a cost of 1."""
-_SORTED = json.JSONEncoder(separators=(",", ":"), sort_keys=True)
 _Parent = TypeVar("_Parent", dict[str, Any], list[Any])
 
 Path: TypeAlias = Sequence[str | int]
 """The path to a value inside another: keys and indexes, outermost first."""
-
-
-class NotJSON(ValueError):  # noqa: N818 - what the value is
-    """A value that JSON cannot write: what stands where in it."""
-
-
-def json_of(value: object) -> JSON:
-    """Return a copy of *value* in the types that JSON is read as. Raises NotJSON if it has anything that is not JSON.
-
-    A tuple is written as an array is. All else that libraries can turn into JSON is refused: a text that stands for a
-    date, or an array for a set, is another value than the one that was given.
-    """
-    try:
-        return _json_of(value, "")
-    except RecursionError:
-        raise NotJSON("it is nested too deeply") from None
 
 
 def merge(target: JSON, addition: JSON) -> JSON:
@@ -187,46 +168,12 @@ def identity(value: JSON) -> str:
     """
     if isinstance(value, dict | list) and (size := json_size(value)) > MOST_WRITTEN:
         raise PayloadTooLarge(f"{size:,} bytes of data are too many to be compared with other data")
-    return json_text(_normal(value), _SORTED)
+    return write_json(_normal(value), sort_keys=True, sizes={})
 
 
 def as_text(value: JSON) -> str:
     """Return a value as attributes of events travel: the number 7 and the text "7" are one to a sender."""
     return value if isinstance(value, str) else identity(value)
-
-
-def _json_of(value: object, place: str) -> JSON:
-    # Written as loops: a comprehension would double how deep the stack gets.
-    if isinstance(value, list | tuple):
-        items: list[JSON] = []
-        for index, item in enumerate(value):
-            items.append(_json_of(item, f"{place}[{index}]"))
-        return items
-    if isinstance(value, dict | Mapping):
-        fields: dict[str, JSON] = {}
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise NotJSON(f"a key has to be a text, and {key!r} is not{_at(place)}")
-            fields[str(key)] = _json_of(item, f"{place}.{key}")
-        return fields
-    return _scalar(value, place)
-
-
-def _scalar(value: object, place: str) -> JSON:
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, float) and not math.isfinite(value):
-        raise NotJSON(f"{value} is not a JSON number{_at(place)}")
-    for kind in (str, int, float):
-        if isinstance(value, kind):
-            return kind(value)
-    if isinstance(value, bytes | bytearray):
-        raise NotJSON(f"these are bytes{_at(place)}")
-    raise NotJSON(f"JSON cannot write what is of the type {type(value).__name__!r}{_at(place)}")
-
-
-def _at(place: str) -> str:
-    return f" (at {place if place.startswith('.') else '.' + place})" if place else ""
 
 
 def _as_parent(value: JSON, kind: type[_Parent]) -> _Parent:
@@ -235,7 +182,7 @@ def _as_parent(value: JSON, kind: type[_Parent]) -> _Parent:
         if value is None:
             return kind()
         known: dict[type, str] = {dict: "an object", list: "an array"}
-        raise TypeError(f"{known.get(type(value), json.dumps(value))} stands where {known[kind]} is needed")
+        raise TypeError(f"{known.get(type(value), write_json(value))} stands where {known[kind]} is needed")
     return value
 
 

@@ -6,8 +6,6 @@ the ones that are compiled have no limit either, and word what is wrong otherwis
 in a process that may use so much time and memory, and no more (`guarding/guard.py`).
 """
 
-import json
-
 from swf_temporal.accounting import current_account
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionLimitExceeded
@@ -15,6 +13,7 @@ from swf_temporal.guarding.guard import SCHEMAS, guard, written
 from swf_temporal.guarding.jq_process import NOT_COMPILED
 from swf_temporal.patterns import PatternTooSlow
 from swf_temporal.schema_checking.checking import MAX_VIOLATIONS, BadSchema, nested_too_deeply
+from swf_temporal.strict_json import NotJSON, read_written, write_json
 
 __all__ = ["MAX_VIOLATIONS", "BadSchema", "DataSchemaValidator", "SchemaTooSlow"]
 
@@ -35,17 +34,15 @@ class DataSchemaValidator:
         Raises BadSchema where it is not one, or refers to something outside itself.
         """
         try:
-            self._schema = json.dumps({"schema": schema, "formats": checks_formats}, allow_nan=False)
-        except RecursionError:
-            raise BadSchema("it is nested too deeply") from None
-        except (ValueError, TypeError) as error:
+            self._schema = write_json({"schema": schema, "formats": checks_formats})
+        except NotJSON as error:
             raise BadSchema(f"it is not JSON: {error}") from None
         try:
             answer = guard(SCHEMAS).run(self._schema, None)
         except ExpressionLimitExceeded as limit:
             raise BadSchema(f"it cannot be checked: {_of_schema(limit)}") from None
         if answer.status == NOT_COMPILED:
-            problem = json.loads(answer.text)
+            problem = read_written(answer.text)
             raise BadSchema(problem["message"], problem["path"])
 
     def violations(self, data: JSON, *, slow_is_fatal: bool = False) -> list[str]:
@@ -54,9 +51,9 @@ class DataSchemaValidator:
         That it takes too long to tell is something wrong, too, or raises PatternTooSlow if *slow_is_fatal*.
         """
         try:
-            text = written(data, SCHEMAS)
+            text = written(data)
             answer = guard(SCHEMAS).run(self._schema, text)
-        except RecursionError:
+        except NotJSON:
             return [nested_too_deeply()]
         except ExpressionLimitExceeded as limit:
             slow = SchemaTooSlow(f"it takes too long to tell whether the data fits: {_of_schema(limit)}")
@@ -64,7 +61,7 @@ class DataSchemaValidator:
                 raise slow from None
             return [f"$: {slow}"]
         current_account().charge_helper(len(text), len(answer.text), is_python=True)
-        violations: list[str] = json.loads(answer.text)
+        violations: list[str] = read_written(answer.text)
         return violations
 
 

@@ -1,6 +1,5 @@
 """Loads definitions: each becomes a workflow that can run, or a list of everything that is wrong with it."""
 
-import json
 import os
 import re
 import stat
@@ -17,6 +16,7 @@ from swf_temporal.fetching.resources import Resources, is_web
 from swf_temporal.files import files_below, is_folder, read_bytes
 from swf_temporal.languages.known import looks_like_definition, read, read_part, read_pinned
 from swf_temporal.languages.port import ENDINGS, Checked, Definition
+from swf_temporal.strict_json import NotJSON, write_json
 from swf_temporal.text.located import Object, written
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, ResourceError, nothing
@@ -220,8 +220,8 @@ def _loaded(text: str, name: str) -> Definition:
 
 def _written(definition: Mapping[str, Any]) -> str:
     try:
-        return json.dumps(definition)
-    except (TypeError, ValueError) as error:
+        return write_json(definition)
+    except NotJSON as error:
         raise UsageError(f"the definition is not JSON: {error}") from None
 
 

@@ -4,7 +4,6 @@ There are patterns that take years on texts made for them, and who writes the te
 Python's own library can neither tell nor be stopped, and while it works, nothing else does in the whole process.
 """
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from swf_temporal.accounting import current_account
 from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.guarding.guard import SCHEMAS, guard
+from swf_temporal.strict_json import write_json
 
 if TYPE_CHECKING:
     import regex
@@ -53,7 +53,7 @@ def matches_somewhere(pattern: str, text: str) -> bool:
 def _matched_apart(pattern: str, text: str) -> bool:
     """Return the same from a helper process, whose processor time is limited: however busy this process is."""
     try:
-        answer = guard(SCHEMAS).run(json.dumps({"pattern": pattern}), json.dumps(text))
+        answer = guard(SCHEMAS).run(write_json({"pattern": pattern}), write_json(text))
     except ExpressionLimitExceeded:
         raise PatternTooSlow(pattern) from None
     return answer.text == "true"

@@ -2,7 +2,6 @@
 
 import asyncio
 import inspect
-import json
 import os
 import signal
 import subprocess
@@ -20,6 +19,7 @@ from swf_temporal.app.function_modules import import_module_or_file
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.simulation.folders import wants_folder
+from swf_temporal.strict_json import NotJSON, read_json, write_json
 from swf_temporal.text.suggestions import nearest
 
 GRACE: Final = 5.0
@@ -122,15 +122,15 @@ class _PythonCall(RunningCall):
             value = self._function(*arguments)
             if inspect.isawaitable(value):
                 value = asyncio.run(self._awaited(value))
-        except (Exception, asyncio.CancelledError, SystemExit) as error:
+        except BaseException as error:  # it may raise KeyboardInterrupt, and this is a thread of its own
             if self._is_ended:
                 raise FunctionError("the call was ended") from None
             raise _failure(error) from error
         if isinstance(value, bytes):
             return value
         try:
-            return json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
-        except (TypeError, ValueError, RecursionError) as error:
+            return write_json(value, ensure_ascii=False).encode()
+        except NotJSON as error:
             message = f"the function returned a {type(value).__name__}, which is neither JSON nor bytes: {error}"
             raise FunctionError(message) from None
 
@@ -200,8 +200,8 @@ def _value_of(content: bytes) -> JSON | bytes:
     if not content:
         return None
     try:
-        value: JSON = json.loads(content)
-    except (ValueError, RecursionError):
+        value: JSON = read_json(content)
+    except NotJSON:
         return content
     return value
 
@@ -217,8 +217,8 @@ def _failure(error: BaseException) -> FunctionError:
 def _error_of_program(status: int, out: bytes, err: bytes) -> FunctionError:
     """Return the error of a program: the object with code and message that it wrote, or the end of its stderr."""
     written: Mapping[str, JSON] | Any = None
-    with suppress(ValueError, RecursionError):
-        written = json.loads(out)
+    with suppress(NotJSON):
+        written = read_json(out)
     if isinstance(written, dict) and isinstance(written.get("code"), str):
         return FunctionError(str(written.get("message", "")), written["code"])
     lines = err.decode(errors="replace").strip().splitlines()[-_LAST_LINES:]

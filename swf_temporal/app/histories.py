@@ -1,7 +1,6 @@
 """Histories of instances, from files and from a server, and whether this release goes on with them."""
 
 import gzip
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.files import is_folder
 from swf_temporal.loading import documents_in
 from swf_temporal.payloads.settings import PayloadSettings
+from swf_temporal.strict_json import read_json
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.replaying import Replayed, replay
@@ -57,7 +57,7 @@ def converter_used_by(client: Client) -> DataConverter:
 
 def _history_in(file: Path) -> WorkflowHistory:
     content = file.read_bytes()
-    history = json.loads(gzip.decompress(content) if file.suffix == ".gz" else content)
+    history = read_json(gzip.decompress(content) if file.suffix == ".gz" else content)
     if not isinstance(history, dict) or not isinstance(history.get("events"), list):
         raise ValueError("there are no events")  # noqa: TRY004 - it is the content of a file that is wrong
     started = history["events"][0].get("workflowExecutionStartedEventAttributes", {}) if history["events"] else {}

@@ -1,6 +1,5 @@
 """Logging of a worker, and what commands that run one let through."""
 
-import json
 import logging
 import os
 import sys
@@ -14,6 +13,7 @@ from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, Tele
 from swf_temporal.app.option_values import LogFormat, LogLevel
 from swf_temporal.app.reachability import SERVER_LOG, CoreLines
 from swf_temporal.functions.log_scrubbing import Scrubbing
+from swf_temporal.strict_json import show_json
 from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
 
 _NOISY = ("httpx", "httpcore", "asyncio", "temporalio")
@@ -62,7 +62,7 @@ class JsonLine(logging.Formatter):
             line["exception"] = raised
         if record.exc_info and is_debugging():
             line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False, default=str)
+        return show_json(line)
 
 
 class AcceptLines(logging.Filter):

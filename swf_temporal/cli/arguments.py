@@ -1,6 +1,5 @@
 """Texts on a command line as what they stand for: data, events, attributes, times."""
 
-import json
 import re
 import shlex
 import sys
@@ -14,6 +13,7 @@ from swf_temporal.data import JSON
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import UsageError
 from swf_temporal.files import read_text
+from swf_temporal.strict_json import MalformedJSON, NotJSON, read_json, show_json
 
 _PAIR = re.compile(r"(?P<name>[A-Za-z_][\w.-]*)=(?P<value>.*)", re.DOTALL)
 
@@ -112,11 +112,10 @@ def attributes_of(pairs: Iterable[str]) -> dict[str, JSON]:
 
 def _parsed(text: str, where: str) -> JSON:
     try:
-        value: JSON = json.loads(text, parse_constant=_refuse)
-    except RecursionError:
-        raise UsageError(f"{where} is not readable JSON: it is nested too deeply") from None
-    except ValueError as error:
-        raise UsageError(f"{where} is not JSON: {error}", "a text needs its quotes: '\"text\"'") from None
+        value: JSON = read_json(text)
+    except NotJSON as error:
+        hint = "a text needs its quotes: '\"text\"'" if isinstance(error, MalformedJSON) else None
+        raise UsageError(f"{where} is not JSON: {error}", hint) from None
     return value
 
 
@@ -129,8 +128,8 @@ def _meant(text: str, option: str) -> str | None:
         return f"""the shell may have removed its double quotes: {option} '{{"name": "Ada"}}' keeps them"""
     pair = _PAIR.fullmatch(text)
     if pair is not None:
-        value = pair["value"] if _is_json(pair["value"]) else json.dumps(pair["value"], ensure_ascii=False)
-        written = shlex.quote(f"{{{json.dumps(pair['name'])}: {value}}}")
+        value = pair["value"] if _is_json(pair["value"]) else show_json(pair["value"])
+        written = shlex.quote(f"{{{show_json(pair['name'])}: {value}}}")
         return f"it is one JSON value: {option} {written}, or @FILE for a file that holds it"
     try:
         is_file = Path(text).is_file()
@@ -141,11 +140,7 @@ def _meant(text: str, option: str) -> str | None:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text, parse_constant=_refuse)
-    except (ValueError, RecursionError):
+        read_json(text)
+    except NotJSON:
         return False
     return True
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is not a JSON number")

@@ -1,6 +1,5 @@
 """The work and the output of `swf compat`."""
 
-import json
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
@@ -22,6 +21,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import Severity
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.languages.port import Definition
+from swf_temporal.strict_json import show_json
 from swf_temporal.temporal.replaying import Replayed
 
 _LONG = 60
@@ -176,7 +176,7 @@ def _change_text(change: Change) -> str:
 
 
 def _short(value: JSON) -> str:
-    text = json.dumps(value, ensure_ascii=False)
+    text = show_json(value)
     return text if len(text) <= _LONG else f"{text[:_LONG]}…"
 
 

@@ -1,7 +1,5 @@
 """The commands `swf tasks list`, `show` and `complete`."""
 
-import json
-
 import typer
 
 from swf_temporal.app.client import Client
@@ -9,6 +7,7 @@ from swf_temporal.app.tasks import DataRefusedError, NoSuchTaskError, complete_t
 from swf_temporal.cli.output import Form, print_data
 from swf_temporal.cli.terminal import in_columns
 from swf_temporal.data import JSON
+from swf_temporal.strict_json import show_json
 from swf_temporal.temporal.client_errors import NeverTakenError, NoAnswerError
 
 _HEAD = ("instance", "definition", "state", "event", "until")
@@ -42,7 +41,7 @@ async def show_task(client: Client, workflow_id: str, event: str | None, form: F
     kind = f" ({task.kind})" if task.kind else ""
     typer.echo(f"{task.instance}: {task.definition}")
     typer.echo(f"  {task.state}{kind} waits for event {task.event!r}{f' until {task.until}' if task.until else ''}")
-    typer.echo(f"  {json.dumps(task.schema(), ensure_ascii=False)}")
+    typer.echo(f"  {show_json(task.schema())}")
     return 0
 
 

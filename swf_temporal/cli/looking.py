@@ -1,6 +1,5 @@
 """The commands `swf status`, `list`, `result`, `cancel` and `terminate`."""
 
-import json
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from swf_temporal.cli.output import Form, print_data
 from swf_temporal.cli.progress import hints, line_of
 from swf_temporal.cli.remembering import remember
 from swf_temporal.cli.terminal import in_columns
+from swf_temporal.strict_json import show_json
 from swf_temporal.temporal.client import RunEnded
 
 _ALL = 200
@@ -96,7 +96,7 @@ def _show(facts: dict[str, Any], connecting: str) -> None:
         for line in hints(facts["id"], facts, connecting):
             typer.echo(line)
     if "metadata" in facts:
-        typer.echo(f"  metadata: {json.dumps(facts['metadata'], ensure_ascii=False)}")
+        typer.echo(f"  metadata: {show_json(facts['metadata'])}")
     for line in _under_way(facts):
         typer.echo(line)
     if "note" in facts:

@@ -1,11 +1,12 @@
 """Data as it is printed, for programs and for people."""
 
-import json
 import sys
 from enum import StrEnum
 from typing import Any
 
 import typer
+
+from swf_temporal.strict_json import show_json
 
 
 class Form(StrEnum):
@@ -27,7 +28,7 @@ def print_data(value: Any, form: Form) -> None:
 def print_json(value: Any) -> None:
     """Print *value* on stdout: indented on a terminal, else in one line."""
     indent = 2 if sys.stdout.isatty() else None
-    typer.echo(json.dumps(value, indent=indent, ensure_ascii=False))
+    typer.echo(show_json(value, indent=indent))
 
 
 def print_yaml(value: Any) -> None:

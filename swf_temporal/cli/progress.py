@@ -109,6 +109,7 @@ _LINES = {
     "event-taken": _Line("  ← event {name} {id}", ""),
     "event-produced": _Line("  → event {name} {id}", ""),
     "event-given-back": _Line("  event {name} is kept for later", ""),
+    "event-refused": _Line("  ", "signal not taken:", " {name}: {reason}", "yellow"),
     "event-timed-out": _Line("  ", "no event arrived:", " {name}", "yellow"),
     "sleeping": _Line("  sleeping {duration}", ""),
     "error-caught": _Line("  ", "error caught:", " {name}: {message}", "yellow"),

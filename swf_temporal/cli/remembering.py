@@ -5,7 +5,6 @@ down their ids, and completing a word reads them. What is written down is a help
 written or read, nothing is said.
 """
 
-import json
 import os
 import time
 from collections.abc import Iterable, Mapping
@@ -14,6 +13,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from swf_temporal.strict_json import read_json, write_json
 
 _MAX_INSTANCES = 200
 """Of how many instances the ids are kept."""
@@ -44,14 +45,14 @@ def remember(
     beside = file.with_suffix(f".{os.getpid()}")
     with suppress(OSError):
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        beside.write_text(json.dumps({"instances": kept, "looked": time.time() if all_of_them else 0}))
+        beside.write_text(write_json({"instances": kept, "looked": time.time() if all_of_them else 0}))
         beside.replace(file)
 
 
 def recall(address: str | None, namespace: str | None) -> Remembered:
     """Return what is known of a server's instances."""
     try:
-        record: dict[str, Any] = json.loads(_file(address, namespace).read_text())
+        record: dict[str, Any] = read_json(_file(address, namespace).read_text())
         return Remembered(dict(record["instances"]), time.time() - record["looked"])
     except (OSError, ValueError, KeyError, TypeError):
         return Remembered({}, float("inf"))
@@ -60,6 +61,6 @@ def recall(address: str | None, namespace: str | None) -> Remembered:
 def _file(address: str | None, namespace: str | None) -> Path:
     """Return where it is kept: for each way of naming a server a file of its own."""
     named = [address, namespace, *map(os.environ.get, _SERVER)]
-    name = sha256(json.dumps(named).encode()).hexdigest()[:24]
+    name = sha256(write_json(named).encode()).hexdigest()[:24]
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")  # noqa: PTH111, PTH118 - never fails
     return Path(cache, "swf-temporal", "instances", f"{name}.json")

@@ -1,6 +1,5 @@
 """`swf schema`: the JSON Schema of definitions, or of scenario files, for editors."""
 
-import json
 from typing import Annotated, Any
 
 import typer
@@ -9,6 +8,7 @@ from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Output, not_empty
 from swf_temporal.cli.output import Form, print_yaml
 from swf_temporal.errors import UsageError
+from swf_temporal.strict_json import show_json
 
 EXAMPLES = {"schema": "Example: swf schema > swf.schema.json"}
 
@@ -47,7 +47,7 @@ def schema(
     if form is Form.YAML:
         print_yaml(made)
     else:
-        typer.echo(json.dumps(made, indent=2, ensure_ascii=False))
+        typer.echo(show_json(made, indent=2))
 
 
 def _of_language(language: str, version: str | None, title: str | None) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """`swf logs`: the trace of an instance, as it happens or after the fact."""
 
 import asyncio
-import json
 import sys
 from typing import Any
 
@@ -12,6 +11,7 @@ from swf_temporal.app.instances import RUNNING, look_at
 from swf_temporal.cli.output import Form, print_yaml
 from swf_temporal.cli.progress import line_of, news
 from swf_temporal.errors import UsageError
+from swf_temporal.strict_json import show_json
 
 _INTERVAL = 0.3
 """Seconds between two looks at an instance."""
@@ -45,7 +45,7 @@ async def show_trace(client: Client, workflow_id: str, form: Form, *, follow: bo
 
 def _tell(entry: dict[str, Any], form: Form) -> None:
     if form is Form.JSON:
-        typer.echo(json.dumps(entry, ensure_ascii=False))
+        typer.echo(show_json(entry))
     elif form is Form.YAML:
         typer.echo("---")
         print_yaml(entry)

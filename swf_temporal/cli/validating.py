@@ -1,6 +1,5 @@
 """The command `swf validate`."""
 
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from swf_temporal.fetching.resources import Resources
 from swf_temporal.files import is_folder
 from swf_temporal.languages.port import Checked
 from swf_temporal.loading import conflicting, files_in
+from swf_temporal.strict_json import show_json
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _MANY_FILES, _MANY_BYTES = 20, 500_000
@@ -39,7 +39,7 @@ def validate_all(paths: Iterable[Path], form: Form, resources: Iterable[Path] | 
         _show([*notes, *problems])
     else:
         facts = [*({**_facts(note), **more} for note, more in notes.items()), *map(_facts, problems)]
-        print_yaml(facts) if form is Form.YAML else typer.echo(json.dumps(facts, indent=2, ensure_ascii=False))
+        print_yaml(facts) if form is Form.YAML else typer.echo(show_json(facts, indent=2))
     typer.echo(_summary(sum(map(len, groups)), problems), err=True)
     return int(any(strict or problem.severity is Severity.ERROR for problem in problems))
 

@@ -5,7 +5,6 @@ the attributes are headers: with `ce_` before their names in Kafka, `ce-` in NAT
 before them in MQTT 5.
 """
 
-import json
 from base64 import b64encode
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,6 +19,7 @@ from swf_temporal.data import JSON
 from swf_temporal.events.settings import Mode
 from swf_temporal.functions.asyncapi.brokers.port import Message
 from swf_temporal.functions.http.answers import is_json, split_content_type
+from swf_temporal.strict_json import NotJSON, read_json, write_json
 
 STRUCTURED: Final = "application/cloudevents+json"
 _BATCH = "application/cloudevents-batch"
@@ -50,9 +50,9 @@ def event_in(message: Message, family: str) -> CloudEvent:
     if not media_type.startswith("application/cloudevents") and "specversion" in attributes:
         return CloudEvent.from_json({**attributes, **_data_in(message, media_type)})
     try:
-        whole = json.loads(message.payload)
-    except (ValueError, RecursionError):
-        raise ValueError("it is not a CloudEvent: neither headers with its attributes, nor JSON") from None
+        whole = read_json(message.payload)
+    except NotJSON as error:
+        raise ValueError(f"it is not a CloudEvent: neither headers with its attributes, nor JSON: {error}") from None
     if not isinstance(whole, dict) or "specversion" not in whole:
         raise ValueError("it is not a CloudEvent: it has no specversion")
     return CloudEvent.from_json(whole)
@@ -63,7 +63,7 @@ def message_of(event: CloudEvent, family: str, mode: Mode) -> Message:
     _check(event)
     if mode == "structured":
         whole = {key.lower(): value for key, value in event.to_json().items()}
-        return Message(json.dumps(whole, ensure_ascii=False).encode(), STRUCTURED)
+        return Message(write_json(whole, ensure_ascii=False).encode(), STRUCTURED)
     if family not in _PREFIXES:
         raise ValueError(f"CloudEvents have no binary mode over {family}")
     attributes = {key.lower(): value for key, value in event.to_json().items() if key != "data"}
@@ -112,9 +112,9 @@ def _data_in(message: Message, media_type: str) -> dict[str, JSON]:
         return {}
     if not media_type or is_json(media_type):
         try:
-            return {"data": json.loads(message.payload)}
-        except (ValueError, RecursionError):
-            raise ValueError("the payload of the CloudEvent says that it is JSON, and is not") from None
+            return {"data": read_json(message.payload)}
+        except NotJSON as error:
+            raise ValueError(f"the payload of the CloudEvent says that it is JSON, and is not: {error}") from None
     try:
         return {"data": message.payload.decode()}
     except UnicodeDecodeError:
@@ -126,9 +126,9 @@ def _payload(data: JSON, content_type: str) -> bytes:
         return b""
     if isinstance(data, str) and not is_json(split_content_type(content_type)[0]):
         return data.encode()
-    return json.dumps(data, ensure_ascii=False).encode()
+    return write_json(data, ensure_ascii=False).encode()
 
 
 def _text(value: JSON, *, quoted: bool) -> str:
-    text = value if isinstance(value, str) else json.dumps(value)
+    text = value if isinstance(value, str) else write_json(value)
     return quote(text, safe=_UNQUOTED) if quoted else text

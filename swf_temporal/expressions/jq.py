@@ -6,7 +6,6 @@ program are refused. Variables travel in the input, so an expression is compiled
 A result leaves jq as JSON text, since jq's Python package rounds large integers and drops the `.0` of `1.0`.
 """
 
-import json
 import re
 from collections.abc import Collection
 from functools import cache
@@ -21,6 +20,7 @@ from swf_temporal.expressions.kinds import ANY
 from swf_temporal.expressions.lexing import Token, tokens
 from swf_temporal.guarding.guard import guard, written
 from swf_temporal.guarding.jq_process import FAILED, NOT_COMPILED
+from swf_temporal.strict_json import NotJSON, read_clamped, read_written
 
 _REFUSED = 'error("not allowed in a workflow expression")'
 _NEUTRALISED = " ".join(
@@ -62,7 +62,6 @@ _SYMBOLS = {
     "FORMAT": "format",
 }
 _MAX_SHOWN = 200
-_MAX_FLOAT = 1.7976931348623157e308
 
 
 class TooLargeToCompile(BadExpression):
@@ -117,14 +116,14 @@ class JqProgram:
         if answer.status == FAILED:
             raise self.failed(answer.text)
         try:
-            return [_parsed(line) for line in answer.text.split("\n") if line]
-        except (ValueError, RecursionError) as error:
+            return [read_clamped(line) for line in answer.text.split("\n") if line]
+        except NotJSON as error:
             raise self.failed(f"the result cannot be read as JSON ({error})") from None
 
     def _written(self, data: JSON, given: Variables) -> str:
         try:
             return written([data, given])
-        except (ValueError, TypeError, RecursionError) as error:
+        except (NotJSON, TypeError) as error:
             raise self.failed(f"the data cannot be written as JSON ({error})") from None
 
     def failed(self, why: str) -> ExpressionFailed:
@@ -147,7 +146,7 @@ def shown(text: str) -> str:
 def builtins() -> frozenset[tuple[str, int]]:
     """Return the functions that every expression can call: the name of each, and how many arguments it has."""
     answer = guard().run("builtins | tojson", "null")
-    names = [*json.loads(answer.text), *(signature for signature, _ in _FORMER.values())]
+    names = [*read_written(answer.text), *(signature for signature, _ in _FORMER.values())]
     return frozenset((name, int(arity)) for name, _, arity in (signature.partition("/") for signature in names))
 
 
@@ -209,13 +208,3 @@ def _bad_expression(complaint: str, text: str) -> BadExpression:
         return BadExpression(re.sub(r"unexpected '\)'", "unexpected end of the expression", what), len(text))
     before = len(lines[row].encode()[:column].decode(errors="ignore"))
     return BadExpression(what, sum(len(line) + 1 for line in lines[:row]) + before)
-
-
-def _parsed(line: str) -> JSON:
-    # jq keeps a number such as 1E+400 as it was written; as a float it becomes the largest there is.
-    value: JSON = json.loads(line, parse_float=_finite) if "E+" in line else json.loads(line)
-    return value
-
-
-def _finite(text: str) -> float:
-    return max(-_MAX_FLOAT, min(_MAX_FLOAT, float(text)))

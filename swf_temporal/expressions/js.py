@@ -4,7 +4,6 @@ They run in helper processes, as jq does, within the same limits. What a script 
 language alone: `js_process` has what is replaced, so that a replay comes to the same.
 """
 
-import json
 from hashlib import sha256
 
 from swf_temporal.accounting import current_account
@@ -14,6 +13,7 @@ from swf_temporal.expressions.compiled import BadExpression, Outcome, Variables
 from swf_temporal.expressions.kinds import ANY
 from swf_temporal.guarding.guard import JAVASCRIPT, guard, written
 from swf_temporal.guarding.jq_process import FAILED, NOT_COMPILED
+from swf_temporal.strict_json import NotJSON, read_json
 
 INSTALLING = "pip install 'swf-temporal[js]'"
 """The extra that installs the engine."""
@@ -48,8 +48,8 @@ class JsProgram:
         now = variables["__now"]
         milliseconds = round(now * 1000) if isinstance(now, int | float) else 0
         try:
-            text = written(data, JAVASCRIPT)
-        except (ValueError, TypeError, RecursionError) as error:
+            text = written(data)
+        except (NotJSON, TypeError) as error:
             raise ExpressionFailed(f"the data cannot be written as JSON ({error})", retryable=False) from None
         # Random numbers follow from all that the script sees: they differ, and are the same on a replay.
         seed = int.from_bytes(sha256(f"{self._text}\n{text}\n{milliseconds}".encode()).digest()[:4])
@@ -58,8 +58,8 @@ class JsProgram:
         if answer.status in (FAILED, NOT_COMPILED):
             raise ExpressionFailed(answer.text, retryable=False)
         try:
-            value: JSON = json.loads(answer.text)
-        except (ValueError, RecursionError) as error:
+            value: JSON = read_json(answer.text)
+        except NotJSON as error:
             raise ExpressionFailed(f"the result cannot be read as JSON ({error})", retryable=False) from None
         return value
 

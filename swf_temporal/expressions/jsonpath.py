@@ -5,7 +5,6 @@ leads to one place at most yields the value there, or nothing; any other yields 
 library is imported only for workflows that use it.
 """
 
-import json
 import re
 from collections.abc import Collection
 from functools import cache
@@ -18,6 +17,7 @@ from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, V
 from swf_temporal.expressions.kinds import ANY
 from swf_temporal.guarding.guard import JSONPATH, guard, written
 from swf_temporal.guarding.jq_process import FAILED
+from swf_temporal.strict_json import NotJSON, read_written, write_json
 
 if TYPE_CHECKING:
     from jsonpath import JSONPathEnvironment
@@ -104,16 +104,16 @@ class JsonPathProgram:
             if self.is_singular:
                 found: list[Any] = self._path.findall(root)
                 return found
-            text = written(root, JSONPATH)
+            text = written(root)
             answer = guard(JSONPATH).run(str(self._written), text)
-        except (JSONPathError, RecursionError) as error:
+        except (JSONPathError, NotJSON, RecursionError) as error:
             raise ExpressionFailed(f"'{self._text}' fails on the data: {_reason(error)}") from None
         except ExpressionLimitExceeded as limit:
             raise ExpressionLimitExceeded(f"{limit.message}: '{self._text}'", retryable=False) from None
         current_account().charge_helper(len(text), len(answer.text), is_python=True)
         if answer.status == FAILED:
             raise ExpressionFailed(f"'{self._text}' fails on the data: {answer.text}")
-        outputs: list[JSON] = json.loads(answer.text)
+        outputs: list[JSON] = read_written(answer.text)
         return outputs
 
 
@@ -170,6 +170,6 @@ class Query:
         from jsonpath import JSONPathError  # noqa: PLC0415 - as above
 
         try:
-            return [json.dumps(self._path.findall(json.loads(text)))]
+            return [write_json(self._path.findall(read_written(text)))]
         except (JSONPathError, RecursionError) as error:
             raise ValueError(_reason(error)) from None

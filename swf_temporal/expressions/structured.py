@@ -6,7 +6,6 @@ The bracket that ends a query is found as jq reads it, so that one in a string o
 that of a script.
 """
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -21,7 +20,7 @@ from swf_temporal.expressions.jq import JqProgram
 from swf_temporal.expressions.js import EngineMissing, JsProgram
 from swf_temporal.expressions.lexing import tokens
 from swf_temporal.expressions.template import joined
-from swf_temporal.json_writing import json_text
+from swf_temporal.strict_json import write_json
 from swf_temporal.weighing import json_size
 
 LANGUAGE: Final = "structured-jq"
@@ -37,7 +36,6 @@ NOT_INSTALLED: Final = "NotInstalled"
 
 _OPENING = re.compile(r"(jq|js)\(")
 _ESCAPED = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
-_SORTED = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, sort_keys=True)
 _MAX_PLAIN = 1e21
 """From here on numbers are written with an exponent."""
 _MAX_KEPT = 10_000
@@ -154,7 +152,7 @@ def as_text(value: JSON) -> str:
     if isinstance(value, str):
         return value
     check_size(json_size(value))
-    return json_text(_plain_numbers(value), _SORTED).translate(_ESCAPED)
+    return write_json(_plain_numbers(value), ensure_ascii=False, sort_keys=True, sizes={}).translate(_ESCAPED)
 
 
 class _Single:

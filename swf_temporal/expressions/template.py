@@ -5,7 +5,6 @@ within braces, strings and comments do not count. There is no escape; a text tha
 `${ "${" }`.
 """
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -14,13 +13,12 @@ from swf_temporal.data import JSON
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Constant, Outcome, Variables
 from swf_temporal.expressions.kinds import kind_of
 from swf_temporal.expressions.lexing import tokens
-from swf_temporal.json_writing import json_text
+from swf_temporal.strict_json import write_json
 from swf_temporal.weighing import json_size
 
 _OPENING = "${"
 _PARTS = 64
 """Parts of an object or array that are filled for a cost of 1."""
-_READABLE = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 
 
 class EmbeddedExpression(NamedTuple):
@@ -167,7 +165,7 @@ def _as_text(value: Outcome) -> str:
         return ""
     sizes: dict[int, int] = {}
     check_size(json_size(value, sizes=sizes))
-    return json_text(value, _READABLE, sizes)
+    return write_json(value, ensure_ascii=False, sizes=sizes)
 
 
 def _mentions(parts: Sequence[Compiled]) -> frozenset[str]:

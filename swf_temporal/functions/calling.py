@@ -11,13 +11,14 @@ from swf_temporal.errors import CallFailed, FatalFault, StoreUnavailable
 from swf_temporal.function_types import TYPES, operation_type
 from swf_temporal.functions.auth.auth import derived_secrets
 from swf_temporal.functions.call import HIDE_SECRETS, Call, permanent_failure, switch
-from swf_temporal.functions.custom.outcomes import as_json, raised
+from swf_temporal.functions.custom.outcomes import as_json, exceptions_as_faults
 from swf_temporal.functions.documents.local_documents import document_named, file_named, looked
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.port import DeclaredType, Described, FunctionType, Performer, Services
 from swf_temporal.functions.registry import Registry
 from swf_temporal.functions.secrets import is_strong, scrubbed, withhold
+from swf_temporal.strict_json import NotJSON
 
 if TYPE_CHECKING:
     import httpx
@@ -77,8 +78,9 @@ class Functions:
             raise  # of the variables that it is given and leaves, and not of the function
         except CallFailed as fault:
             raise _completed(fault, call, self._hidden(call)) from fault
-        except RecursionError as error:
-            message = f"what function '{call.function.name}' was given or returned is nested too deeply"
+        except (NotJSON, RecursionError) as error:
+            why = f"not JSON: {error}" if isinstance(error, NotJSON) else "nested too deeply"
+            message = f"what function '{call.function.name}' was given or returned is {why}"
             raise _completed(permanent_failure("NotJSON", message), call, {}) from error
         except asyncio.CancelledError as error:
             task = asyncio.current_task()
@@ -154,10 +156,8 @@ class _OwnType(Performer):
 
     async def perform(self, call: Call) -> JSON:
         """Return the function's result. Raises CallFailed."""
-        try:
+        with exceptions_as_faults():
             result = await self._kind.perform(call)
-        except Exception as error:
-            raise raised(error) from error
         return as_json(call, result)
 
     async def look(self, call: Call) -> Described | None:
@@ -171,10 +171,8 @@ class _OwnType(Performer):
     def check(self, call: Call) -> None:
         """Raise CallFailed if the type refuses the function before it is called."""
         if hasattr(self._kind, "check"):
-            try:
+            with exceptions_as_faults():
                 self._kind.check(call)
-            except Exception as error:
-                raise raised(error) from error
 
     async def aclose(self) -> None:
         """Close what the type holds."""

@@ -1,7 +1,6 @@
 """Spellings of a secret: how those who are sent it may write it when they repeat it."""
 
 import html
-import json
 import re
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator
@@ -10,6 +9,8 @@ from html.entities import codepoint2name
 from itertools import product
 from typing import Final
 from urllib.parse import quote, quote_plus
+
+from swf_temporal.strict_json import show_json
 
 _SAFE: Final = ("", "/", "!'()*~", "!$&'()*+,;=:@", "!$&'()*+,;=:@/?")
 """What those who encode URLs leave as it is: Python, JavaScript, and RFC 3986 in a segment and in a query."""
@@ -31,8 +32,8 @@ def spellings(text: str) -> frozenset[str]:
     urls += [_lower_escapes(url) for url in urls] + [quote(url, safe="") for url in urls]
     contents = (content, text.encode("utf-16-le", errors="replace"))
     encoded = [encode(one).decode().rstrip("=") for encode in (b64encode, urlsafe_b64encode) for one in contents]
-    quoted = (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
-    twice = [json.dumps(one)[1:-1] for one in quoted]
+    quoted = (show_json(text, ensure_ascii=True)[1:-1], show_json(text)[1:-1])
+    twice = [show_json(one, ensure_ascii=True)[1:-1] for one in quoted]
     shown = (repr(text)[1:-1], ascii(text)[1:-1], repr(content)[2:-1])
     xml = (html.escape(text), html.escape(text, quote=False), _numbered(html.escape(text)))
     hexadecimal = (content.hex(), content.hex().upper())
@@ -90,7 +91,7 @@ def _forms(char: str) -> Iterator[str]:
         yield f"&(?:amp;)*{codepoint2name[code]};"
     if char == "'":
         yield "&(?:amp;)*apos;"
-    escaped = json.dumps(char)[1:-1]
+    escaped = show_json(char, ensure_ascii=True)[1:-1]
     yield r"\\+" + re.escape(escaped.lstrip("\\") if len(escaped) > 1 else char)
     wide = char.encode("utf-16-be", errors="replace").hex()
     yield "".join(rf"\\+u(?i:{wide[at : at + 4]})" for at in range(0, len(wide), 4))

@@ -1,6 +1,5 @@
 """The secrets of a worker, and how they are kept out of what people read."""
 
-import json
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from swf_temporal.errors import CallFailed, UsageError
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.operator.settings import environment_name
 from swf_temporal.functions.secret_spellings import spellings, within_base64, without_broken, without_escaped
+from swf_temporal.strict_json import NotJSON, read_json, write_json
 from swf_temporal.text.parsing import read_data
 
 _PREFIX = "SWF_SECRET_"
@@ -219,7 +219,7 @@ def _replaced(text: str, hidden: Mapping[str, _Known]) -> str:
 
 
 def _written(number: float) -> str:
-    return json.dumps(number).removesuffix(".0")
+    return write_json(number).removesuffix(".0")
 
 
 def _texts(value: JSON) -> Iterable[str]:
@@ -253,8 +253,8 @@ def _readable(text: JSON) -> str:
 def _structured(text: str) -> JSON:
     """Return the object that *text* is as JSON, or else *text*: a password of digits stays a text."""
     try:
-        value = json.loads(text) if text.lstrip().startswith("{") else text
-    except ValueError:
+        value = read_json(text) if text.lstrip().startswith("{") else text
+    except NotJSON:
         return text
     return value if isinstance(value, dict) else text
 

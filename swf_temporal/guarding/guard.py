@@ -19,7 +19,6 @@ environment is empty but for the locale and the time zone.
 """
 
 import atexit
-import json
 import threading
 import time
 from collections import deque
@@ -31,7 +30,7 @@ from swf_temporal.accounting import check_size, current_account
 from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.guarding import jq_process
 from swf_temporal.guarding.helper import LOOK, SLOW, Answer, Engine, Helper, Limits, OutOfMemoryBefore, size_text
-from swf_temporal.json_writing import PLAIN, json_text
+from swf_temporal.strict_json import write_json
 from swf_temporal.weighing import json_size
 
 __all__ = ["JAVASCRIPT", "JQ", "JSONPATH", "SCHEMAS", "Answer", "Engine", "Guard", "Limits", "guard", "written"]
@@ -44,7 +43,6 @@ _SHORT: Final = 1 << 18
 """Characters up to which answers are remembered."""
 _MAX_REMEMBERED: Final = 256
 _one_by_one = threading.Lock()
-_FINITE = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 _PACKAGE = Path(__file__).parents[1]
 JQ = Engine("jq", "jq", "jq")
@@ -206,15 +204,14 @@ def guard(engine: Engine = JQ) -> Guard:
     return _guards[engine]
 
 
-def written(value: object, engine: Engine = JQ) -> str:
+def written(value: object) -> str:
     """Return *value* as the JSON that an evaluation is given.
 
-    Raises ExpressionLimitExceeded, before it is written, where that is more than one may be given, and what `json`
-    raises for what is not JSON.
+    Raises ExpressionLimitExceeded, before it is written, where that is more than one may be given, and NotJSON.
     """
     sizes: dict[int, int] = {}
     check_size(json_size(value, sizes=sizes))
-    return json_text(value, PLAIN if engine is JSONPATH or engine is SCHEMAS else _FINITE, sizes)
+    return write_json(value, sizes=sizes)
 
 
 def configure(limits: Limits) -> None:

@@ -3,12 +3,12 @@
 A language makes one of each definition. All that lists, describes or draws definitions is made from it.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from swf_temporal.data import JSON
+from swf_temporal.strict_json import show_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class Outline:
 
 def in_a_line(value: JSON) -> str:
     """Return a text as it is, and anything else as JSON, in a line."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else show_json(value)
     return " ".join(text.split())
 
 

@@ -1,12 +1,12 @@
 """Correlation keys: what the events of one instance have in common, and the ids that follow from that."""
 
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
 from typing import Final, TypeAlias
 
 from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.strict_json import write_json
 
 Key: TypeAlias = Mapping[str, str]
 """The values of the context attributes that correlate events, by the names of the attributes in lower case."""
@@ -41,4 +41,4 @@ def digest_of(key: Key) -> str:
 
 @lru_cache(maxsize=_MAX_CACHED)
 def _digest(value: tuple[object, ...]) -> str:
-    return sha256(json.dumps(value, separators=(",", ":")).encode()).hexdigest()[:_DIGITS]
+    return sha256(write_json(value).encode()).hexdigest()[:_DIGITS]

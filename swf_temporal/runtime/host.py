@@ -47,6 +47,7 @@ class TraceKind(StrEnum):
     EVENT_TAKEN = "event-taken"
     EVENT_TIMED_OUT = "event-timed-out"
     EVENT_GIVEN_BACK = "event-given-back"
+    EVENT_REFUSED = "event-refused"
     EVENT_PRODUCED = "event-produced"
     SLEEPING = "sleeping"
     ERROR_CAUGHT = "error-caught"

@@ -5,7 +5,6 @@ comes out otherwise was made of them. The result of an expression that fails on 
 that it was given.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -14,6 +13,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.performing import filled
+from swf_temporal.strict_json import write_json
 
 MIN_LENGTH: Final = 8
 """The least length of what is told from data, in characters."""
@@ -63,6 +63,6 @@ def _words(value: JSON) -> Iterator[str]:
         if isinstance(value, dict):
             yield from _words(list(value))
         return
-    text = value if isinstance(value, str) else json.dumps(value)
+    text = value if isinstance(value, str) else write_json(value)
     words = _BETWEEN.split(text)
     yield from (word for word in words if len(word) >= MIN_LENGTH)

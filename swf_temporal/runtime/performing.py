@@ -6,9 +6,9 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadTooLarge, SchemaMismatch, SubflowFailed, WorkflowFault
 from swf_temporal.expressions import structured
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
-from swf_temporal.json_writing import json_length
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
+from swf_temporal.strict_json import json_length
 
 ONE_STEP, ONE_RUN = "one step can carry", "a run can give on"
 

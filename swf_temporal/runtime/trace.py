@@ -120,6 +120,12 @@ class LogDetail(TypedDict):
     value: JSON
 
 
+class EventRefused(TypedDict):
+    """A signal carries what is not an event of the definition, or not JSON."""
+
+    reason: str
+
+
 class MetadataDetail(TypedDict):
     """The metadata of an instance from now on."""
 
@@ -172,6 +178,8 @@ class Tracer(ABC):
         name: str,
         **detail: Unpack[EventDetail],
     ) -> None: ...
+    @overload
+    def emit(self, kind: Literal[TraceKind.EVENT_REFUSED], name: str, **detail: Unpack[EventRefused]) -> None: ...
     @overload
     def emit(self, kind: Literal[TraceKind.SLEEPING], name: str, **detail: Unpack[Sleeping]) -> None: ...
     @overload

@@ -5,13 +5,13 @@ with it, or `{"pattern": …}`, whose input is a text and whose output says whet
 processor time of the process is limited, and nothing else stops a pattern here.
 """
 
-import json
 from typing import Any
 
 import regex
 
 from swf_temporal.schema_checking.checking import BadSchema, SchemaCheck
 from swf_temporal.schema_checking.formats import FORMATS, format_checker
+from swf_temporal.strict_json import read_written, write_json
 
 _DRAFTS = ("04", "06", "07")
 _FORMATS = format_checker()
@@ -27,11 +27,11 @@ class _Schema:
         try:
             self._check = SchemaCheck(schema, _FORMATS if checks_formats else None)
         except BadSchema as error:
-            raise ValueError(json.dumps({"message": error.message, "path": error.path})) from None
+            raise ValueError(write_json({"message": error.message, "path": error.path})) from None
 
     def input_text(self, text: str) -> list[str]:
         """Return what is wrong with the data, as one list."""
-        return [json.dumps(self._check.violations(json.loads(text)))]
+        return [write_json(self._check.violations(read_written(text)))]
 
 
 class _Pattern:
@@ -40,12 +40,12 @@ class _Pattern:
 
     def input_text(self, text: str) -> list[str]:
         """Return whether the pattern is found in the text."""
-        return [json.dumps(self._pattern.search(json.loads(text)) is not None)]
+        return [write_json(self._pattern.search(read_written(text)) is not None)]
 
 
 def compiled(text: str) -> _Schema | _Pattern:
     """Return what *text* asks for. Raises ValueError for a schema that is none."""
-    asked = json.loads(text)
+    asked = read_written(text)
     return (
         _Pattern(asked["pattern"]) if "pattern" in asked else _Schema(asked["schema"], checks_formats=asked["formats"])
     )

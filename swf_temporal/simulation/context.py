@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, NotJSON, json_of
+from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault, unforeseen
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
@@ -31,6 +31,7 @@ from swf_temporal.simulation.cycles import Course
 from swf_temporal.simulation.host import SimulatedHost
 from swf_temporal.simulation.result import SimulatedInstance, Simulation, Status, error_of, last_metadata
 from swf_temporal.simulation.variables import VariableStore
+from swf_temporal.strict_json import NotJSON, json_of
 
 if TYPE_CHECKING:
     from swf_temporal.simulation.services.stub_services import StubServices

@@ -1,12 +1,12 @@
 """Tells how what came differs from what is expected: values, and the requests that stub services were sent."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import ndiff
 from typing import TypeAlias
 
 from swf_temporal.data import JSON, identity
 from swf_temporal.simulation.model.expectations import ExpectedRequest, ExpectedRequests
+from swf_temporal.strict_json import show_json
 
 _SHORT = 60
 
@@ -44,11 +44,11 @@ def request_differences(expected: ExpectedRequests, actual: Sequence[_Request]) 
 
 
 def _lines(value: JSON) -> list[str]:
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False).splitlines()
+    return show_json(value, indent=2, sort_keys=True).splitlines()
 
 
 def _written(value: JSON) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return show_json(value, sort_keys=True)
 
 
 def _in_order(what: str, expected: Sequence[ExpectedRequest], actual: Sequence[_Request]) -> list[str]:

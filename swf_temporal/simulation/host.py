@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, NotJSON, json_of
+from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, UnreadableDefinition, WorkflowFault
 from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.budgets import Budget, Limits
@@ -28,6 +28,7 @@ from swf_temporal.simulation.cycles import Course
 from swf_temporal.simulation.folders import folder_for, wants_folder
 from swf_temporal.simulation.outlasting import OutlastingCalls
 from swf_temporal.simulation.script import arguments_of
+from swf_temporal.strict_json import NotJSON, json_of
 
 if TYPE_CHECKING:
     from swf_temporal.simulation.context import SimulationContext
@@ -323,7 +324,7 @@ def _returned(result: object, call: FunctionCall) -> JSON:
     Raises what the call meets on a worker as well: CallFailed if that is not JSON, PayloadTooLarge if it is too much.
     """
     try:
-        value = json_of(result)
+        value: JSON = json_of(result)
     except NotJSON as error:
         who = f"{'custom ' if call.function.type == 'custom' else ''}function {call.function.name!r}"
         message = f"{who} returned a {type(result).__name__}, not JSON: {error}"

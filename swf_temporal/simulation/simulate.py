@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, json_of
+from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.namespaces import DefinitionSource, definitions_in
 from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.variables import VariableStore
+from swf_temporal.strict_json import json_of
 
 
 def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name

@@ -1,15 +1,14 @@
 """The variables of a simulation: in memory, shared by all its instances."""
 
-import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from swf_temporal.data import json_of
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.namespace_files import read_file
 from swf_temporal.runtime.variables import JSON_TYPE, Variable, VariableRef
+from swf_temporal.strict_json import json_of, read_written, write_json
 
 _SCOPES = ("namespace", "workflow", "instance")
 _BYTES = "application/octet-stream"
@@ -76,17 +75,17 @@ def _variable(key: str, value: Any) -> Variable:
     if isinstance(value, bytes):
         return Variable(value, _BYTES)
     try:
-        return Variable(json.dumps(json_of(value)).encode())
+        return Variable(write_json(json_of(value)).encode())
     except ValueError as error:
         raise UsageError(f"the variable {key!r} is neither JSON nor bytes: {error}") from None
 
 
 def _value(variable: Variable) -> Any:
     if variable.mime_type == JSON_TYPE:
-        return json.loads(variable.content)
+        return read_written(variable.content)
     if variable.mime_type.startswith("text/"):
         return variable.content.decode(errors="replace")
     try:
-        return variable.content if variable.mime_type == _BYTES else json.loads(variable.content)
+        return variable.content if variable.mime_type == _BYTES else read_written(variable.content)
     except ValueError:
         return variable.content

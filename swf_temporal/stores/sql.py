@@ -9,7 +9,6 @@ time to be looked at has come, takes one after the other by setting that time an
 """
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -27,6 +26,7 @@ from swf_temporal.functions.operator.credentials import without_password
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.stores.addresses import with_driver
 from swf_temporal.stores.schema import INSTANCES, VARIABLES, WRITES, prepare
+from swf_temporal.strict_json import write_json
 
 MAX_BYTES: Final = 32 * 1024 * 1024
 """The size limit of one variable, in bytes."""
@@ -133,7 +133,7 @@ class SqlVariables:
 
     def _note(self, connection: Connection, parts: tuple[str, ...], now: int) -> bool:
         """Note the id of a write; tell whether it was not noted before."""
-        digest = sha256(json.dumps([self._namespace, *parts]).encode()).hexdigest()
+        digest = sha256(write_json([self._namespace, *parts]).encode()).hexdigest()
         statement = self._insert(WRITES).values(id=digest, written_at=now).on_conflict_do_nothing()
         return connection.execute(statement.returning(WRITES.c.id)).one_or_none() is not None
 

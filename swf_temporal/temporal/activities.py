@@ -25,6 +25,7 @@ from swf_temporal.runtime.budgets import Limits, LimitsRecord
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
+from swf_temporal.strict_json import NotJSON
 from swf_temporal.temporal.external_activities import MARK
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
@@ -112,11 +113,17 @@ class Activities:
         key = f"{info.workflow_id}/{info.workflow_run_id}/{info.activity_id}"
         try:
             with _beating():
-                return await self.performer.perform(call, source=record["source"], key=key, attempt=info.attempt)
+                result = await self.performer.perform(call, source=record["source"], key=key, attempt=info.attempt)
+            # Written here: what failed after the call would be tried again for ever, with all that the call does.
+            return RawValue(activity.payload_converter().to_payloads([result])[0])
         except WorkflowFault as fault:
             raise _failure_of(call, fault, info.attempt, key) from None
         except ApplicationError:
             raise  # the performer has decided already
+        except NotJSON as error:
+            message = f"the result of function {call.function.name!r} is not JSON: {error}"
+            not_json = CallFailed(message, code="NotJSON", retryable=False)
+            raise _failure_of(call, not_json, info.attempt, key) from None
         except StoreUnavailable as error:
             log_lost_attempt(call.function.name, error, info.attempt)
             raise ApplicationError(str(error), type=type(error).__name__) from None

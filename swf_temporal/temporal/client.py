@@ -24,8 +24,9 @@ from temporalio.exceptions import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, NotJSON, json_of
+from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
+from swf_temporal.strict_json import NotJSON, json_of
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.addresses import refuse_malformed
 from swf_temporal.temporal.client_errors import (

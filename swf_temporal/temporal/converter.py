@@ -5,7 +5,6 @@ Data as JSON, like the SDK does it, but with the keys of objects in the order in
 the stack of the interpreter where a fault is told, which says all that there is to know.
 """
 
-import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -30,6 +29,7 @@ from temporalio.exceptions import ApplicationError
 from swf_temporal.errors import PayloadUnavailable
 from swf_temporal.payloads.encodings import COMPRESSED, ENCRYPTED, Refusing, is_unreadable, unreadable
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
+from swf_temporal.strict_json import NotJSON, read_json, read_written, write_json
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
 
 if TYPE_CHECKING:
@@ -40,11 +40,17 @@ class OrderedJSON(JSONPlainPayloadConverter):
     """Writes plain JSON and keeps the order of keys."""
 
     def to_payload(self, value: Any) -> Payload | None:
-        """Return *value* as JSON; what is not plain JSON is left to the SDK."""
+        """Return *value* as JSON; what is not plain JSON is left to the SDK. Raises NotJSON if it cannot be."""
         try:
-            text = _ENCODER.encode(value)
-        except (TypeError, ValueError, RecursionError):
-            return super().to_payload(value)
+            text = write_json(value)
+        except NotJSON as refusal:
+            try:
+                payload = super().to_payload(value)
+            except (TypeError, ValueError, RecursionError):
+                raise refusal from None
+            if payload is not None:  # the SDK has written what types of its own stand for, and what is not JSON, too
+                read_json(payload.data)
+            return payload
         payload = Payload(data=text.encode())
         payload.metadata["encoding"] = _JSON
         return payload
@@ -53,8 +59,8 @@ class OrderedJSON(JSONPlainPayloadConverter):
         """Return the value that *payload* has as JSON."""
         data = payload.data
         if type_hint is None or type_hint is Any:
-            with suppress(ValueError, RecursionError):
-                return json.loads(data.decode())  # of bytes, it would first find out in which encoding they are
+            with suppress(NotJSON):
+                return read_written(data)
         return super().from_payload(payload, type_hint)
 
 
@@ -141,8 +147,6 @@ def _ours(converter: EncodingPayloadConverter) -> EncodingPayloadConverter:
     return OrderedJSON() if converter.encoding == _ENCODING else converter
 
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
-"""A value that contains itself is nested too deeply for this encoder. The SDK's then says what is wrong with it."""
 _ENCODING = "json/plain"
 _JSON = _ENCODING.encode()
 _RAW: Final = [RawValue]

@@ -1,6 +1,5 @@
 """A lock on a server's database: one server at a time may use it, and the next is told which one does."""
 
-import json
 import os
 import sys
 import time
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from swf_temporal.errors import UsageError
+from swf_temporal.strict_json import read_json, write_json
 
 _HINT = "stop that one, or name another database with --db"
 _PATIENCE = 8.0
@@ -71,7 +71,7 @@ def held(database: Path, address: str | None) -> Iterator[int]:
             since = datetime.now().astimezone().isoformat(" ", "seconds")
             os.ftruncate(file, 0)
             os.lseek(file, 0, os.SEEK_SET)
-            os.write(file, json.dumps({"pid": os.getpid(), "address": address, "since": since}).encode())
+            os.write(file, write_json({"pid": os.getpid(), "address": address, "since": since}).encode())
         yield file
     finally:
         os.close(file)
@@ -101,7 +101,7 @@ def _file(database: Path) -> Path:
 def _holder(file: int) -> dict[str, Any]:
     with suppress(OSError, ValueError):
         os.lseek(file, 0, os.SEEK_SET)
-        found = json.loads(os.read(file, 1024))
+        found = read_json(os.read(file, 1024))
         if isinstance(found, dict):
             return found
     return {}

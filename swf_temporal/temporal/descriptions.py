@@ -1,7 +1,6 @@
 """Descriptions of a run for people: in the Temporal UI, from queries, and when it failed."""
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -11,6 +10,7 @@ from swf_temporal.errors import SubflowFailed, TimedOut, WorkflowFault
 from swf_temporal.languages.port import Definition, EventUse, Words
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Awaited, Run
+from swf_temporal.strict_json import show_json
 
 MAX_METADATA: Final = 4000
 """The length limit of metadata in the details of an instance, in characters."""
@@ -114,7 +114,7 @@ def failure_text(workflow_id: str, fault: WorkflowFault, words: Words) -> str:
 
 
 def _metadata(value: JSON) -> str:
-    written = json.dumps(value, indent=2, ensure_ascii=False)
+    written = show_json(value, indent=2)
     return written if len(written) <= MAX_METADATA else f"{written[:MAX_METADATA]}…"
 
 

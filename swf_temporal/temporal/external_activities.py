@@ -12,7 +12,6 @@ asks for these asks for few attempts, as a rule. A run that grows long by them c
 
 import asyncio
 import base64
-import json
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import cast
@@ -32,6 +31,7 @@ from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, Time
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.retrying import jitter_of
 from swf_temporal.runtime.trace import ActionRetried
+from swf_temporal.strict_json import NotJSON, read_json
 from swf_temporal.temporal.call_facts import activity_facts
 from swf_temporal.temporal.retry_policies import ONCE, policy_for, policy_of
 
@@ -203,8 +203,9 @@ def _result(payload: Payload, activity: str) -> JSON:
         return {"mediaType": "application/octet-stream", "base64": base64.b64encode(payload.data).decode()}
     try:
         if encoding.startswith("json/"):
-            return json.loads(payload.data)  # type: ignore[no-any-return]  # JSON, as it says
-    except ValueError as error:
+            value: JSON = read_json(payload.data)
+            return value
+    except NotJSON as error:
         raise CallFailed(
             f"the result of the activity '{activity}' is not JSON: {error}", code="MalformedAnswer"
         ) from None

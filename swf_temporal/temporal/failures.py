@@ -1,6 +1,5 @@
 """Faults, as they cross between the runtime and Temporal."""
 
-import json
 from typing import Final
 
 from temporalio.exceptions import (
@@ -19,6 +18,7 @@ from temporalio.exceptions import (
 
 from swf_temporal.errors import CallFailed, PayloadTooLarge, SubflowFailed, TimedOut, WorkflowFault
 from swf_temporal.runtime.performing import size_of, subflow_fault
+from swf_temporal.strict_json import show_json
 
 MAX_TEXT: Final = 20_000
 """The length limit of what a failure says, in characters."""
@@ -45,7 +45,7 @@ def _shorten(fault: WorkflowFault) -> None:
     if fault.origin is not None:
         fault.origin = {key: _cut(value) if isinstance(value, str) else value for key, value in fault.origin.items()}
     if fault.body is not None and (size := size_of(fault.body)) > MAX_BODY_BYTES:
-        written = fault.body if isinstance(fault.body, str) else json.dumps(fault.body, ensure_ascii=False)
+        written = fault.body if isinstance(fault.body, str) else show_json(fault.body)
         fault.body = f"{written[:MAX_TEXT]}… ({size:,} bytes)"
 
 

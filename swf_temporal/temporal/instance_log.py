@@ -5,7 +5,6 @@ where data may not. Every line is written once: not again where a run is replaye
 """
 
 import asyncio
-import json
 import logging
 import re
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from temporalio.exceptions import ApplicationError, CancelledError
 from swf_temporal.errors import ExpressionFailed, SchemaMismatch, StoreUnavailable, SubflowFailed, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
+from swf_temporal.strict_json import show_json
 from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
 
 _MAX_LENGTH = 300
@@ -176,6 +176,6 @@ def _without_data(fault: WorkflowFault) -> str:
     if isinstance(fault, SubflowFailed):
         return f"in {fault.cause}" if fault.cause else ""  # its own failure has a line of its own
     if fault.body is not None:
-        body = fault.body if isinstance(fault.body, str) else json.dumps(fault.body, ensure_ascii=False)
+        body = fault.body if isinstance(fault.body, str) else show_json(fault.body)
         message = message.partition(f": {body[:_PROBE]}")[0]
     return _QUERY.sub(r"\1?…", message)

@@ -30,7 +30,6 @@ from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.publishing import with_origin
 from swf_temporal.temporal.records import PUBLISH
-from swf_temporal.temporal.workflow_input import value_of
 from swf_temporal.text.parsing import read_data
 
 KINDS: Final = ("workflow", "task", "status")
@@ -90,7 +89,9 @@ class Lifecycle:
             await self._end("cancelled", "cancelledAt")
             raise
         if self._asked:
-            await self._end("completed", "completedAt", output=value_of(output))
+            await self._end(
+                "completed", "completedAt", output=workflow.payload_converter().from_payload(output.payload)
+            )
         return output
 
     def note(self, entry: TraceEntry) -> None:

@@ -1,6 +1,5 @@
 """A definition's schedule as Temporal stores it: its times, what it starts, and its memo."""
 
-import json
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import TypedDict
@@ -21,6 +20,7 @@ from swf_temporal.calendars.previewing import distance
 from swf_temporal.calendars.specs import CalendarSpec, Ranges, ScheduleSpec
 from swf_temporal.data import JSON, identity
 from swf_temporal.languages.port import Definition
+from swf_temporal.strict_json import write_json
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import MEMO, NOTE
 from swf_temporal.temporal.records import Pin, PinRecord, pinned
@@ -43,7 +43,7 @@ def facts_about(spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON,
     """Return which definition is started, and a digest of everything that a schedule is made from."""
     first = workflows[0]
     everything = [repr(spec), [one.digest for one in workflows], identity(data), task_queue]
-    made_from = sha256(json.dumps(everything).encode()).hexdigest()
+    made_from = sha256(write_json(everything).encode()).hexdigest()
     return {"definition": first.id, "version": first.version, "digest": first.digest, "madeFrom": made_from}
 
 

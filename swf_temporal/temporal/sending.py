@@ -8,6 +8,7 @@ from temporalio.common import RawValue
 
 from swf_temporal.errors import UsageError
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
+from swf_temporal.strict_json import NotJSON
 from swf_temporal.temporal.constants import MAX_INPUT_BYTES
 from swf_temporal.temporal.converter import limit_of
 
@@ -29,7 +30,10 @@ def advice_for(limit: int) -> str:
 def sendable(client: Client, values: Mapping[str, Any]) -> list[RawValue]:
     """Return *values*, by what they are called, ready to be sent together. Raises UsageError if that is too much."""
     converter = client.data_converter.payload_converter
-    limit, payloads = limit_of(converter), converter.to_payloads(list(values.values()))
+    try:
+        limit, payloads = limit_of(converter), converter.to_payloads(list(values.values()))
+    except NotJSON as error:
+        raise UsageError(f"{' or '.join(values)} is not JSON: {error}") from None
     sizes = [len(payload.data) for payload in payloads]
     for name, size in zip(values, sizes, strict=True):
         if size > limit:

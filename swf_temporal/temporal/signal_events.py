@@ -56,8 +56,10 @@ def event_of_signal(name: str, value: JSON, definition: Definition) -> CloudEven
     )
 
 
-def check_form(event: Mapping[str, Any]) -> None:
+def check_form(event: Any) -> None:
     """Raise NotTakenError unless *event* is a CloudEvent, or has the `name` of an event and its `data`."""
+    if not isinstance(event, dict):
+        raise NotTakenError("takes CloudEvents, and this is not a JSON object")
     name = _name_in(event)
     if name is not None and not isinstance(name, str):
         raise NotTakenError("takes no event whose 'name' is not a text")
@@ -68,7 +70,7 @@ def check_form(event: Mapping[str, Any]) -> None:
             raise NotTakenError(f"takes CloudEvents, and this is not one: {error}") from None
 
 
-def event_of_update(event: Mapping[str, Any], definition: Definition) -> CloudEvent:
+def event_of_update(event: Any, definition: Definition) -> CloudEvent:
     """Return the event that an update carries. Raises NotTakenError."""
     check_form(event)
     name = _name_in(event)

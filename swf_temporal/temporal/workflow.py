@@ -16,7 +16,6 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
 from swf_temporal.errors import (
     HistoryTooLong,
     InvalidDefinition,
@@ -29,6 +28,7 @@ from swf_temporal.languages.port import Definition, Words
 from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Outcome, Suspended, TraceEntry, TraceKind
 from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.run import Program, Run
+from swf_temporal.strict_json import NotJSON
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import DELIVER, INBOX_FULL, PROBE, ROUTED
 from swf_temporal.temporal.continuing import LengthCheck
@@ -87,9 +87,9 @@ class Interpreter:
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
         self._info = workflow.info()
-        self._data, self._pin, self._wrong = read_input(args)
+        self._data, self._pin, self._wrong = read_input(args, is_child=self._info.parent is not None)
         self._parts = [arg.payload for arg in args[2:]]
-        self._signals: list[tuple[str, JSON]] = []
+        self._signals: list[tuple[str, RawValue | None]] = []
         self._definition: Definition | None = None
         self._run: Run | None = None
         self._host: TemporalHost | None = None
@@ -135,30 +135,25 @@ class Interpreter:
         if name == PROBE:
             return
         self._length.at_signal()
-        try:
-            value = value_of(args[0]) if args else None
-        except UNREADABLE as error:
-            workflow.logger.warning("signal %r was not taken: it does not carry a JSON value: %s", name, error)
-        else:
-            self._take(name, value)
+        self._take(name, args[0] if args else None)
 
     @workflow.update(name=DELIVER, unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
-    async def deliver(self, event: dict[str, Any]) -> dict[str, Any]:
+    async def deliver(self, raw: RawValue) -> dict[str, Any]:
         """Take in a CloudEvent, or the `data` of the event that the definition calls `name`; say what became of it."""
         if self._run is None:
             await workflow.wait_condition(lambda: self._run is not None)
-            self._validate(event)
+            self._validate(raw)
         run, definition = self._run, self._definition
         assert run is not None  # noqa: S101 - for the type checker
         assert definition is not None  # noqa: S101 - they come together
-        taken = event_of_update(event, definition)
+        taken = event_of_update(value_of(raw), definition)
         awaited = run.awaits(taken)
         if not self._deliver(taken, run):
             return {"status": "duplicate"}
         return {"status": "taken" if awaited else "kept"}
 
     @deliver.validator
-    def _validate(self, event: dict[str, Any]) -> None:
+    def _validate(self, raw: RawValue) -> None:
         """Refuse what the definition never takes. As long as the definition is not known, only its form is looked at.
 
         What is refused here leaves no trace in the history, and on replay nothing is.
@@ -167,6 +162,7 @@ class Interpreter:
             raise refused("is a single call, which takes no events")
         definition = self._definition
         try:
+            event = value_of(raw)
             if definition is None or self._run is None:
                 check_form(event)
             else:
@@ -176,6 +172,8 @@ class Interpreter:
                 refuse_more(taken, self._run, limit_of(workflow.payload_converter()) // 2)
         except NotTakenError as reason:
             raise refused(str(reason), reason.hint) from None
+        except NotJSON as error:
+            raise refused(f"takes CloudEvents, and this is not JSON: {error}") from None
         except NoRoomError as reason:
             raise ApplicationError(str(reason), type=INBOX_FULL) from None
 
@@ -287,18 +285,20 @@ class Interpreter:
         for event in events:
             run.deliver(CloudEvent.from_record(event), is_returnable=is_returnable)
         signals, self._signals = self._signals, []
-        for name, value in signals:
-            self._take(name, value)
+        for name, raw in signals:
+            self._take(name, raw)
 
-    def _take(self, name: str, value: JSON) -> None:
+    def _take(self, name: str, raw: RawValue | None) -> None:
         run, definition = self._run, self._definition
         if run is None or definition is None:
-            self._signals.append((name, value))
+            self._signals.append((name, raw))
             return
         try:
-            event = event_of_signal(name, value, definition)
-        except ValueError as error:
-            workflow.logger.warning("signal %r was not taken: %s", name, error)
+            event = event_of_signal(name, None if raw is None else value_of(raw), definition)
+        except UNREADABLE as error:
+            reason = f"it does not carry a JSON value: {error}" if isinstance(error, NotJSON) else str(error)
+            workflow.logger.warning("signal %r was not taken: %s", name, reason)
+            run.emit(TraceKind.EVENT_REFUSED, name, reason=reason)
             return
         self._deliver(event, run, is_returnable=name == ROUTED)
 

@@ -2,10 +2,10 @@
 
 import re
 from bisect import bisect_right
-from json.decoder import JSONDecodeError, JSONDecoder
 from typing import Any, NoReturn
 
 from swf_temporal.errors import Position
+from swf_temporal.strict_json import HALF, MalformedJSON, NotJSON, integer, string_at
 from swf_temporal.text.located import (
     JSON_NUMBER,
     LINE_END,
@@ -25,8 +25,6 @@ _SIMPLE_TEXT = re.compile(r'"([^"\\\x00-\x1f]*)"')
 _OPEN = "this text has no closing quote"
 _HOLDS_MORE = re.compile(r"[:,]\s")
 """A pattern of texts that go on beyond their own end: another key, another element."""
-_HALF = re.compile("[\ud800-\udfff]")
-_DECODER = JSONDecoder()
 _WORDS = {"true": True, "false": False, "null": None}
 
 
@@ -79,16 +77,16 @@ class _Reader:
             self.end = match.end()
             return match[1]
         try:
-            text, self.end = _DECODER.raw_decode(self.text, offset)
-        except JSONDecodeError as error:
-            if error.msg.startswith("Unterminated"):
+            text, self.end = string_at(self.text, offset)
+        except MalformedJSON as error:
+            if error.reason.startswith("Unterminated"):
                 self.fail(_OPEN, offset)
-            if error.msg.startswith("Invalid control"):
+            if error.reason.startswith("Invalid control"):
                 self.fail(_OPEN, offset, "close it in its line; a line break in a text is written \\n")
-            self.fail("a backslash in a text must be doubled or start an escape such as \\n", error.pos)
-        if _HALF.search(text):
+            self.fail("a backslash in a text must be doubled or start an escape such as \\n", error.offset)
+        if HALF.search(text):
             self.fail("this text holds half of a pair of \\u escapes", offset)
-        return str(text)
+        return text
 
     def refuse_open(self, offset: int) -> None:
         """Fail if the text at *offset*, which ends where something else begins, ends at the quote that opens that."""
@@ -98,14 +96,10 @@ class _Reader:
             self.fail(_OPEN, offset, f"it ends at the next quote, in line {place.line}, column {place.column}")
 
     def number(self, digits: str, offset: int) -> int | float:
-        number: int | float
         try:
-            number = int(digits) if digits.lstrip("-").isdigit() else number_of(digits)
-        except ValueError:  # Python reads no integer of more than 4,300 digits
-            number = float("inf")
-        if number in (float("inf"), float("-inf")):
-            self.fail("this number is too large", offset)
-        return number
+            return integer(digits) if digits.lstrip("-").isdigit() else number_of(digits)
+        except NotJSON as error:
+            self.fail(str(error), offset)
 
     def word(self, offset: int) -> Any:
         match = _WORD.match(self.text, offset)

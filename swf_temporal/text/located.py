@@ -1,11 +1,11 @@
 """Data that remembers where it was written."""
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from swf_temporal.errors import InvalidDefinition, Position, Problem
+from swf_temporal.strict_json import finite, write_json
 from swf_temporal.text.positions import Where
 
 LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
@@ -72,8 +72,8 @@ class WrittenFloat(float):
 
 
 def number_of(text: str) -> float:
-    """Return the number that *text* stands for."""
-    number = float(text)
+    """Return the number that *text* stands for. Raises NotJSON."""
+    number = finite(text)
     if repr(number) == text or not JSON_NUMBER.fullmatch(text):
         return number
     written = WrittenFloat(number)
@@ -84,10 +84,10 @@ def number_of(text: str) -> float:
 def written(value: Any) -> str:
     """Return *value* as JSON, with numbers as they were written."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(key)}: {written(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{write_json(key)}: {written(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(written, value)) + "]"
-    return value.text if isinstance(value, WrittenFloat) else json.dumps(value)
+    return value.text if isinstance(value, WrittenFloat) else write_json(value)
 
 
 def plain(value: Any) -> Any:

@@ -1,9 +1,9 @@
 """Reads texts that are YAML or JSON: as data that knows its lines and columns, or as plain data."""
 
-import json
 import re
 from typing import Any
 
+from swf_temporal import strict_json
 from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.text.json_text import read_json
 from swf_temporal.text.located import LINE_END, Array, Object, Unreadable
@@ -48,15 +48,13 @@ def read_data(text: str | bytes) -> Any:
     Raises ValueError, which says what is wrong and where, and may quote from the text.
     """
     if isinstance(text, bytes):
-        text = text.decode(json.detect_encoding(text))
+        text = strict_json.text_of(text)
     text = text.removeprefix("\ufeff")
     if text.lstrip().startswith(("{", "[")):
         try:
-            return json.loads(text)
-        except RecursionError:
-            raise ValueError("it is nested too deeply") from None
-        except ValueError:
-            pass  # it may be the flow style of YAML
+            return strict_json.read_json(text)
+        except strict_json.NotJSON:
+            pass  # it may be the flow style of YAML; what is refused is refused there, too, with its place
     source = Source(text)
     try:
         _refuse_characters(text, source)

@@ -5,13 +5,13 @@ the first YAML text is changed. JSON stays JSON, indented as it was.
 """
 
 import io
-import json
 import re
 from collections.abc import MutableMapping
 from copy import deepcopy
 from typing import Any
 
 from swf_temporal.errors import UsageError
+from swf_temporal.strict_json import NotJSON, read_json, show_json
 from swf_temporal.text.located import Object
 
 _BESIDE = 2
@@ -44,7 +44,7 @@ class RoundTrip:
             match = _INDENTED.search(self._text)
             indent = None if match is None and "\n" not in self._text.strip() else match[1] if match else 2
             end = "\n" if self._text.endswith("\n") else ""
-            return json.dumps(self.root, indent=indent, ensure_ascii=False) + end
+            return show_json(self.root, indent=indent) + end
         self._share_again(self.root)
         stream = io.StringIO()
         self._yaml.dump(self.root, stream)
@@ -96,8 +96,8 @@ def _write_out_merges(node: Any) -> bool:
 def _json(text: str) -> Any:
     """Return what is in *text* if it is JSON."""
     try:
-        return json.loads(text)
-    except ValueError:
+        return read_json(text)
+    except NotJSON:
         return None
 
 

@@ -15,6 +15,7 @@ _TOO_DEEP = "exceeded maximum nesting depth"
 _QUOTES = ("'", '"')
 _HOLDS_MORE = re.compile(r"[:,]\s|\n")
 """A pattern of texts that go on beyond their own end: another key, another element."""
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _TAB = "YAML is indented with blanks: replace the tab"
 _EXPLAINED = {
     "mapping values are not allowed": (
@@ -50,6 +51,12 @@ _EXPLAINED = {
     ),
     "did not find expected <document start>": ("there is more after the end of the definition", None),
 }  # fmt: skip
+
+
+def is_of_surrogate(error: yaml.YAMLError, text: str) -> bool:
+    """Tell whether libyaml met half of a surrogate pair, which it does not read: JSON writes characters as two."""
+    mark = getattr(error, "problem_mark", None)
+    return mark is not None and _SURROGATE.match(text, max(mark.index - 2, 0)) is not None
 
 
 def where_too_deep(error: yaml.YAMLError) -> int | None:

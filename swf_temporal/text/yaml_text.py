@@ -6,6 +6,7 @@ aliases, so that every object stands in one place; `read_plain_yaml` shares them
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, ClassVar, NoReturn
 
 import yaml
@@ -20,17 +21,17 @@ from yaml.events import (
     SequenceEndEvent,
 )
 
+from swf_temporal import strict_json
 from swf_temporal.errors import Position
+from swf_temporal.strict_json import HALF, NotJSON, finite, integer
 from swf_temporal.text.located import MAX_DEPTH, Array, Object, Unreadable, duplicate_key, number_of
 from swf_temporal.text.origin import Source
-from swf_temporal.text.yaml_errors import LOADER, explain, where_too_deep
+from swf_temporal.text.yaml_errors import LOADER, explain, is_of_surrogate, where_too_deep
 
 MAX_VALUES = 50_000
 """The limit of values in a definition, with its aliases expanded."""
 MAX_PLAIN_VALUES = 5_000_000
 """The limit of values in other texts, with their aliases expanded."""
-MAX_PLAIN_DEPTH = 200
-"""The nesting limit of other texts: what works on them recurses as deep."""
 
 _INTEGER = re.compile(r"[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+|0o[0-7]+")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?")
@@ -58,8 +59,11 @@ def write_yaml(value: Any) -> str:
 
 def _read(reader: "type[_Reader]", text: str, source: Source) -> Any:
     try:
-        return reader(text, source).document()
+        return reader(LOADER(text), source).document()
     except yaml.YAMLError as error:
+        if is_of_surrogate(error, text):
+            with suppress(yaml.YAMLError, ValueError, OverflowError):
+                return reader(yaml.SafeLoader(text), source).document()
         if (limit := where_too_deep(error)) is None:
             raise Unreadable(explain(error, source)) from None
         # The library looks ahead to its own limit, which is further down than ours: ours is what the author is told.
@@ -70,9 +74,9 @@ class _Reader:
     max_depth: ClassVar[int] = MAX_DEPTH
     max_values: ClassVar[int] = MAX_VALUES
 
-    def __init__(self, text: str, source: Source) -> None:
+    def __init__(self, events: "yaml.CSafeLoader | yaml.SafeLoader", source: Source) -> None:
         self.source = source
-        self.events = LOADER(text)
+        self.events = events
         self.anchors: dict[str, Any] = {}
         self.count = 0
 
@@ -123,8 +127,20 @@ class _Reader:
         if tag and tag not in _TAGS and tag != "!":
             self.fail("syntax", f"the tag {tag} is not understood: only plain data is", _position(event))
         if tag.endswith((":str", "!")) if tag else event.style:
-            return event.value
-        return _plain_scalar(event.value, self.number)
+            return self.text(event)
+        try:
+            return _plain_scalar(event.value, self.number)
+        except NotJSON as error:
+            self.fail("syntax", str(error), _position(event))
+
+    def text(self, event: ScalarEvent) -> str:
+        """Return a text in which pairs of escapes, as JSON writes them, are the character that they stand for."""
+        if event.value.isascii() or not HALF.search(event.value):
+            return str(event.value)
+        try:
+            return event.value.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            self.fail("syntax", "this text holds half of a pair of \\u escapes", _position(event))
 
     def number(self, text: str) -> float:
         return number_of(text)
@@ -182,7 +198,7 @@ class _Reader:
         """Return a key as it is written: the status in `200: {…}` is a text, like every name in JSON."""
         if not isinstance(event, ScalarEvent):
             self.fail("syntax", "a key must be a text", _position(event))
-        return str(event.value)
+        return self.text(event)
 
     def merge(self, found: Object, value: Any, place: Position) -> None:
         for other in self.merged(value, place):
@@ -199,20 +215,20 @@ class _Reader:
 
 
 class _PlainReader(_Reader):
-    """Reads texts that may be large and come from others: the last of two equal keys counts, as in JSON."""
+    """Reads texts that may be large and come from others."""
 
-    max_depth = MAX_PLAIN_DEPTH
+    max_depth = strict_json.MAX_DEPTH
     max_values = MAX_PLAIN_VALUES
 
-    def __init__(self, text: str, source: Source) -> None:
-        super().__init__(text, source)
+    def __init__(self, events: "yaml.CSafeLoader | yaml.SafeLoader", source: Source) -> None:
+        super().__init__(events, source)
         self.sizes: dict[str, int] = {}
 
     def nothing(self) -> None:
         return None
 
     def number(self, text: str) -> float:
-        return float(text)
+        return finite(text)
 
     def value(self, event: Event, depth: int) -> Any:
         before = self.count
@@ -236,9 +252,12 @@ class _PlainReader(_Reader):
         found: dict[str, Any] = {}
         merged: list[tuple[Any, Position]] = []
         while not isinstance(event := self.next(), MappingEndEvent):
+            place = _position(event)
             key, value = self.key(event), self.value(self.next(), depth)
             if _is_merge(event):
-                merged.append((value, _position(event)))
+                merged.append((value, place))
+            elif key in found:
+                self.fail("duplicate-key", f"the key {key!r} is written twice", place)
             else:
                 found[key] = value
         for value, place in merged:
@@ -262,10 +281,6 @@ def _plain_scalar(text: str, number_of: Callable[[str], float]) -> Any:
         return _WORDS[text]
     if text[0] not in "0123456789+-.":
         return text
-    try:
-        if _INTEGER.fullmatch(text):
-            return int(text, 0)
-        number = number_of(text) if _FLOAT.fullmatch(text) else None
-    except ValueError:  # Python reads no integer of more than 4,300 digits
-        return text
-    return text if number is None or number in (float("inf"), float("-inf")) else number
+    if _INTEGER.fullmatch(text):
+        return integer(text)
+    return number_of(text) if _FLOAT.fullmatch(text) else text

@@ -44,8 +44,8 @@ def test_what_does_not_compile(text: str, message: str, offset: int | None) -> N
     [
         ("now", None, "the workflow's time has no value here"),
         ("$SECRETS.a", None, "$SECRETS has no value here"),
-        ("tostring", float("nan"), "the data cannot be written as JSON (Out of range float values"),
-        ("reduce range(5000) as $i (null; [.])", None, "the result cannot be read as JSON (maximum recursion depth"),
+        ("tostring", float("nan"), "the data cannot be written as JSON (NaN is not a JSON number (at .[0])"),
+        ("reduce range(5000) as $i (null; [.])", None, "the result cannot be read as JSON (it is nested too deeply"),
         ('error("no stock")', None, "no stock: ${ "),
     ],
 )

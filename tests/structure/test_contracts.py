@@ -30,6 +30,7 @@ BREACHES = {
         f"from {LANGUAGE}.execution import execution",
     ),
     "One reader of YAML": ("functions/urls.py", "import yaml"),
+    "One reader and writer of JSON": ("functions/urls.py", "from json import loads"),
     "Only the temporal layer": ("runtime/joining.py", "import temporalio"),
     "Only commands parse arguments and print": ("app/health.py", "import typer"),
 }

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from google.protobuf.json_format import MessageToJson, Parse, ParseError
+from google.protobuf.json_format import MessageToJson, ParseDict, ParseError
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
@@ -24,6 +24,7 @@ from swf_temporal.app.codec_server.authentication import Authentication
 from swf_temporal.app.http_authentication import KeysUnavailableError, NotAuthenticatedError
 from swf_temporal.app.http_settings import CodecServerSettings
 from swf_temporal.errors import PayloadUnavailable
+from swf_temporal.strict_json import NotJSON, read_json
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
 
 _log = logging.getLogger("swf")
@@ -59,8 +60,8 @@ def codec_application(settings: CodecServerSettings, converter_of: ConverterOf, 
                 converters[namespace] = converter
         payloads = Payloads()
         try:
-            Parse(await _body(request), payloads, ignore_unknown_fields=True)
-        except (ParseError, UnicodeDecodeError) as error:
+            ParseDict(read_json(await _body(request)), payloads, ignore_unknown_fields=True)
+        except (ParseError, NotJSON) as error:
             raise _RefusedError(400, f"the body is not a JSON object with payloads: {error}") from None
         count = len(payloads.payloads)
         # What workers and clients do with payloads: the SDK has no public name for it.

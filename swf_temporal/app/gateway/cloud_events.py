@@ -1,7 +1,6 @@
 """CloudEvents in HTTP requests: binary, structured and batched content mode of their HTTP protocol binding."""
 
 import codecs
-import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
@@ -21,6 +20,7 @@ from cloudevents.core.v1.event import CloudEvent as Envelope
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
+from swf_temporal.strict_json import HALF, read_json
 
 STRUCTURED: Final = JSONFormat.CONTENT_TYPE
 BATCH: Final = "application/cloudevents-batch+json"
@@ -34,7 +34,6 @@ _ESCAPED: Final = re.compile(r"\\(.)")
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 _NO_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """Given to the library with an event that has no time, which it would take as of now."""
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +81,10 @@ def content_type_of(value: str) -> tuple[str, str]:
 def json_of_body(body: bytes, charset: str = "utf-8") -> JSON:
     """Return the JSON that *body* is. Raises Refused."""
     try:
-        return _json_in(_text_in(body, charset))
-    except _WrongError as error:
+        value: JSON = read_json(_text_in(body, charset))
+    except ValueError as error:
         raise Refused(400, "no-json", f"the body is not JSON: {error}") from None
+    return value
 
 
 def _malformed(detail: str, **facts: Any) -> Refused:
@@ -153,8 +153,8 @@ def _data_in(body: bytes, media: str, charset: str) -> dict[str, JSON]:
         return {}
     if JSONFormat.JSON_CONTENT_TYPE_PATTERN.match(media):
         try:
-            return {"data": _json_in(_text_in(body, charset))}
-        except _WrongError as error:
+            return {"data": read_json(_text_in(body, charset))}
+        except ValueError as error:
             raise _WrongError(f"the data is not JSON, which Content-Type {media} says: {error}") from None
     if media.startswith("text/") or media.endswith(("/xml", "+xml")):
         return {"data": _text_in(body, charset)}
@@ -204,24 +204,11 @@ def _time_in(value: JSON) -> datetime:
 def _text_in(body: bytes, charset: str) -> str:
     try:
         name = codecs.lookup(charset).name
-        return body.decode("utf-8-sig" if name == "utf-8" else name)
+        text = body.decode("utf-8-sig" if name == "utf-8" else name)
     except LookupError:
         raise Refused(415, "unknown-charset", f"the charset {charset!r} is not supported", "send UTF-8") from None
     except UnicodeError:
         raise _WrongError(f"it is not text in {charset}") from None
-
-
-def _json_in(text: str) -> JSON:
-    try:
-        value: JSON = json.loads(text, parse_constant=_no_number)
-    except RecursionError:
-        raise _WrongError("it is nested too deeply") from None
-    except ValueError as error:
-        raise _WrongError(str(error)) from None
-    if "\\u" in text and _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
-        raise _WrongError("a text in it has half of a surrogate pair")
-    return value
-
-
-def _no_number(word: str) -> JSON:
-    raise ValueError(f"{word} is not a JSON number")
+    if HALF.search(text):  # of which some charsets have a spelling
+        raise _WrongError("it has half of a surrogate pair")
+    return text

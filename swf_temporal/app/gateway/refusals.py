@@ -1,7 +1,6 @@
 """Rejected requests: as exceptions, and as the problem documents of RFC 9457 that clients get."""
 
 import errno
-import json
 import math
 from collections.abc import Mapping
 from typing import Any, Final
@@ -10,6 +9,7 @@ from starlette.responses import Response
 
 from swf_temporal.app.tasks import DataRefusedError, NoSuchTaskError
 from swf_temporal.errors import DefinitionsUnavailable, PayloadUnavailable, SwfError, UsageError, WorkflowFault
+from swf_temporal.strict_json import write_json
 from swf_temporal.temporal.client_errors import (
     AlreadyStartedError,
     HasEndedError,
@@ -55,7 +55,7 @@ class Refused(Exception):  # noqa: N818 - an adjective, as among the errors of t
         """Return the answer to the request."""
         problem = {"type": "about:blank", "title": _TITLES[self.status], "status": self.status, "code": self.code}
         problem |= {"detail": self.detail} | ({} if self.hint is None else {"hint": self.hint}) | self.facts
-        return Response(json.dumps(problem, separators=(",", ":")), self.status, self.headers, PROBLEM)
+        return Response(write_json(problem), self.status, self.headers, PROBLEM)
 
 
 def refusal_of(error: BaseException) -> Refused:

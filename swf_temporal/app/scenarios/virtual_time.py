@@ -12,7 +12,6 @@ Workflow tasks, activities and their attempts, sub-workflows, signals, cancellat
 engine's own. A listener is told of all that comes and goes, so that it is known what is under way.
 """
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -33,6 +32,7 @@ from temporalio.worker._workflow_instance import WorkflowInstance, WorkflowInsta
 from temporalio.workflow import Info
 
 from swf_temporal.simulation.clock import EPOCH, MICROSECOND
+from swf_temporal.strict_json import read_written, write_json
 
 CLOCK = "time passes"
 """The name of the signal that tells the time."""
@@ -191,7 +191,7 @@ class _Instance(WorkflowInstance):
         job = asking.jobs.add()
         job.query_workflow.query_id = job.query_workflow.query_type = query
         [answer] = self._inner.activate(asking).successful.commands
-        return json.loads(answer.respond_to_query.succeeded.response.data)
+        return read_written(answer.respond_to_query.succeeded.response.data)
 
     def _timestamp(self) -> Timestamp:
         stamp = Timestamp()
@@ -203,7 +203,7 @@ class _Instance(WorkflowInstance):
     def _translated(self, job: WorkflowActivationJob, own: list[WorkflowCommand]) -> Iterable[WorkflowActivationJob]:
         """Return what the workflow is told where the engine says *job*; add to *own* what the engine is told for it."""
         if job.HasField("signal_workflow") and job.signal_workflow.signal_name == CLOCK:
-            return self._time_passes(json.loads(job.signal_workflow.input[0].data), own)
+            return self._time_passes(read_written(job.signal_workflow.input[0].data), own)
         if job.HasField("resolve_activity"):
             seq = job.resolve_activity.seq
             self._activities.pop(seq, None)
@@ -314,8 +314,8 @@ def _late_child(job: WorkflowActivationJob) -> WorkflowActivationJob:
 
 
 def _decoded(payload: Payload | None, usual: Any) -> Any:
-    return usual if payload is None else json.loads(payload.data)
+    return usual if payload is None else read_written(payload.data)
 
 
 def _payload(value: Any) -> Payload:
-    return Payload(metadata={"encoding": b"json/plain"}, data=json.dumps(value).encode())
+    return Payload(metadata={"encoding": b"json/plain"}, data=write_json(value).encode())

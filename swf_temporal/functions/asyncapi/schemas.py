@@ -1,6 +1,5 @@
 """Messages checked by the schemas that their document has for them."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -11,6 +10,7 @@ from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.parts import Document, Part
 from swf_temporal.functions.documents.schemas import is_pattern
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
+from swf_temporal.strict_json import read_written, write_json
 
 _FORMAT = re.compile(r"application/(?:vnd\.aai\.asyncapi|schema)(?:\+(?:json|yaml))?(?:;version=(.*))?")
 _DRAFT_7 = "http://json-schema.org/draft-07/schema#"
@@ -121,7 +121,7 @@ def _ready(kind: MessageType, part: str, schema: JSON) -> DataSchemaValidator | 
     if schema is None:
         return None
     try:
-        return _validator(json.dumps(_dated(kind, schema)))
+        return _validator(write_json(_dated(kind, schema)))
     except BadSchema as error:
         message = f"the schema for the {part} of message '{kind.name}' is not a JSON Schema: {error.message}"
         raise permanent_failure("BadDocument", message) from error
@@ -145,4 +145,4 @@ def _format(text: str) -> re.Match[str] | None:
 
 @lru_cache(maxsize=_MAX_VALIDATORS)
 def _validator(schema: str) -> DataSchemaValidator:
-    return DataSchemaValidator(json.loads(schema))
+    return DataSchemaValidator(read_written(schema))

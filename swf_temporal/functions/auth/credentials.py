@@ -1,6 +1,5 @@
 """The properties of an auth definition with its secrets filled in. Section "Auth Definition"."""
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -10,6 +9,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Expressions
 from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.strict_json import read_json
 
 _QUOTED = r""""(?:[^"\\]|\\.)*"|'[^'\\]*'"""
 _STEP = rf"\.[\w-]+|\.?\[\s*(?:{_QUOTED})\s*\]|\.(?:{_QUOTED})"
@@ -84,4 +84,4 @@ def _secret(auth: Auth, call: Call, path: list[str]) -> JSON:
 
 
 def _name(step: str) -> str:
-    return str(json.loads(step)) if step.startswith('"') else step.strip("'")
+    return str(read_json(step)) if step.startswith('"') else step.strip("'")

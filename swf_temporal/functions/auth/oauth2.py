@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.secrets import scrub
 from swf_temporal.functions.urls import split_url
+from swf_temporal.strict_json import write_json
 
 _BASIC, _IN_FORM = "client_secret_basic", "client_secret_post"
 _LEEWAY = 30.0
@@ -102,7 +102,7 @@ class Tokens:
             entry.endpoint = _Endpoint(grant.authority) if grant.is_endpoint else await self._endpoint(grant)
         answer = await self._asked(grant, entry.endpoint)
         try:
-            read = parse_token_response(json.dumps(answer))
+            read = parse_token_response(write_json(answer))
         except OAuth2Error as error:
             raise _failed(grant, ": ".join(filter(None, (error.error, error.description)))) from error
         except (AttributeError, TypeError, ValueError) as error:

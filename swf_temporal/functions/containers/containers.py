@@ -5,7 +5,6 @@ the result, whatever the status is. A call that is not wanted any more is ended 
 """
 
 import asyncio
-import json
 from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -23,6 +22,7 @@ from swf_temporal.functions.http.answers import HttpStatusError
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.runtime.variables import VariableStore
+from swf_temporal.strict_json import NotJSON, read_json, write_json
 
 ACTION_ID: Final = "Direktiv-ActionID"
 TEMP_DIR: Final = "Direktiv-TempDir"
@@ -72,7 +72,7 @@ class Containers(Performer):
             headers = [(ACTION_ID, action), ("Content-Type", "application/json")]
             if directory is not None:
                 headers.append((TEMP_DIR, directory.in_container))
-            body = json.dumps(call.arguments, separators=(",", ":"), ensure_ascii=False).encode()
+            body = write_json(call.arguments, ensure_ascii=False).encode()
             with self._running.entered(action, call):
                 answered = await self._ask(Request("POST", url, tuple(headers), body, self.name_in_settings(call)))
             if directory is not None:
@@ -86,7 +86,7 @@ class Containers(Performer):
         shared = self._services.settings.shared_folder_for(_names(call))
         if shared is None or call.folder is None or self._variables is None:
             if call.folder is not None and call.folder.files:
-                known = f"'functions: {{{json.dumps(call.function.name)}: {{sharedFolder: …}}}}'"
+                known = f"'functions: {{{write_json(call.function.name)}: {{sharedFolder: …}}}}'"
                 message = f"function {call.function.name!r} gets files, but shares no folder with the worker"
                 raise permanent_failure("NoSharedFolder", f"{message}: the configuration needs {known}")
             yield None
@@ -121,7 +121,7 @@ class Containers(Performer):
         names = list(_names(call))
         url = self._services.settings.base_url_for(names)
         if url is None:
-            known = f"'functions: {{{json.dumps(names[0])}: {{baseUrl: …}}}}'"
+            known = f"'functions: {{{write_json(names[0])}: {{baseUrl: …}}}}'"
             message = (
                 f"the address of function {call.function.name!r} is not configured: the configuration needs {known}"
             )
@@ -153,7 +153,7 @@ def _raise_reported(headers: Mapping[str, str]) -> None:
 
 def _result(content: bytes) -> JSON:
     try:
-        value: JSON = json.loads(content)
-    except (ValueError, RecursionError):
+        value: JSON = read_json(content)
+    except NotJSON:
         return b64encode(content).decode()
     return value

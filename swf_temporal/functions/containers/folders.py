@@ -1,7 +1,6 @@
 """The directory of a function in a container: variables that became files, and files that become variables."""
 
 import io
-import json
 import os
 import stat
 import tarfile
@@ -13,6 +12,7 @@ from typing import Final
 from swf_temporal.errors import CallFailed, PayloadTooLarge
 from swf_temporal.runtime.host import CallFile, CallFolder
 from swf_temporal.runtime.variables import JSON_TYPE, Variable, VariableRef
+from swf_temporal.strict_json import NotJSON, read_json
 
 MAX_BYTES: Final = 128 * 1024 * 1024
 """The size limit of all files that a function leaves: they are read into memory."""
@@ -133,8 +133,8 @@ def _check(size: int, most: int) -> None:
 
 def _type_of(content: bytes) -> str:
     try:
-        json.loads(content)
-    except (ValueError, RecursionError):
+        read_json(content)
+    except NotJSON:
         return _TEXT if _is_text(content) else BYTES_TYPE
     return JSON_TYPE
 

@@ -1,33 +1,44 @@
 """Results and exceptions of Python code, as a workflow sees them."""
 
-import json
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.strict_json import checked, write_json
 
 
 def as_json(call: Call, result: object) -> JSON:
     """Return *result* as JSON, or as what pydantic makes of it. Raises CallFailed if that is not possible."""
     try:
         value: JSON = to_jsonable_python(result)
-        if not _is_surely_json(value):
-            json.dumps(value, allow_nan=False)
+        return checked(value, _written(value))  # type: ignore[no-any-return]  # JSON, which it is now known to be
     except (PydanticSerializationError, ValueError, RecursionError) as error:
         message = f"custom function '{call.function.name}' returned a {type(result).__name__}, not JSON: {error}"
         raise permanent_failure("NotJSON", message) from error
-    return value
 
 
-def _is_surely_json(value: JSON) -> bool:
-    """Tell whether *value* has no number that JSON cannot write; False if it takes a slower look to know."""
+def _written(value: JSON) -> bytes:
+    """Return *value* as JSON, which the library writes quickly; what it cannot write, ours refuses with the place."""
     try:
-        text = to_json(value)
+        return to_json(value)
     except PydanticSerializationError:
-        return False
-    return b"NaN" not in text and b"Infinity" not in text
+        return write_json(value).encode()
+
+
+@contextmanager
+def exceptions_as_faults() -> Iterator[None]:
+    """Let the fault of a call be raised for whatever its Python code raises, be it KeyboardInterrupt."""
+    try:
+        yield
+    except (asyncio.CancelledError, GeneratorExit):
+        raise
+    except BaseException as error:
+        raise raised(error) from error
 
 
 def raised(error: BaseException) -> CallFailed:

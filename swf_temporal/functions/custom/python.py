@@ -9,7 +9,7 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.custom.arguments import bound, is_async
 from swf_temporal.functions.custom.modules import Modules
-from swf_temporal.functions.custom.outcomes import as_json, raised
+from swf_temporal.functions.custom.outcomes import as_json, exceptions_as_faults
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.registry import Registry
 from swf_temporal.text.suggestions import suggestion
@@ -68,13 +68,11 @@ async def _result(
     function: Callable[..., Any], positional: tuple[object, ...], keywords: Mapping[str, object]
 ) -> object:
     """Return what *function* returns; one that is not async runs in a thread, so that it may block."""
-    try:
+    with exceptions_as_faults():
         if is_async(function):
             return await function(*positional, **keywords)
         result = await asyncio.to_thread(_in_thread, function, positional, keywords)
         return await result if inspect.isawaitable(result) else result
-    except (Exception, SystemExit) as error:
-        raise raised(error) from error
 
 
 def _in_thread(function: Callable[..., Any], positional: tuple[object, ...], keywords: Mapping[str, object]) -> object:

@@ -7,7 +7,6 @@ sandbox. A script has the rights of the worker's user, so operators decide wheth
 
 import asyncio
 import contextlib
-import json
 import math
 import os
 import signal
@@ -23,6 +22,7 @@ from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script_process import LENGTH
 from swf_temporal.functions.operator.settings import Settings, merged
+from swf_temporal.strict_json import NotJSON, read_json, write_json
 
 MEMORY = 1 << 30
 """Bytes of address space that a script may take, Python included."""
@@ -55,14 +55,14 @@ class Scripts:
         request = {"code": code, "arguments": arguments, "seconds": math.ceil(limit), "memory": MEMORY}
         try:
             async with asyncio.timeout(limit):
-                written = await _run(call, json.dumps(request).encode(), options.max_response_bytes)
+                written = await _run(call, write_json(request).encode(), options.max_response_bytes)
         except TimeoutError:
             raise CallFailed(
                 f"the script of function '{name}' did not end within {limit:g} s", code="Timeout"
             ) from None
         try:
-            return _result(call, json.loads(written))
-        except (ValueError, TypeError, KeyError, RecursionError):
+            return _result(call, read_json(written))
+        except (NotJSON, TypeError, KeyError):
             # It has all that its process has, so it can also write where only its result is written.
             message = f"the script of function '{name}' wrote something else than its result, or nested it too deeply"
             raise CallFailed(message, code="ScriptCrashed") from None
@@ -135,7 +135,12 @@ def _result(call: Call, answer: dict[str, Any]) -> JSON:
         message = f"{where}the script of function '{name}': {answer['message'] or answer['error']}"
         kind = answer["error"]
         raise CallFailed(message, name=kind, code=kind, cause=kind, retryable=not answer.get("syntax"))
-    return json.loads(answer["result"])  # type: ignore[no-any-return]  # JSON, as the process wrote it
+    try:
+        result: JSON = read_json(answer["result"])
+    except NotJSON as error:
+        message = f"the script of function '{name}' ended with what is not JSON: {error}"
+        raise permanent_failure("NotJSON", message) from None
+    return result
 
 
 def _crashed(name: str, status: int) -> CallFailed:

@@ -1,11 +1,10 @@
 """Lines that a workflow writes to the log, with functions that SonataFlow knows: `sysout:LEVEL`."""
 
-import json
-
 from swf_temporal.data import JSON
 from swf_temporal.functions import log_lines
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.custom.type import LEVELS
+from swf_temporal.strict_json import show_json
 from swf_temporal.text.suggestions import suggestion
 
 
@@ -27,4 +26,4 @@ async def write_line(call: Call) -> JSON:
 
 def _text(arguments: JSON) -> str:
     given = arguments["message"] if isinstance(arguments, dict) and "message" in arguments else arguments
-    return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    return given if isinstance(given, str) else show_json(given)

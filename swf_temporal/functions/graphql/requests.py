@@ -1,6 +1,5 @@
 """GraphQL operations as texts, and as requests of HTTP."""
 
-import json
 import re
 from collections.abc import Mapping
 
@@ -9,6 +8,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.graphql.type import is_name
 from swf_temporal.functions.http.requests import Request
+from swf_temporal.strict_json import write_json
 
 _TOKEN = re.compile(r'"""(?:\\"""|[^"]|"(?!""))*"""|"(?:\\.|[^"\\\n])*"|#[^\n]*|[{}"]')
 _ACCEPTED = "application/graphql-response+json, application/json;q=0.9"
@@ -20,7 +20,7 @@ def post(url: str, document: str, variables: Mapping[str, JSON] | None = None) -
     if variables:
         body["variables"] = dict(variables)
     typed = (("Accept", _ACCEPTED), ("Content-Type", "application/json"))
-    return Request("POST", url, typed, json.dumps(body).encode())
+    return Request("POST", url, typed, write_json(body).encode())
 
 
 def operation(kind: str, field: str, arguments: Mapping[str, JSON], types: Mapping[str, str], selection: str) -> str:
@@ -44,7 +44,7 @@ def literal(value: JSON) -> str:
         return "{" + ", ".join(f"{name_of(key)}: {literal(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(literal(item) for item in value) + "]"
-    return json.dumps(value)
+    return write_json(value)
 
 
 def name_of(text: str) -> str:

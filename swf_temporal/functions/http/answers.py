@@ -2,22 +2,19 @@
 
 import base64
 import codecs
-import json
-import math
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import NoReturn
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import FAIL_ON_STATUS_CODE, Call, switch
+from swf_temporal.strict_json import NotJSON, read_json
 
-_MAX_DEPTH = 200
-"""The nesting limit of values: what works on them recurses as deep."""
-_NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"})
-"""Python's codecs that are not charsets."""
+_NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape", "utf-7"})
+"""Python's codecs that are not charsets, or make halves of surrogate pairs."""
 _TEXTS = frozenset({"application/xml", "application/yaml", "application/javascript", "application/x-yaml"})
 
 
@@ -60,7 +57,8 @@ def read_answer(content: bytes, content_type: str) -> JSON:
     if not content:
         return None
     if is_json(media_type):
-        return _json(content)
+        value: JSON = read_json(content)
+        return value
     if not media_type:
         return _untyped(content)
     if media_type.startswith("text/") or media_type in _TEXTS or media_type.endswith("+xml"):
@@ -100,39 +98,10 @@ def _known(charset: str) -> str:
         return "utf-8"
 
 
-def _json(content: bytes) -> JSON:
-    try:
-        value: JSON = json.loads(content, parse_constant=_refuse, parse_float=_finite)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-    level = [value]
-    for _ in range(_MAX_DEPTH):
-        level = [item for node in level for item in _items(node) if isinstance(item, dict | list)]
-        if not level:
-            return value
-    raise ValueError("it is nested too deeply")
-
-
-def _items(node: JSON) -> Iterable[JSON]:
-    return node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if math.isinf(number):
-        raise ValueError(f"the number {text} is too large")
-    return number
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")
-
-
 def _untyped(content: bytes) -> JSON:
-    try:
-        return _json(content)
-    except ValueError:
-        pass
+    with suppress(NotJSON):
+        value: JSON = read_json(content)
+        return value
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:

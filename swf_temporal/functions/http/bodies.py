@@ -1,6 +1,5 @@
 """Bodies as they are written in the media type that a service asks for."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.answers import is_json, split_content_type
 from swf_temporal.functions.http.media_types import FORM, MULTIPART, OCTETS, bytes_of, is_file, is_multipart, is_text
 from swf_temporal.functions.http.parameters import FormField, Parameter, as_text, in_query
+from swf_temporal.strict_json import write_json
 
 
 def write_body(value: JSON, media_type: str, fields: Mapping[str, FormField] | None = None) -> tuple[bytes, str]:
@@ -22,7 +22,7 @@ def write_body(value: JSON, media_type: str, fields: Mapping[str, FormField] | N
     """
     kind, charset = split_content_type(media_type)
     if is_json(kind):
-        return json.dumps(value).encode(), media_type
+        return write_json(value).encode(), media_type
     if kind == FORM and isinstance(value, dict):
         return _form(value, fields or {}), media_type
     if is_multipart(kind) and isinstance(value, dict):
@@ -96,7 +96,7 @@ def _part(name: str, item: JSON, field: FormField) -> _Part:
         return _whole(as_text(item.get("fileName", name))), bytes_of(item), _type_of_file(item, field), headers
     declared = _first(field)
     if isinstance(item, dict | list):
-        return None, json.dumps(item).encode(), declared or "application/json", headers
+        return None, write_json(item).encode(), declared or "application/json", headers
     content = as_text(item).encode(errors="replace")
     if field.is_file:
         return _whole(name), content, declared or "text/plain", headers

@@ -1,7 +1,6 @@
 """The HTTP client: requests with limits, timeouts and redirects, as an operator decides."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from swf_temporal.functions.http.requests import Request, check_headers, redirec
 from swf_temporal.functions.operator.limits import RateLimits
 from swf_temporal.functions.operator.settings import HostOptions, Settings
 from swf_temporal.origins import PORTS
+from swf_temporal.strict_json import show_json
 
 _MAX_SHOWN = 200
 _MAX_KEPT_BYTES = 2000
@@ -193,7 +193,7 @@ async def _read(response: httpx.Response, limit: int) -> tuple[bytes, bool]:
 
 def _refused(request: Request, response: httpx.Response, content: bytes) -> HttpStatusError:
     body = read_error_answer(content, response.headers.get("content-type", ""))
-    text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False)
+    text = body if isinstance(body, str) else show_json(body)
     shown = "" if body is None else f": {text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + '…'}"
     answer = Answer(response.status_code, dict(response.headers), body, is_empty=not content)
     message = f"{request} answered {_status(answer.status)}{shown}"

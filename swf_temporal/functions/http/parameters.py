@@ -3,7 +3,6 @@
 The styles are those of OpenAPI 3.0; the collection formats of 2.0 are some of them under other names.
 """
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote
@@ -11,6 +10,7 @@ from urllib.parse import quote
 from swf_temporal.data import JSON
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.answers import is_json, split_content_type
+from swf_temporal.strict_json import write_json
 
 _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
 _RESERVED = ":/?@!$'()*,;"
@@ -57,7 +57,7 @@ def as_text(value: JSON) -> str:
     """Return a value as it stands in a URL or header: texts bare, everything else as JSON writes it."""
     if isinstance(value, str):
         return value
-    return "" if value is None else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return "" if value is None else write_json(value, ensure_ascii=False)
 
 
 def escape(text: str) -> str:
@@ -144,7 +144,7 @@ def _joined(value: JSON, between: str, within: str, write: _Write) -> str:
 def _written(media_type: str, value: JSON, *, as_ascii: bool = False) -> str:
     """Return a value as a body of that media type would be."""
     if is_json(split_content_type(media_type)[0]):
-        return json.dumps(value, separators=(",", ":"), ensure_ascii=as_ascii)
+        return write_json(value, ensure_ascii=as_ascii)
     return as_text(value)
 
 

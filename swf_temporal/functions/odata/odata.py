@@ -4,7 +4,6 @@ Section "Using Functions for OData Service Invocations", with the arguments of t
 """
 
 import asyncio
-import json
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
@@ -19,6 +18,7 @@ from swf_temporal.functions.odata.urls import entity_url
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.functions.urls import join_url
 from swf_temporal.origins import origin_of
+from swf_temporal.strict_json import write_json
 from swf_temporal.text.suggestions import suggestion
 
 _VERSIONS = (("Accept", "application/json"), ("OData-MaxVersion", "4.0"), ("MaxDataServiceVersion", "3.0"))
@@ -55,7 +55,7 @@ class OData(Performer):
     async def _read(self, request: Request, call: Call, limit: int) -> JSON:
         """Return what *request* and the pages after its answer give."""
         result = await self._send(request)
-        link, size = next_link(result), len(json.dumps(result))
+        link, size = next_link(result), len(write_json(result))
         found = entities(result)
         rows = found["value"] if isinstance(found, dict) and "count" in found and "value" in found else found
         url, seen = request.url, {request.url}
@@ -65,7 +65,7 @@ class OData(Performer):
                 raise CallFailed(f"{request}: the pages of the answer form a cycle", code="MalformedAnswer")
             seen.add(url)
             page = await self._send(authenticated(Request("GET", url, _VERSIONS), call))
-            size += len(json.dumps(page))
+            size += len(write_json(page))
             if size > limit:
                 raise permanent_failure(
                     "AnswerTooLarge", f"{request}: the pages of the answer are larger than {limit} bytes"

@@ -1,6 +1,5 @@
 """The answers that a document declares for an operation, and whether one fits."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +11,7 @@ from swf_temporal.functions.documents.schemas import self_contained
 from swf_temporal.functions.http.answers import Answer, is_json, split_content_type
 from swf_temporal.functions.http.media_types import accept, closest
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
+from swf_temporal.strict_json import read_written, write_json
 
 _MAX_VALIDATORS = 128
 _ANY = "*/*"
@@ -61,7 +61,7 @@ class Responses:
             return None
         schema = self_contained(self.root, holder.document, holder.value["schema"])
         try:
-            _validator(json.dumps(schema))
+            _validator(write_json(schema))
         except BadSchema as error:
             message = f"'{holder.document.name}' has a schema for an answer that is not a JSON Schema: {error.message}"
             raise permanent_failure("BadDocument", message) from error
@@ -84,9 +84,9 @@ def violations(expected: Expected, answer: Answer) -> list[str]:
         return [f"it is {kind or 'of no content type'}, and not {' or '.join(contents)}"]
     schema = contents[declared]
     # Texts and files come as they are; what a schema may say of XML has no place in JSON.
-    return _validator(json.dumps(schema)).violations(answer.body) if schema is not None and is_json(kind) else []
+    return _validator(write_json(schema)).violations(answer.body) if schema is not None and is_json(kind) else []
 
 
 @lru_cache(maxsize=_MAX_VALIDATORS)
 def _validator(schema: str) -> DataSchemaValidator:
-    return DataSchemaValidator(json.loads(schema))
+    return DataSchemaValidator(read_written(schema))

@@ -3,7 +3,6 @@
 What has the type of the setting already, because a program made it, is taken as it is.
 """
 
-import json
 import re
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 
 from swf_temporal.durations import parse_duration
 from swf_temporal.functions.operator.configuration import FromVariable, reading
+from swf_temporal.strict_json import read_json
 
 MAX_PORT: Final = 65535
 _SCHEMES: Final = frozenset({
@@ -118,7 +118,7 @@ def _headers(value: object) -> dict[str, str]:
         given = dict(value)
     elif str(value).lstrip().startswith("{"):
         try:
-            given = json.loads(str(value))
+            given = read_json(str(value))
         except ValueError as error:
             raise ValueError(f"it is not an object in JSON: {error}") from None
     else:

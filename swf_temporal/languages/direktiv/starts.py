@@ -1,6 +1,5 @@
 """The events that a definition consumes, the instances that they start, and the inputs of these."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -15,6 +14,7 @@ from swf_temporal.languages.direktiv.model.node import Structured
 from swf_temporal.languages.direktiv.model.states import kinds_awaited
 from swf_temporal.languages.direktiv.model.workflow import EventsAndStart, EventsXorStart, Start, StartEvent, Workflow
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
+from swf_temporal.strict_json import write_json
 from swf_temporal.text.located import plain
 
 
@@ -97,7 +97,7 @@ def _correlation(keys: Sequence[str], event: CloudEvent) -> str | None:
     values = [event.attribute(key) for key in keys]
     if any(value is None for value in values):
         return None
-    return json.dumps([value if isinstance(value, str) else json.dumps(value) for value in values])
+    return write_json([value if isinstance(value, str) else write_json(value) for value in values])
 
 
 def _expire(waiting: dict[int, CloudEvent], event: CloudEvent, lifespan: str | None) -> None:

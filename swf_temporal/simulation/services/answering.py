@@ -1,6 +1,5 @@
 """The answers of a scenario's service, and the requests that it got."""
 
-import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.simulation.model.services import Reply, Service
+from swf_temporal.strict_json import NotJSON, read_json, write_json
 
 _FORM = "application/x-www-form-urlencoded"
 _TYPES = MimeTypes()
@@ -91,8 +91,8 @@ def body_of(content: bytes, content_type: str) -> JSON:
     if content_type.partition(";")[0].strip().lower() == _FORM:
         return _fields(text)
     try:
-        value: JSON = json.loads(text)
-    except (ValueError, RecursionError):
+        value: JSON = read_json(text)
+    except NotJSON:
         return text
     return value
 
@@ -106,7 +106,7 @@ def content_of(reply: Reply) -> tuple[bytes, str | None]:
         return b"", None
     if isinstance(reply.body, str) and any(name.lower() == "content-type" for name in reply.headers):
         return reply.body.encode(), None
-    return json.dumps(reply.body, ensure_ascii=False).encode(), "application/json"
+    return write_json(reply.body, ensure_ascii=False).encode(), "application/json"
 
 
 def _fields(text: str) -> dict[str, JSON]:

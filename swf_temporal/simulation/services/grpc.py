@@ -1,6 +1,5 @@
 """A scenario's gRPC service: a real server on this machine, for the services in a proto file."""
 
-import json
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from swf_temporal.functions.rpc.protos import Protos, ProtoServices
 from swf_temporal.simulation.model.services import Reply
 from swf_temporal.simulation.services.answering import Answering
 from swf_temporal.simulation.services.http import THIS_MACHINE
+from swf_temporal.strict_json import write_json
 
 _GOODBYE = 1.0
 """Seconds that calls have to end."""
@@ -83,7 +83,7 @@ class GrpcService:
             raise json_format.ParseError("it is not an object")
         message = GetMessageClass(method.output_type)()
         content: bytes = json_format.Parse(
-            json.dumps(answer), message, descriptor_pool=self._described.pool
+            write_json(answer), message, descriptor_pool=self._described.pool
         ).SerializeToString()
         return content
 

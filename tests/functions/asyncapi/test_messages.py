@@ -21,7 +21,7 @@ NAMED = {"name": "named", "payload": {"type": "object", "required": ["name"], "a
 @pytest.mark.parametrize(
     ("content_type", "payload", "content"),
     [
-        (None, {"a": "ü"}, b'{"a": "\\u00fc"}'),
+        (None, {"a": "ü"}, b'{"a":"\\u00fc"}'),
         ("application/cloudevents+json", [1], b"[1]"),
         ("text/plain", "grün", "grün".encode()),
         ("text/plain", 5, b"5"),

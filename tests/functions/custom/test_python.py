@@ -106,17 +106,21 @@ async def test_a_blocking_function_blocks_nobody(failed: Failed) -> None:
     assert fault.code == "RuntimeError"
 
 
-@pytest.mark.parametrize("error", [LookupError("no such order"), SystemExit(3)])
+@pytest.mark.parametrize("error", [LookupError("no such order"), SystemExit(3), KeyboardInterrupt("no")])
 async def test_an_exception_is_a_fault_of_its_name(error: BaseException, failed: Failed) -> None:
     """A definition names the exception's class in `errors`."""
 
     def fail() -> NoReturn:
         raise error
 
-    fault = await failed(Functions({"f": fail}), custom("f"))
+    async def fail_later() -> NoReturn:
+        raise error
 
-    assert (fault.name, fault.code) == (type(error).__name__, type(error).__name__)
-    assert (fault.message, fault.function, fault.retryable) == (str(error), "f", True)
+    for function in (fail, fail_later):
+        fault = await failed(Functions({"f": function}), custom("f"))
+
+        assert (fault.name, fault.code) == (type(error).__name__, type(error).__name__)
+        assert (fault.message, fault.function, fault.retryable) == (str(error), "f", True)
 
 
 async def test_a_fault_of_ones_own_passes_through(failed: Failed) -> None:

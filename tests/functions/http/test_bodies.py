@@ -12,7 +12,7 @@ from swf_temporal.functions.http.parameters import FormField
 @pytest.mark.parametrize(
     ("value", "media_type", "expected"),
     [
-        ({"a": [1, None]}, "application/json", b'{"a": [1, null]}'),
+        ({"a": [1, None]}, "application/json", b'{"a":[1,null]}'),
         ("x", "application/vnd.a+json", b'"x"'),
         ({"a": "b c", "n": [1, True], "no": None}, FORM, b"a=b+c&n=1&n=true"),
         ("plain", "text/plain", b"plain"),
@@ -71,7 +71,7 @@ def test_fields_of_a_form_have_styles(field: FormField, value: JSON, expected: b
         (
             FormField(content_type="application/vnd.a+json"),
             {"a": 1},
-            b'Content-Type: application/vnd.a+json\r\n\r\n{"a": 1}',
+            b'Content-Type: application/vnd.a+json\r\n\r\n{"a":1}',
         ),
     ],
 )
@@ -119,7 +119,7 @@ def test_a_form_with_parts() -> None:
     assert content.count(b'name="tags"') == 2
     assert b'name="no"' not in content
     assert b'name="file"; filename="sun.png"\r\nContent-Type: image/png\r\n\r\n\x00\x01' in content
-    assert b'name="info"\r\nContent-Type: application/json\r\n\r\n{"x": 1}' in content
+    assert b'name="info"\r\nContent-Type: application/json\r\n\r\n{"x":1}' in content
 
 
 def test_base64_that_is_none() -> None:

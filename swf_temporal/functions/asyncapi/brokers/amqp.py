@@ -1,7 +1,6 @@
 """Messages to and from a broker of AMQP 0-9-1, such as RabbitMQ."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -13,6 +12,7 @@ from swf_temporal.functions.asyncapi.brokers.connect_address import connect_addr
 from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, Refused, translating
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message, Send
 from swf_temporal.functions.call import optional
+from swf_temporal.strict_json import show_json
 
 _PORT, _SECURE_PORT = 5672, 5671
 _PERSISTENT = 2
@@ -199,7 +199,7 @@ def _texts(headers: Mapping[str, Any]) -> dict[str, str]:
 def _text(value: Any) -> str:
     if isinstance(value, (bytes, bytearray)):
         return value.decode(errors="replace")
-    return value if isinstance(value, str) else json.dumps(value, default=str)
+    return value if isinstance(value, str) else show_json(value)
 
 
 def _library(module: str) -> Any:

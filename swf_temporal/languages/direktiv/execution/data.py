@@ -1,11 +1,11 @@
 """The data of an instance, and what states make of them."""
 
-import json
 from base64 import b64encode
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed
 from swf_temporal.languages.direktiv.execution.lane import Lane
+from swf_temporal.strict_json import NotJSON, read_json
 
 _UNCHANGED = ("", ".")
 """Transforms that mean nothing."""
@@ -21,8 +21,8 @@ def instance_data(given: JSON | bytes) -> dict[str, JSON]:
 def decoded(content: bytes) -> JSON:
     """Return the JSON that *content* is, or base64 of it if it is none; nothing is an empty text."""
     try:
-        value: JSON = json.loads(content, parse_constant=_refused)
-    except (ValueError, RecursionError):
+        value: JSON = read_json(content)
+    except NotJSON:
         return b64encode(content).decode()
     return value
 
@@ -41,7 +41,3 @@ def transformed(transform: JSON, data: JSON, lane: Lane) -> JSON:
 def with_result(data: JSON, key: str, value: JSON) -> dict[str, JSON]:
     """Return *data* with *value* under *key*, where it takes the place of what was there."""
     return {**(data if isinstance(data, dict) else {}), key: value}
-
-
-def _refused(word: str) -> None:
-    raise ValueError(f"{word} is not a JSON number")

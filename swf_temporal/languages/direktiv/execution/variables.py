@@ -1,6 +1,5 @@
 """Variables, as states read and write them."""
 
-import json
 from base64 import b64decode
 from hashlib import sha256
 
@@ -11,6 +10,7 @@ from swf_temporal.languages.direktiv.execution.data import decoded
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.names import path_of
 from swf_temporal.runtime.variables import JSON_TYPE, Scope, Variable, VariableRef
+from swf_temporal.strict_json import write_json
 
 BYTES_TYPE = "application/octet-stream"
 SCOPES: tuple[Scope, ...] = ("namespace", "workflow", "instance")
@@ -87,4 +87,4 @@ def _variable_of(value: JSON, mime_type: str | None) -> Variable:
             raise codes.internal(f"a value of the type {BYTES_TYPE} is not base64") from None
     if isinstance(value, str) and mime_type in TEXT_TYPES:
         return Variable(value.encode(), mime_type)
-    return Variable(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode(), mime_type)
+    return Variable(write_json(value, ensure_ascii=False).encode(), mime_type)

@@ -1,6 +1,5 @@
 """Waiting for events, and which of them are meant."""
 
-import json
 from collections.abc import Mapping, Sequence
 
 from swf_temporal.cloud_event import CloudEvent
@@ -13,6 +12,7 @@ from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.model.node import Structured
 from swf_temporal.runtime.event_matching import assigned, usable
 from swf_temporal.runtime.host import TraceKind
+from swf_temporal.strict_json import write_json
 
 
 def attributes_match(wanted: Mapping[str, JSON], event: CloudEvent) -> bool:
@@ -24,8 +24,8 @@ def _matches(wanted: JSON, value: JSON) -> bool:
     if value is None:
         return False
     if isinstance(wanted, str):
-        return is_glob_of(wanted, value if isinstance(value, str) else json.dumps(value))
-    return wanted == value or json.dumps(wanted) == value
+        return is_glob_of(wanted, value if isinstance(value, str) else write_json(value))
+    return wanted == value or write_json(wanted) == value
 
 
 def begin_waiting(kinds: Sequence[tuple[str, Structured]], frame: StateFrame, lane: Lane) -> EventsBody:
@@ -55,7 +55,7 @@ async def next_of(wait: EventsBody, refs: Sequence[int], lane: Lane) -> tuple[in
     def which(event: CloudEvent) -> int:
         return next((index for index in refs if _is_like(kinds[index], event)), -1)
 
-    criterion = json.dumps([[kinds[index].type, kinds[index].context] for index in refs])
+    criterion = write_json([[kinds[index].type, kinds[index].context] for index in refs])
     event = run.inbox.take(lambda one: which(one) >= 0, criterion)
     if event is None:
         run.checkpoint()

@@ -1,6 +1,5 @@
 """Waiting for events that belong to this instance."""
 
-import json
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 
@@ -13,6 +12,7 @@ from swf_temporal.languages.serverless_workflow.execution.sought import Sought
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.runtime.event_matching import is_like
 from swf_temporal.runtime.host import TraceKind
+from swf_temporal.strict_json import write_json
 
 
 def may_take(ref: str, event: CloudEvent, lane: Lane) -> bool:
@@ -46,7 +46,7 @@ async def wait_for_event(
         # Once, and here: what fails where an event is delivered fails for the one who sends it.
         required = [_required(definition, lane) for definition in sought.definitions]
         which, accepts = partial(_which, sought, required, lane), partial(_accepts, sought, required, lane)
-        criterion = (*sought.refs, json.dumps([lane.correlation.values, *required]))
+        criterion = (*sought.refs, write_json([lane.correlation.values, *required]))
     event = run.inbox.take(accepts, criterion)
     while event is None or (index := which(event)) < 0:
         if event is not None:

@@ -4,7 +4,6 @@ It is made from the model, so that it cannot tell of other properties than those
 every other spelling that is accepted. Editors check and complete definitions by it.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -19,6 +18,7 @@ from swf_temporal.languages.serverless_workflow.reading.normalizing import Spell
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, TRUTH_PATTERN, Accepted, Schema
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
+from swf_temporal.strict_json import write_json
 from swf_temporal.text.model_schemas import DIALECT, field_docs
 
 _OURS = ("externals", "stateExecTimeout.single")
@@ -69,7 +69,7 @@ def _references(schema: Any, parts: Mapping[str, Schema]) -> set[str]:
     found: set[str] = set()
     left = [schema]
     while left:
-        for name in re.findall(r'"#/\$defs/(\w+)"', json.dumps(left.pop())):
+        for name in re.findall(r'"#/\$defs/(\w+)"', write_json(left.pop())):
             if name not in found:
                 found.add(name)
                 left.append(parts[name])

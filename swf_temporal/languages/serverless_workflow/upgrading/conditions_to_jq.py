@@ -4,7 +4,6 @@ Values were mostly written as texts whatever they were compared with, so that "1
 found. What is meant by a value is known here; what is found is not.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -24,6 +23,7 @@ from swf_temporal.expressions.spel_parsing import (
 )
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
+from swf_temporal.strict_json import show_json, write_json
 
 _NUMBER: Final = "(strings | trim | tonumber?) // ."
 """The value found, as a number where it is a text that holds one."""
@@ -96,7 +96,7 @@ def _of_2019(finds: JqFinds, operator: str, value: JSON) -> str:
         if number is None:
             return "false"
         return f"any({finds.loose}; {_NUMBER} | numbers | . {_NUMERIC[operator]} {_number(number)})"
-    text = value if isinstance(value, str) else json.dumps(value)
+    text = value if isinstance(value, str) else write_json(value)
     return f"any({finds.found}; scalars | tostring | . {_TEXTUAL[operator]} {_json(text)})"
 
 
@@ -108,7 +108,7 @@ def _number(value: float) -> str:
 
 
 def _json(value: JSON) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return show_json(value)
 
 
 def in_spel(text: str) -> str:

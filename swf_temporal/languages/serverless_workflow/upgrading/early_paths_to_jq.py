@@ -4,7 +4,6 @@ A path finds values, or nothing: null that stands there is a value. So `found` i
 path leads nowhere; `loose` is shorter, and may yield null there, for where that is the same.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -12,6 +11,7 @@ from typing import Final
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
+from swf_temporal.strict_json import show_json
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME: Final = r"\w+(?:-+\w+)*"
@@ -69,7 +69,7 @@ class JqFinds:
 
 def field(name: str) -> str:
     """Return *name* as the key of an object in jq."""
-    return name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+    return name if _PLAIN.fullmatch(name) else show_json(name)
 
 
 def place(steps: list[str | int]) -> str:
@@ -81,7 +81,7 @@ def place(steps: list[str | int]) -> str:
 
 
 def _literal(step: str | int) -> str:
-    return json.dumps(step, ensure_ascii=False)
+    return show_json(step)
 
 
 def _strict(steps: list[str | int]) -> str:
@@ -195,7 +195,7 @@ class _Test:
         of, literal = self._next()
         if of != "literal":
             raise self._refused()
-        value = json.dumps(literal[1:-1], ensure_ascii=False) if literal[0] in "'\"" else literal
+        value = show_json(literal[1:-1]) if literal[0] in "'\"" else literal
         if operator in ("==", "!="):
             return f"[{_inner(text)}] {operator} [{value}]"
         if value in ("true", "false", "null"):

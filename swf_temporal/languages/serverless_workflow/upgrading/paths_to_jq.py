@@ -4,9 +4,10 @@ Names, indexes, all elements, and filters that compare one path with a value are
 as something that cannot be expressed.
 """
 
-import json
 import re
 from typing import Final
+
+from swf_temporal.strict_json import show_json, write_json
 
 _NAME: Final = r"[A-Za-z_]\w*"
 _STEP: Final = re.compile(
@@ -55,7 +56,7 @@ class JqPath:
         tests, at = [], "."
         for step in self.steps:
             kind = "object" if isinstance(step, str) else "array"
-            index = json.dumps(step)
+            index = write_json(step)
             tests.append(f'({at} | type == "{kind}" and has({index}))')
             at = _extended(at, step)
         return " and ".join(tests) or "true"
@@ -106,7 +107,7 @@ def in_template(text: str) -> str:
     if "${" in text:
         if _BRACES.search(text):
             raise NotInJqError(f"{text.strip()!r} has a path beside a text with ${{")
-        return f"${{ {json.dumps(text, ensure_ascii=False)} }}"
+        return f"${{ {show_json(text)} }}"
     whole = _BRACES.fullmatch(text.strip())
     if whole is not None:
         return f"${{ {JqPath(whole[1]).jq} }}"
@@ -128,7 +129,7 @@ def _test(chosen: re.Match[str], text: str) -> str:
         return path
     if _LITERAL.fullmatch(literal) is None:
         raise NotInJqError(f"the filter of the path {text.strip()!r} compares with {literal}")
-    value = json.dumps(literal[1:-1]) if literal[0] in "'\"" else literal
+    value = write_json(literal[1:-1]) if literal[0] in "'\"" else literal
     if operator in ("==", "!="):
         return f"{path} {operator} {value}"
     kind = "string" if literal[0] in "'\"" else "number"
@@ -139,8 +140,8 @@ def _extended(jq: str, step: str | int) -> str:
     if isinstance(step, int):
         return f"{jq}[{step}]"
     base = "" if jq == "." else jq
-    return f"{base}.{_field(step)}" if _PLAIN.fullmatch(step) else f"{jq}[{json.dumps(step)}]"
+    return f"{base}.{_field(step)}" if _PLAIN.fullmatch(step) else f"{jq}[{write_json(step)}]"
 
 
 def _field(name: str) -> str:
-    return name if _PLAIN.fullmatch(name) else json.dumps(name)
+    return name if _PLAIN.fullmatch(name) else write_json(name)

@@ -1,10 +1,10 @@
 """Paths, and texts with paths in them, as 0.8 writes them."""
 
-import json
 from typing import Any, Final
 
 from swf_temporal.expressions.early_paths import PathInText, pieces_of
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds
+from swf_temporal.strict_json import show_json
 
 SYNONYMS: Final = {"exception": "error"}
 """Names in the draft's examples that differ from its text."""
@@ -39,7 +39,7 @@ def template(given: Any) -> Any:
 
 def literal(text: str) -> str:
     """Return a text that means itself."""
-    return text if "${" not in text else braced(json.dumps(text, ensure_ascii=False))
+    return text if "${" not in text else braced(show_json(text))
 
 
 def _text(text: str) -> str:

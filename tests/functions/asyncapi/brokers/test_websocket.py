@@ -143,7 +143,7 @@ async def test_a_message_is_sent_and_the_connection_closed(
     assert await functions.call(call("tell", arguments)) is None
     await lights.closed.wait()
 
-    assert lights.received == ['{"on": true}']
+    assert lights.received == ['{"on":true}']
     assert lights.paths == ["/api/lights/a%2Fb?tag=x&tag=y+z"]
     assert lights.headers[0].items() >= {"x-by": "ada", "idempotency-key": "k"}.items()
     assert lights.codes == [1000]

@@ -142,4 +142,4 @@ def test_what_an_author_adds_survives() -> None:
     )
     assert (workflow.id, workflow.annotations, workflow.metadata) == ("k", ("billing",), {"owner": {"team": "a"}})
     assert workflow.states[0].metadata == {"x": 1}
-    assert '"loglevel": "Info"' in workflow.source.text
+    assert '"loglevel":"Info"' in workflow.source.text

@@ -4,7 +4,6 @@ The path of a filter leads into the payload or, where that has no such thing, in
 which events are correlated is known in the data by its name. So these definitions ask for the whole event.
 """
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.may_2020.filters impor
 from swf_temporal.languages.serverless_workflow.upgrading.report import Report
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced, path
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
+from swf_temporal.strict_json import show_json
 from swf_temporal.text.round_trip import add
 
 
@@ -100,8 +100,8 @@ def _attribute(token: str | None) -> str:
     """Return what adds the attribute *token*, whose name counts in any case, to an object made of an event."""
     if token is None:
         return ""
-    name = json.dumps(token, ensure_ascii=False)
-    lower = json.dumps(token.lower(), ensure_ascii=False)
+    name = show_json(token)
+    lower = show_json(token.lower())
     return f" + with_entries(select((.key | ascii_downcase) == {lower} and .value != null) | .key = {name})"
 
 

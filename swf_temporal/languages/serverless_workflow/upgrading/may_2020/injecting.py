@@ -1,10 +1,10 @@
 """Injected data: they are meant as they are written, and texts are added to texts that are there."""
 
-import json
 from typing import Any
 
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, field
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
+from swf_temporal.strict_json import show_json
 
 
 def rewrite(data: Any, steps: tuple[str, ...] = ()) -> Any:
@@ -30,7 +30,7 @@ def _jq(data: Any, steps: tuple[str, ...]) -> str:
     if isinstance(data, dict) and data:
         return f"{{{', '.join(f'{field(str(key))}: ({_jq(item, (*steps, str(key)))})' for key, item in data.items())}}}"
     finds = JqFinds("$" + "".join(f"['{step}']" for step in steps)) if all("'" not in step for step in steps) else None
-    literal = json.dumps(data, ensure_ascii=False)
+    literal = show_json(data)
     if finds is None:
         return literal
     if isinstance(data, str):
@@ -47,5 +47,5 @@ def _literals(data: Any) -> Any:
         for key in data:
             data[key] = _literals(data[key])
     elif isinstance(data, str) and "${" in data:
-        return braced(json.dumps(data, ensure_ascii=False))
+        return braced(show_json(data))
     return data

@@ -1,6 +1,5 @@
 """Events: an entry leads its own way, so it is a condition of a switch, and its actions are a state that follows."""
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.languages.serverless_workflow.model.states import EventNeed
@@ -11,6 +10,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.november_2019.pipeline
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
+from swf_temporal.strict_json import show_json
 from swf_temporal.text.round_trip import add, replace
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Events:
         value = DATA if name in self._whole else "."
         if path is not None:
             finds = JqFinds(path)
-            complaint = json.dumps(f"inputPath {finds.text} leads to nothing in the event", ensure_ascii=False)
+            complaint = show_json(f"inputPath {finds.text} leads to nothing in the event")
             value = f"(({DATA} | values | {finds.found}), ({finds.found}), error({complaint}))"
             value = f"first({value})" if finds.is_singular else f"[{DATA} | {finds.found}]"
         if "toStateData" not in given:

@@ -5,12 +5,12 @@
 to nothing is an error.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
+from swf_temporal.strict_json import show_json
 
 DATA: Final = ".data"
 GIVEN: Final = ".given"
@@ -49,7 +49,7 @@ def selected(value: str, path: str | None, key: str) -> str:
         return value
     if not finds.is_singular:
         return f"({value} | [{finds.found}])"
-    complaint = json.dumps(f"{key} {finds.text} leads to nothing in the data", ensure_ascii=False)
+    complaint = show_json(f"{key} {finds.text} leads to nothing in the data")
     return f"({value} | first(({finds.found}), error({complaint})))"
 
 
@@ -60,4 +60,4 @@ def _put(value: str, path: str | None, into: str) -> str:
         raise NotInJqError(f"the resultPath {path!r} names no single place")
     if not steps:
         return value
-    return f"({value} as $result | {into} | setpath({json.dumps(steps, ensure_ascii=False)}; $result))"
+    return f"({value} as $result | {into} | setpath({show_json(steps)}; $result))"

@@ -80,7 +80,7 @@ def charge_to(account: Account) -> None:
 
 
 def uncounted(work: Callable[[], T]) -> T:
-    """Return what *work* comes to, which is done once in a process and charged to nobody."""
+    """Return what *work* comes to, which is done once in a process and charged to no run."""
     context = copy_context()
     context.run(charge_to, Account())
     return context.run(work)

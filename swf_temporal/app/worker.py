@@ -34,7 +34,7 @@ from swf_temporal.loading import load
 from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.performing import Calls
 from swf_temporal.temporal.connection_errors import trouble_of
-from swf_temporal.temporal.event_wishes import EventWishes
+from swf_temporal.temporal.event_options import EventOptions
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
 from swf_temporal.temporal.variables import VariableStorage
 from swf_temporal.temporal.worker import Capacity, make_worker
@@ -166,7 +166,7 @@ class Worker:
             graceful_shutdown_timeout=settings.grace_period,
             variables=variables,
             deployment=settings.version,
-            wishes=EventWishes(any(sink.ordered for sink in events.sinks), events.lifecycle),
+            event_options=EventOptions(any(sink.ordered for sink in events.sinks), events.lifecycle),
         )
         try:
             async with AsyncExitStack() as stack:

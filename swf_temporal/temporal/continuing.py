@@ -6,8 +6,8 @@ execution is looked at where its run takes a step and, since a run that waits ta
 nothing waits for. It is looked at once in a workflow task, within which its history does not grow.
 
 Before a run leaves, the calls that are under way have to end, and nothing else is begun until then. So one that is much
-slower than others does not hold it up: the run stays, and does what it has to, up to `PATIENT_EVENTS`. Those that the
-definition marks as long-running hold nothing up: they outlast the execution (`temporal/outlasting.py`).
+slower than others does not hold it up: the run stays, and does what it has to, up to `SLOW_CALL_MAX_EVENTS`. Those
+that the definition marks as long-running hold nothing up: they outlast the execution (`temporal/outlasting.py`).
 
 What does not fit into one payload cannot be carried over: the run then goes on where it is, and tries again after
 `TRY_AGAIN` events, when it may hold less. Shortly before the server would end it, it fails instead.
@@ -42,18 +42,18 @@ LAST_EVENTS, LAST_BYTES = 47_000, 46 * 1024 * 1024
 Up to 1,900 calls that are under way then still end, with two events each.
 """
 
-PATIENT_EVENTS, PATIENT_BYTES = 30_000, 30 * 1024 * 1024
+SLOW_CALL_MAX_EVENTS, SLOW_CALL_MAX_BYTES = 30_000, 30 * 1024 * 1024
 """How many events and bytes an execution may have that goes on because a slow call is under way.
 
 From there on it waits for the call. Some ten thousand events can come meanwhile: the server takes no more signals.
 """
 
-PATIENT_EVENTS_OF_ALL: Final = 12_000
+ALL_SLOW_MAX_EVENTS: Final = 12_000
 """How many where later calls have not passed it: all may be slow, and then it is not worth more."""
 
-SLOW: Final = timedelta(minutes=1)
+SLOW_CALL: Final = timedelta(minutes=1)
 """For how long a call has been under way that is slow."""
-OVERTAKEN: Final = 500
+MIN_LATER_CALLS: Final = 500
 """By how many later calls a slow one is overtaken that is not slow because all are."""
 
 _EVENTS_OF_CALL: Final = 3
@@ -159,11 +159,11 @@ class LengthCheck:
     def _waits_for(self, slowest: Slowest | None, at: datetime) -> bool:
         """Tell whether the run stays because something is slow: then it is no use to wait until all has ended."""
         info = workflow.info()
-        if slowest is None or info.get_current_history_size() >= PATIENT_BYTES:
+        if slowest is None or info.get_current_history_size() >= SLOW_CALL_MAX_BYTES:
             return False
         # Busy workers may take many later calls first, while none takes long: such a call is soon waited for.
-        is_slow = at - slowest.since >= SLOW
-        most = PATIENT_EVENTS_OF_ALL if slowest.overtaken < OVERTAKEN else PATIENT_EVENTS
+        is_slow = at - slowest.since >= SLOW_CALL
+        most = ALL_SLOW_MAX_EVENTS if slowest.overtaken < MIN_LATER_CALLS else SLOW_CALL_MAX_EVENTS
         return is_slow and info.get_current_history_length() < most
 
     def _is_at_its_end(self) -> bool:

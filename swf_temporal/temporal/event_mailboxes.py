@@ -47,7 +47,7 @@ from swf_temporal.temporal.mailbox_records import (
 )
 from swf_temporal.temporal.records import Pin, Pinned, PinnedRecord, catalogue_of
 
-REMEMBERED: Final = timedelta(days=1)
+EVENT_ID_LIFETIME: Final = timedelta(days=1)
 """The time for which an event is known again."""
 MAX_REMEMBERED: Final = 2000
 """The number of events that are known again."""
@@ -294,7 +294,7 @@ class EventMailbox:
 
     async def _probe(self) -> None:
         """Forget subscribers that have ended without saying so, once a day."""
-        if not self._subscribers or workflow.time() - self._probed < REMEMBERED.total_seconds():
+        if not self._subscribers or workflow.time() - self._probed < EVENT_ID_LIFETIME.total_seconds():
             return
         self._probed = workflow.time()
         for instance in list(self._subscribers):
@@ -303,11 +303,11 @@ class EventMailbox:
 
     def _time_left(self) -> float | None:
         """Return the seconds until there is something to forget; None if nothing is, in time."""
-        ends = [at + REMEMBERED.total_seconds() for at in self._seen.values()]
+        ends = [at + EVENT_ID_LIFETIME.total_seconds() for at in self._seen.values()]
         if self._window is not None:
             ends += [one["at"] + self._window for one in self._gathered]
         if self._subscribers:
-            ends.append(self._probed + REMEMBERED.total_seconds())
+            ends.append(self._probed + EVENT_ID_LIFETIME.total_seconds())
         if not ends:
             ends += [one["at"] + HELD.total_seconds() for one in self._held]
         return max(min(ends) - workflow.time(), 0.0) + _MARGIN if ends else None
@@ -315,7 +315,7 @@ class EventMailbox:
     def _forget(self) -> None:
         """Forget what came long ago, and the ids above the limit."""
         now, window = workflow.time(), self._window
-        ids = [one for one, at in self._seen.items() if now - at < REMEMBERED.total_seconds()][-MAX_REMEMBERED:]
+        ids = [one for one, at in self._seen.items() if now - at < EVENT_ID_LIFETIME.total_seconds()][-MAX_REMEMBERED:]
         self._seen = {one: self._seen[one] for one in ids}
         self._held = [one for one in self._held if now - one["at"] < HELD.total_seconds()]
         self._gathered = [one for one in self._gathered if window is None or now - one["at"] <= window]

@@ -55,28 +55,28 @@ class ExternalActivity:
     def __init__(
         self,
         call: FunctionCall,
-        terms: ActivityOptions,
+        options: ActivityOptions,
         payloads: Sequence[Payload],
         emit: Callable[[TraceEntry], None],
     ) -> None:
         for payload in payloads:
             payload.metadata[MARK] = b"1"
         self.call = call
-        self.terms = terms
+        self.options = options
         self.arguments = [RawValue(payload) for payload in payloads]
         self._emit = emit
 
     async def run(self, limit: timedelta) -> JSON:
         """Return what the activity gives in the end. One attempt takes *limit* at most where nothing is said."""
-        call, terms = self.call, self.terms
-        total = min((one for one in (terms.schedule_to_close, call.timeout) if one is not None), default=None)
-        limit = terms.start_to_close or total or limit
-        policy = policy_of(terms.policy) if terms.policy else policy_for(call.retry)
+        call, options = self.call, self.options
+        total = min((one for one in (options.schedule_to_close, call.timeout) if one is not None), default=None)
+        limit = options.start_to_close or total or limit
+        policy = policy_of(options.policy) if options.policy else policy_for(call.retry)
         if policy is None:
             payload = await self._by_ourselves(limit, total, cast("Attempts", call.attempts))
         else:
             payload = await self._make(call.id, policy, limit, total)
-        return _result(payload, terms.activity)
+        return _result(payload, options.activity)
 
     async def _by_ourselves(self, limit: timedelta, total: timedelta | None, attempts: Attempts) -> Payload:
         """Make one attempt after the other as the definition says, within the time that all may take."""
@@ -118,15 +118,15 @@ class ExternalActivity:
         """Have the engine run the activity."""
         try:
             raw: RawValue = await workflow.execute_activity(
-                self.terms.activity,
+                self.options.activity,
                 args=self.arguments,
                 result_type=RawValue,
                 activity_id=shortened_id(activity_id),
-                task_queue=self.terms.task_queue,
+                task_queue=self.options.task_queue,
                 schedule_to_close_timeout=total,
-                schedule_to_start_timeout=self.terms.schedule_to_start,
+                schedule_to_start_timeout=self.options.schedule_to_start,
                 start_to_close_timeout=limit,
-                heartbeat_timeout=self.terms.heartbeat,
+                heartbeat_timeout=self.options.heartbeat,
                 retry_policy=policy,
                 cancellation_type=ActivityCancellationType.TRY_CANCEL,
                 **activity_facts(self.call),
@@ -147,11 +147,11 @@ class ExternalActivity:
             fault = self._timed_out(cause)
         fault.function = self.call.function.name
         if fault.code == "NoWorker":
-            return fault if self.terms.schedule_to_start else _too_late(self.call, fault)
+            return fault if self.options.schedule_to_start else _too_late(self.call, fault)
         return _too_late(self.call, fault) if error.retry_state == RetryState.TIMEOUT else fault
 
     def _timed_out(self, cause: EngineTimeout) -> CallFailed:
-        name, queue = self.terms.activity, self.terms.task_queue or workflow.info().task_queue
+        name, queue = self.options.activity, self.options.task_queue or workflow.info().task_queue
         if cause.type == TimeoutType.SCHEDULE_TO_START:
             message = f"no worker of the task queue '{queue}' took the activity '{name}' in time"
             # Nor does the engine's own policy try this again.

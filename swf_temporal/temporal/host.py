@@ -174,9 +174,9 @@ class TemporalHost:
             return None
         if call.outlast is not None:
             return await self._children.call(call, self.source)
-        terms = parse_activity(call.function) if self.runs_external_activities else None
-        if terms is not None:
-            return await self._run_engine_activity(call, terms)
+        options = parse_activity(call.function) if self.runs_external_activities else None
+        if options is not None:
+            return await self._run_external_activity(call, options)
         is_plain = call.deferred is None and call.selection_set is None
         record = call_to_json(call, self.source)
         payload = await self.outgoing.payload(record, call.arguments if is_plain else record)
@@ -208,12 +208,12 @@ class TemporalHost:
             return call
         return replace(call, folder=self._variables.folder(call.folder))
 
-    async def _run_engine_activity(self, call: FunctionCall, terms: ActivityOptions) -> JSON:
+    async def _run_external_activity(self, call: FunctionCall, options: ActivityOptions) -> JSON:
         """Run an activity that is none of ours."""
         payloads = [await self.outgoing.payload(value) for value in arguments_of(call)]
         number = self.outgoing.begun(call.id)
         try:
-            return await ExternalActivity(call, terms, payloads, self.emit).run(CALL_LIMIT)
+            return await ExternalActivity(call, options, payloads, self.emit).run(CALL_LIMIT)
         finally:
             self.outgoing.ended(number)
             self.budget.waited()

@@ -26,17 +26,17 @@ _TIMEOUTS = {"Timeout": "TemporalTimeout:StartToClose", "Lost": "TemporalTimeout
 """The server's kinds of timeouts, by the codes of the faults that they cause."""
 
 
-def policy_of(terms: ExternalRetryPolicy) -> RetryPolicy:
+def policy_of(policy: ExternalRetryPolicy) -> RetryPolicy:
     """Return the policy that a function's own metadata asks for."""
-    maximum = terms.maximum_interval
+    maximum = policy.maximum_interval
     usual = timedelta(seconds=1)
     return RetryPolicy(
         # The engine refuses a first pause that is longer than the longest.
-        initial_interval=terms.initial_interval or min(usual, maximum or usual),
-        backoff_coefficient=2.0 if terms.backoff_coefficient is None else terms.backoff_coefficient,
+        initial_interval=policy.initial_interval or min(usual, maximum or usual),
+        backoff_coefficient=2.0 if policy.backoff_coefficient is None else policy.backoff_coefficient,
         maximum_interval=maximum,
-        maximum_attempts=terms.maximum_attempts or 0,
-        non_retryable_error_types=list(terms.never),
+        maximum_attempts=policy.maximum_attempts or 0,
+        non_retryable_error_types=list(policy.never),
     )
 
 

@@ -18,7 +18,7 @@ from swf_temporal.temporal.delayed_events import DelayedEvent
 from swf_temporal.temporal.deployment import Deployment
 from swf_temporal.temporal.endings import Endings
 from swf_temporal.temporal.event_mailboxes import EventMailbox
-from swf_temporal.temporal.event_wishes import EventWishes, Wishing
+from swf_temporal.temporal.event_options import EventOptions, EventOptionsInterceptor
 from swf_temporal.temporal.interpreters import KnownOnly
 from swf_temporal.temporal.variables import TemporalVariables, VariablesOfScope, VariableStorage
 from swf_temporal.temporal.versioning import deployment_config, versioned
@@ -68,7 +68,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     interpreter: type[Interpreter] | None = None,
     variables: VariableStorage | None = None,
     deployment: Deployment | None = None,
-    wishes: EventWishes | None = None,
+    event_options: EventOptions | None = None,
     **options: Any,
 ) -> Worker:
     """Return a worker for the definitions in *catalogue*, ready to be run.
@@ -77,7 +77,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
 
     *interpreter* is what runs definitions, where that is to be another than ours. *variables* is where variables are
     held, which is Temporal itself otherwise. *deployment* is the version as which it serves, if workers have versions.
-    *wishes* is what is asked of the events that instances produce.
+    *event_options* is what is asked of the events that instances produce.
 
     *options* are the SDK's. Among them may be `activities` of your own, which `temporal:ACTIVITY` names.
 
@@ -99,7 +99,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
         max_cached_workflows=capacity.workflows,
         max_concurrent_activities=capacity.activities,
         deployment_config=deployment_config(deployment),
-        interceptors=[Wishing(wishes or EventWishes()), *options.pop("interceptors", ())],
+        interceptors=[EventOptionsInterceptor(event_options or EventOptions()), *options.pop("interceptors", ())],
         **options,
     )
     _set_deadlock_timeout(worker)

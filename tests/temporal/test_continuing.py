@@ -299,9 +299,9 @@ def each(number: int, *, batch: int) -> Definition:
 
 async def test_others_go_on_beside_a_slow_call(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is to continue as new does not wait for a call that later ones have passed."""
-    monkeypatch.setattr(continuing, "OVERTAKEN", 5)
-    monkeypatch.setattr(continuing, "PATIENT_EVENTS", 180)
-    monkeypatch.setattr(continuing, "SLOW", timedelta(milliseconds=1))
+    monkeypatch.setattr(continuing, "MIN_LATER_CALLS", 5)
+    monkeypatch.setattr(continuing, "SLOW_CALL_MAX_EVENTS", 180)
+    monkeypatch.setattr(continuing, "SLOW_CALL", timedelta(milliseconds=1))
     ended: list[int] = []
 
     async def f(given: dict[str, int]) -> int:
@@ -331,7 +331,7 @@ async def test_others_go_on_beside_a_slow_call(bench: Bench, monkeypatch: pytest
 
 async def test_a_call_is_not_slow_because_others_overtake_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Busy workers take calls in any order: a run waits for one that is not slow by the clock, and continues as new."""
-    monkeypatch.setattr(continuing, "OVERTAKEN", 5)
+    monkeypatch.setattr(continuing, "MIN_LATER_CALLS", 5)
     passed: list[int] = []
     latest = [0.0]
     ended = 0

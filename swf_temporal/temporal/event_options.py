@@ -11,11 +11,11 @@ from typing import Any, Final
 from temporalio import workflow
 from temporalio.worker import Interceptor, WorkflowInboundInterceptor, WorkflowInterceptorClassInput
 
-_NAME: Final = "swf_event_wishes"
+_NAME: Final = "swf_event_options"
 
 
 @dataclass(frozen=True, slots=True)
-class EventWishes:
+class EventOptions:
     """The settings for produced events."""
 
     ordered: bool = False
@@ -24,23 +24,23 @@ class EventWishes:
     """Which lifecycle events instances produce: `workflow`, `task`, `status`."""
 
 
-class Wishing(Interceptor):
-    """Tells workflow code which lifecycle events the configuration asks for."""
+class EventOptionsInterceptor(Interceptor):
+    """Gives workflow code the settings of its worker."""
 
-    def __init__(self, wishes: EventWishes) -> None:
-        self._wishes = wishes
+    def __init__(self, event_options: EventOptions) -> None:
+        self._options = event_options
 
     def workflow_interceptor_class(
         self,
         input: WorkflowInterceptorClassInput,  # noqa: A002 - the SDK's name
     ) -> type[WorkflowInboundInterceptor] | None:
-        """Hand the wishes over; nothing is intercepted."""
-        wishes = self._wishes
-        input.unsafe_extern_functions[_NAME] = lambda: wishes
+        """Hand the settings over; nothing is intercepted."""
+        event_options = self._options
+        input.unsafe_extern_functions[_NAME] = lambda: event_options
         return None
 
 
-def wishes() -> EventWishes:
+def event_options() -> EventOptions:
     """Return what is asked for now."""
     known: Any = workflow.extern_functions().get(_NAME)
-    return EventWishes() if known is None else known()
+    return EventOptions() if known is None else known()

@@ -138,7 +138,8 @@ async def _recorded(contender: str, address: str) -> dict[str, Work]:
     client = await Client.connect(
         address, data_converter=CONVERTER if contender == INTERPRETED else DataConverter.default
     )
-    worker = worker_of(contender, client, *[""] * (len(signature(worker_of).parameters) - 2))  # it calls no service
+    service = "http://127.0.0.1"  # which is not called
+    worker = worker_of(contender, client, *[service] * (len(signature(worker_of).parameters) - 2))
     recording = _record(worker)
     found: dict[str, Work] = {}
     async with worker:

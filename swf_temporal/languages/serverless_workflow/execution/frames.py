@@ -230,6 +230,8 @@ class StateFrame(Timed):
     """When `stateExecTimeout` ends it."""
     single: float | None = None
     """When the `single` of that timeout does."""
+    input: Value | None = None
+    """What its filter selected of the data that it was entered with; None if that is all."""
     body: StateBody | None = None
     attempts: AttemptsFrame | None = None
     """Of a state that is run once more as a whole."""
@@ -247,8 +249,11 @@ class StateFrame(Timed):
         self.deadline = self.single = None
 
     def latest_data(self, data: JSON) -> JSON:
-        """Return the data as its actions have left it: *data*, if they left none."""
-        latest = None if self.body is None else self.body.data
+        """Return the data as its actions have left it; if they left none, its input, which is *data* before a filter.
+
+        So begins whatever follows a state that was broken off: by an error, or by the timeout of the workflow.
+        """
+        latest = (None if self.body is None else self.body.data) or self.input
         return data if latest is None else latest.value
 
 

@@ -38,6 +38,7 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     expectations,
 )
 from swf_temporal.runtime.host import TraceKind
+from swf_temporal.runtime.progress import Value
 
 
 @dataclass(slots=True)  # not frozen: each state has one, and that would double what it costs
@@ -60,7 +61,7 @@ async def run_state(state: State, data: JSON, lane: Lane[StateFrame]) -> StateRe
     leaving = _leaving(state, step.exit)
     if leaving.produce_events or leaving.compensate:
         # Leaving takes more steps, and a suspension between them must not run the state again.
-        frame.left, frame.body = step, None
+        frame.left, frame.body, frame.input = step, None, None
     return StateResult(step.data, leaving, not isinstance(step.exit, ByError))
 
 
@@ -77,6 +78,8 @@ async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
     given = data
     try:
         data = flow.state_input(state, data, lane)
+        if data is not given:
+            lane.frame.input = Value(data)
         if plan.retries_errors:
             step = await with_error_retries(state, lane, lambda: _in_time(state, data, lane, plan))
         elif state.retries:

@@ -49,7 +49,7 @@ def explain(
         from swf_temporal.app.definitions import catalogue_of, resources_of
         from swf_temporal.app.stopping import run_until_stopped
         from swf_temporal.cli.arguments import given_events
-        from swf_temporal.cli.explaining import explained
+        from swf_temporal.cli.event_destinations import explained
         from swf_temporal.cloud_event import CloudEvent
     given = given_events(event)
     if len(given) != 1:
@@ -97,7 +97,7 @@ def send(
     with ending_at_once():
         from swf_temporal.app.definitions import catalogue_of, resources_of
         from swf_temporal.cli.arguments import given_events
-        from swf_temporal.cli.sending import send_all
+        from swf_temporal.cli.event_destinations import send_all
     given = given_events(event)
     catalogue = catalogue_of([file.resolve()], resources_of(resources))
     ask(

@@ -1,14 +1,14 @@
-"""The command `swf test`."""
+"""The command `swf test`, and its report in the form of JUnit."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
 import typer
 
 from swf_temporal.app.logs import be_quiet
-from swf_temporal.app.scenarios.verdicts import verdicts
+from swf_temporal.app.scenarios.verdicts import Verdict, verdicts
 from swf_temporal.app.stopping import run_until_stopped
-from swf_temporal.cli.junit import write_junit
 from swf_temporal.cli.options import ScenarioHost
 from swf_temporal.cli.output import Form, print_data
 from swf_temporal.errors import UsageError
@@ -36,7 +36,7 @@ async def _test(scenarios: Sequence[Scenario], host: ScenarioHost, junit: Path |
     if form is not Form.TEXT:
         print_data([verdict.to_json() for verdict in found], form)
     if junit is not None:
-        write_junit(junit, found)
+        _write_junit(junit, found)
     failed = sum(bool(verdict.differences) for verdict in found)
     left_out = sum(verdict.left_out is not None for verdict in found)
     counts = [f"{len(found) - failed - left_out} passed", f"{failed} failed"]
@@ -46,3 +46,41 @@ async def _test(scenarios: Sequence[Scenario], host: ScenarioHost, junit: Path |
 
 def _matches(scenario: Scenario, text: str) -> bool:
     return any(text.casefold() in part.casefold() for part in (scenario.claim, str(scenario.file), *scenario.spec))
+
+
+def _write_junit(path: Path, verdicts: Sequence[Verdict]) -> None:
+    """Write *verdicts* to *path* in the XML that JUnit made common. Raises UsageError if that is not possible."""
+    suite = Element(
+        "testsuite",
+        name="swf",
+        tests=str(len(verdicts)),
+        failures=str(sum(bool(verdict.differences) for verdict in verdicts)),
+        skipped=str(sum(verdict.left_out is not None for verdict in verdicts)),
+        errors="0",
+    )
+    for verdict in verdicts:
+        scenario = verdict.scenario
+        case = SubElement(
+            suite,
+            "testcase",
+            name=f"{scenario.claim} ({verdict.host})",
+            classname=str(scenario.file),
+            file=str(scenario.file),
+            line=str(scenario.line),
+        )
+        if verdict.left_out is not None:
+            SubElement(case, "skipped", message=verdict.left_out)
+        elif verdict.differences:
+            text = "\n".join(verdict.differences)
+            failure = SubElement(case, "failure", message=_plain(text.splitlines()[0]))
+            failure.text = _plain(text)
+    indent(suite)
+    try:
+        ElementTree(suite).write(path, encoding="utf-8", xml_declaration=True)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _plain(text: str) -> str:
+    """Return *text* without the characters that XML cannot hold."""
+    return "".join(one for one in text if one.isprintable() or one in "\n\t")

@@ -143,7 +143,7 @@ def preview(
     Times are in the timezone of the schedule, with the offset from UTC.
     """
     with ending_at_once():
-        from swf_temporal.cli.previewing import show_times
+        from swf_temporal.cli.scheduling import show_times
     show_times(file, count, after, form)
 
 

@@ -1,19 +1,28 @@
 """The commands of `swf schedule`."""
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from swf_temporal.app.client import Client
+from swf_temporal.app.definitions import load_given
 from swf_temporal.app.schedules import apply, facts_of, listed
+from swf_temporal.calendars.moments import Unreadable, in_zone, parse_time, zone_of
+from swf_temporal.calendars.previewing import preview
 from swf_temporal.cli.output import Form, print_data
-from swf_temporal.cli.schedule_display import show_facts, show_rows
+from swf_temporal.cli.terminal import in_columns
 from swf_temporal.data import JSON
+from swf_temporal.errors import UsageError
 from swf_temporal.temporal import schedules
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
+
+_SHOWN = 5
+"""The number of next times, and of started instances, that are shown."""
 
 
 async def apply_all(
@@ -25,7 +34,7 @@ async def apply_all(
         for first, *others in families
     ]
     if form is Form.TEXT:
-        show_rows(rows, ("definition", "outcome", "next"))
+        _show_rows(rows, ("definition", "outcome", "next"))
     else:
         print_data(rows, form)
     return 0
@@ -35,7 +44,7 @@ async def list_all(client: Client, form: Form) -> int:
     """Show all schedules."""
     rows = await listed(client)
     if form is Form.TEXT:
-        show_rows(rows, ("definition", "paused", "next", "note"))
+        _show_rows(rows, ("definition", "paused", "next", "note"))
     else:
         print_data(rows, form)
     return 0
@@ -45,7 +54,7 @@ async def show_one(client: Client, definition_id: str, form: Form) -> int:
     """Show all that is known of a schedule."""
     facts = await facts_of(client, definition_id)
     if form is Form.TEXT:
-        show_facts(facts)
+        _show_facts(facts)
     else:
         print_data(facts, form)
     return 0
@@ -73,6 +82,53 @@ async def delete_one(client: Client, definition_id: str) -> int:
     """Delete a schedule."""
     await schedules.delete(client.temporal, definition_id)
     return _done(f"deleted the schedule of {definition_id}")
+
+
+def show_times(file: Path, count: int, after: str | None, form: Form) -> None:
+    """Show the next *count* times after *after*, or after now. Raises UsageError."""
+    workflow = load_given(file)
+    spec = workflow.schedule()
+    zone = zone_of(workflow.schedule_timezone or spec.timezone)
+    try:
+        begin = datetime.now(UTC) if after is None else in_zone(parse_time(after), zone)
+    except Unreadable as error:
+        raise UsageError(f"--from: {error.message}", error.hint) from None
+    times = [time.astimezone(zone).isoformat() for time in preview(spec, begin, count)]
+    if form is Form.TEXT:
+        typer.echo("".join(f"{time}\n" for time in times), nl=False)
+    else:
+        print_data(times, form)
+    if not times:
+        typer.echo(f"it starts nothing after {begin.isoformat(timespec='seconds')}", err=True)
+
+
+def _show_rows(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> None:
+    """Show a line for each schedule."""
+    for line in in_columns(columns, [[_cell(row, column) for column in columns] for row in rows]):
+        typer.echo(line)
+
+
+def _show_facts(facts: dict[str, Any]) -> None:
+    """Show all that is known of one schedule."""
+    version = f" {facts['version']}" if facts["version"] else ""
+    stands = "paused" if facts["paused"] else "active"
+    typer.echo(f"{facts['id']}: starts {facts['definition']}{version}, {stands}")
+    typer.echo(f"  note: {facts['note'] or 'none'}")
+    typer.echo(f"  {facts['started']} started, {facts['missed']} missed")
+    for one in facts["recent"][-_SHOWN:]:
+        typer.echo(f"  {one['at']}  {one['instance']}")
+    for time in facts["upcoming"][:_SHOWN]:
+        typer.echo(f"  {time}  to come{', once it is resumed' if facts['paused'] else ''}")
+
+
+def _cell(row: dict[str, Any], column: str) -> str:
+    value = row[column]
+    if column == "next":
+        text = value or "never"
+        return f"{text} (paused)" if row["paused"] else text
+    if column == "paused":
+        return "yes" if value else "no"
+    return "" if value is None else str(value)
 
 
 def _done(text: str) -> int:

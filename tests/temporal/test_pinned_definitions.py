@@ -10,7 +10,7 @@ import pytest
 from swf_temporal import definition_cache
 from swf_temporal.errors import InvalidDefinition, Problem
 from swf_temporal.languages.port import Definition
-from swf_temporal.languages.serverless_workflow.validation import validate
+from swf_temporal.languages.serverless_workflow.validation import rules
 from swf_temporal.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.children import reachable_from
@@ -88,7 +88,7 @@ async def test_a_rule_that_was_added_does_not_stop_a_running_instance(
     def forbids_everything(_: object) -> Iterator[Problem]:
         yield Problem("no-more", "nothing is allowed any more")
 
-    monkeypatch.setattr(validate, "RULES", (forbids_everything,))
+    monkeypatch.setattr(rules, "RULES", (forbids_everything,))
     definition_cache.forget()
     with pytest.raises(InvalidDefinition, match="nothing is allowed any more"):
         load(f"{definition.source.text}\n")  # what was read is remembered by its text

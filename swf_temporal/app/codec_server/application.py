@@ -20,8 +20,13 @@ from starlette.routing import Route
 from temporalio.api.common.v1 import Payloads
 from temporalio.converter import DataConverter
 
-from swf_temporal.app.codec_server.authentication import Authentication
-from swf_temporal.app.http_authentication import KeysUnavailableError, NotAuthenticatedError
+from swf_temporal.app.http_authentication import (
+    JwtVerifier,
+    KeysUnavailableError,
+    NotAuthenticatedError,
+    bearer_token,
+    is_same,
+)
 from swf_temporal.app.http_settings import CodecServerSettings
 from swf_temporal.errors import PayloadUnavailable
 from swf_temporal.strict_json import NotJSON, read_json
@@ -151,3 +156,26 @@ async def _body(request: Request) -> bytes:
             raise _RefusedError(413, f"more than {MAX_BODY_BYTES:,} bytes")
         chunks.append(chunk)
     return b"".join(chunks)
+
+
+OPEN: Final = "-"
+"""The subject of a request that needs no token."""
+
+
+class Authentication:
+    """Checks bearer tokens."""
+
+    def __init__(self, settings: CodecServerSettings) -> None:
+        self._settings = settings
+        self._jwts = None if settings.jwks is None else JwtVerifier(settings)
+
+    async def subject_of(self, request: Request) -> str:
+        """Return who asks, for the log. Raises NotAuthenticatedError."""
+        if self._settings.is_open:
+            return OPEN
+        token, secret = bearer_token(request), self._settings.token
+        if secret is not None and is_same(token, secret):
+            return "token"
+        if self._jwts is None:
+            raise NotAuthenticatedError("this is not the token")
+        return str((await self._jwts.claims_of(token)).get("sub", "jwt"))

@@ -12,7 +12,7 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel
 from starlette.responses import Response
 
-from swf_temporal.app.gateway import answers, events, instances, tasks, workflows
+from swf_temporal.app.gateway import answers, events, instances, workflows
 from swf_temporal.app.gateway.cloud_events import BATCH, STRUCTURED
 from swf_temporal.app.gateway.parameters import EVENT, INSTANCE_FILTERS, START_OPTIONS, TASK_FILTERS, VERSION, WAIT
 from swf_temporal.app.gateway.requests import Asked
@@ -96,8 +96,8 @@ ENDPOINTS: Final = (
     Endpoint("POST", "/instances/{id}/events", events.deliver_events, Operation.EVENTS, _TAKEN, body=_EVENTS),
     Endpoint("POST", "/instances/{id}/cancel", instances.cancel_instance, Operation.END, _ASKED, body=_REASON),
     Endpoint("POST", "/instances/{id}/terminate", instances.terminate_instance, Operation.END, _ASKED, body=_REASON),
-    Endpoint("GET", "/tasks", tasks.show_tasks, Operation.TASKS, {200: answers.Tasks}, TASK_FILTERS),
-    Endpoint("GET", "/tasks/{id}", tasks.show_task, Operation.TASKS, {200: answers.TaskWithSchema}, (EVENT,)),
-    Endpoint("POST", "/tasks/{id}", tasks.do_task, Operation.TASKS, {202: answers.Done}, (EVENT,), _DATA),
+    Endpoint("GET", "/tasks", instances.show_tasks, Operation.TASKS, {200: answers.Tasks}, TASK_FILTERS),
+    Endpoint("GET", "/tasks/{id}", instances.show_task, Operation.TASKS, {200: answers.TaskWithSchema}, (EVENT,)),
+    Endpoint("POST", "/tasks/{id}", instances.do_task, Operation.TASKS, {202: answers.Done}, (EVENT,), _DATA),
 )
 """All that clients are told of."""

@@ -1,4 +1,4 @@
-"""Instances over HTTP: where they are, what came of them, and their end."""
+"""Instances over HTTP: their state, their result and their end; and tasks, the events that they wait for."""
 
 import asyncio
 import time
@@ -10,10 +10,11 @@ from starlette.responses import JSONResponse, Response
 
 from swf_temporal.app.client import Instance
 from swf_temporal.app.gateway.answers import Fault, InstanceFacts, Outcome
-from swf_temporal.app.gateway.parameters import DEFINITION, MAX_INSTANCES, STATUS
+from swf_temporal.app.gateway.parameters import DEFINITION, EVENT, MAX_INSTANCES, MAX_TASKS, STATUS
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import Asked
 from swf_temporal.app.instances import RUNNING, described, facts_of, filter_of, listed
+from swf_temporal.app.tasks import Tasks, complete_task, find_task, list_tasks
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal.client import RunEnded
@@ -131,3 +132,31 @@ async def outcome(found: Found, seconds: float) -> Response:
 def _error(ended: RunEnded) -> Fault:
     fault: WorkflowFault = ended.fault or ended
     return {"name": fault.name, "code": fault.code, "message": ended.message}
+
+
+async def show_tasks(asked: Asked) -> Response:
+    """List open tasks."""
+    definition, limit = asked.parameter(DEFINITION), asked.number(MAX_TASKS)
+    found = Tasks([], [], 0)
+    for each in [None] if asked.sees_everything and definition is None else asked.known(definition):
+        part = await list_tasks(asked.client, each, limit=limit)
+        found = Tasks(found.tasks + part.tasks, found.silent + part.silent, found.more + part.more)
+    tasks = [one.facts() for one in found.tasks]
+    return JSONResponse({"tasks": tasks, "silent": found.silent, "more": found.more})
+
+
+async def show_task(asked: Asked) -> Response:
+    """Show an instance's task."""
+    instance_id, event = asked.path_id(), asked.parameter(EVENT)
+    await instance_of(asked, instance_id)
+    task = await find_task(asked.client, instance_id, event)
+    return JSONResponse({**task.facts(), "schema": task.data_schema})
+
+
+async def do_task(asked: Asked) -> Response:
+    """Complete an instance's task."""
+    instance_id, event = asked.path_id(), asked.parameter(EVENT)
+    data = await asked.json()
+    await instance_of(asked, instance_id)
+    status = await complete_task(asked.client, instance_id, event, data)
+    return JSONResponse({"id": instance_id, "status": status}, 202)

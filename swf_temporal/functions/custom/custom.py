@@ -1,14 +1,17 @@
 """Performs functions of the type `custom`, and of types that no table names: their operations say what is called."""
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import Call
+from swf_temporal.functions import log_lines
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.custom.python import Python
 from swf_temporal.functions.custom.script import Scripts, is_script
-from swf_temporal.functions.custom.sysout import is_sysout, write_line
+from swf_temporal.functions.custom.type import LEVELS
 from swf_temporal.functions.plain.type import TYPE as PLAIN
 from swf_temporal.functions.plain.type import is_plain_text
 from swf_temporal.functions.port import Described, Performer, Services
 from swf_temporal.runtime.external_activities import is_external_activity, parse_activity
+from swf_temporal.strict_json import show_json
+from swf_temporal.text.suggestions import suggestion
 
 
 class Custom(Performer):
@@ -24,8 +27,8 @@ class Custom(Performer):
         operation = call.function.operation
         if is_plain_text(operation):
             return await PLAIN.performer(self._services).perform(call)
-        if is_sysout(operation):
-            return await write_line(call)
+        if _is_sysout(operation):
+            return await _write_line(call)
         if is_script(operation):
             return await self._scripts.perform(call)
         return await self._python.perform(call)
@@ -43,6 +46,30 @@ class Custom(Performer):
     def check(self, call: Call) -> None:
         """Raise CallFailed if this is a Python function that is not there, or may not be called."""
         operation = call.function.operation
-        is_python = not (is_plain_text(operation) or is_sysout(operation) or is_script(operation))
+        is_python = not (is_plain_text(operation) or _is_sysout(operation) or is_script(operation))
         if is_python and not is_external_activity(call.function):
             self._python.find(call)
+
+
+def _is_sysout(operation: object) -> bool:
+    """Tell whether *operation* is `sysout` or `sysout:LEVEL`."""
+    return isinstance(operation, str) and operation.strip().partition(":")[0] == "sysout"
+
+
+async def _write_line(call: Call) -> JSON:
+    """Log the argument `message`, or all arguments if there is none. The result is null: nothing is merged.
+
+    SonataFlow has such functions, `sysout:LEVEL`.
+    """
+    word = str(call.function.operation).strip().partition(":")[2].strip() or "INFO"
+    level = LEVELS.get(word.upper())
+    if level is None:
+        message = f"function '{call.function.name}': '{word}' is not a level{suggestion(word.upper(), LEVELS)}"
+        raise permanent_failure("BadOperation", f"{message}; those known are {', '.join(LEVELS)}")
+    log_lines.write_line(call, level, _text(call.arguments))
+    return None
+
+
+def _text(arguments: JSON) -> str:
+    given = arguments["message"] if isinstance(arguments, dict) and "message" in arguments else arguments
+    return given if isinstance(given, str) else show_json(given)

@@ -1,7 +1,8 @@
 """Calls methods of gRPC services. Section "Using Functions for RPC Service Invocations"."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+import base64
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -23,7 +24,6 @@ from swf_temporal.functions.documents.servers import no_server
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.port import Described, Performer, Services
 from swf_temporal.functions.rpc.channels import Channels, Target, library, target_of
-from swf_temporal.functions.rpc.failures import rpc_failure
 from swf_temporal.functions.rpc.fetched_protos import FetchedProtos
 from swf_temporal.functions.rpc.metadata import STREAM, Metadata, metadata_for_asking, metadata_of, taken_out
 from swf_temporal.functions.rpc.protos import Protos, ProtoServices
@@ -212,3 +212,22 @@ def _as_json(message: Message, pool: DescriptorPool) -> JSON:
         descriptor_pool=pool,
     )
     return result
+
+
+_TOO_LARGE = "CLIENT: Received message larger than max"
+
+
+def rpc_failure(error: Any, what: str) -> CallFailed:
+    """Return the fault that a `grpc.aio.AioRpcError` is to a workflow: the code is the status' name, or its number."""
+    status, details = error.code(), error.details() or ""
+    if _TOO_LARGE in details:
+        return permanent_failure("AnswerTooLarge", f"{what}: the answer is too large: {details}")
+    number, _ = status.value
+    body: JSON = {"code": number, "message": details, "metadata": _readable(error.trailing_metadata() or ())}
+    text = f"{what} answered {status.name}" + (f": {details}" if details else "")
+    return CallFailed(text, code=status.name, status=number, body=body, cause=type(error).__name__)
+
+
+def _readable(metadata: Iterable[tuple[str, str | bytes]]) -> dict[str, JSON]:
+    """Return metadata as JSON; values of bytes, whose names end in `-bin`, are written in base64."""
+    return {key: base64.b64encode(value).decode() if isinstance(value, bytes) else value for key, value in metadata}

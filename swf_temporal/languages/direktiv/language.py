@@ -82,7 +82,7 @@ class Direktiv(LanguageBase):
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions. Raises UsageError for a version: there is one schema."""
-        from swf_temporal.languages.direktiv.reading.schema import json_schema
+        from swf_temporal.languages.direktiv.reading.document import json_schema
 
         return json_schema(title or self.title, version)
 

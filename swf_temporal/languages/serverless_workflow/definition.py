@@ -129,7 +129,7 @@ class ServerlessWorkflowDefinition(Definition):
 
     def schedule(self) -> "ScheduleSpec":
         """Return when it is to be started. Raises UsageError if it does not say, or cannot be understood."""
-        from swf_temporal.languages.serverless_workflow.execution.schedule import (  # noqa: PLC0415 - heavy
+        from swf_temporal.languages.serverless_workflow.starts import (  # noqa: PLC0415 - heavy
             spec_of,
         )
 

@@ -16,7 +16,7 @@ from swf_temporal.languages.serverless_workflow.reading.externals import Foreign
 from swf_temporal.languages.serverless_workflow.reading.own_words import WordsOf
 from swf_temporal.languages.serverless_workflow.reading.reader import reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected
-from swf_temporal.languages.serverless_workflow.validation.validate import validate
+from swf_temporal.languages.serverless_workflow.validation.rules import validate
 from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
@@ -86,7 +86,7 @@ class ServerlessWorkflow:
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         """Return *definition* as a program."""
-        from swf_temporal.languages.serverless_workflow.execution.prepared import PreparedProgram
+        from swf_temporal.languages.serverless_workflow.execution.execution import PreparedProgram
 
         assert isinstance(definition, ServerlessWorkflowDefinition)  # noqa: S101 - it is asked for its own alone
         return PreparedProgram(definition.workflow, semantics, definition.expressions)

@@ -1,9 +1,13 @@
-"""The events that a workflow consumes, as they are routed, and those that start its instances."""
+"""What starts instances of a workflow, its schedule and events; and the events that it consumes, as routed."""
 
 from collections import Counter
 from collections.abc import Sequence
 
+from swf_temporal.calendars.compiling import compile_schedule
+from swf_temporal.calendars.moments import Unreadable
+from swf_temporal.calendars.specs import ScheduleSpec
 from swf_temporal.data import JSON, identity
+from swf_temporal.errors import UsageError
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, expectations
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
@@ -60,3 +64,20 @@ def _consumed(event: Event, *, is_awaited: bool) -> ConsumedEvent:
     # What is compared with data of an instance starts none: one that was begun by hand waits for it.
     is_awaited = is_awaited or any(rule.is_calculated for rule in rules)
     return ConsumedEvent(event.name, event.type, event.source or None, filters, tuple(rules), is_awaited)
+
+
+def spec_of(workflow: Workflow) -> ScheduleSpec:
+    """Return when *workflow* is to be started. Raises UsageError if it does not say, or cannot be understood."""
+    schedule = workflow.start.schedule
+    if schedule is None:
+        raise UsageError(f"the definition {workflow.id!r} has no schedule", "it is written under start: schedule:")
+    cron = schedule.cron
+    try:
+        return compile_schedule(
+            interval=schedule.interval,
+            cron=None if cron is None else cron.expression,
+            valid_until=None if cron is None else cron.valid_until,
+            timezone=schedule.timezone,
+        )
+    except Unreadable as error:
+        raise UsageError(f"the schedule of {workflow.id!r}: {error.message}", error.hint) from None

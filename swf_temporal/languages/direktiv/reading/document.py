@@ -1,4 +1,4 @@
-"""Builds the model of a definition, or says in an author's words what is wrong with its form."""
+"""Builds the model of a definition, or says in an author's words what is wrong with its form; its JSON Schema."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from swf_temporal.errors import Position, Problem
+from swf_temporal.errors import Position, Problem, UsageError
 from swf_temporal.languages.direktiv.model import states, workflow
 from swf_temporal.languages.direktiv.model.node import Node
 from swf_temporal.languages.direktiv.model.workflow import Workflow
@@ -162,3 +162,11 @@ def _not_a_word(value: Any, words: Sequence[str], subject: str, position: Positi
     known = ", ".join(repr(word) for word in words)
     hint = did_you_mean(value, words) if isinstance(value, str) else None
     return source.problem("enum", f"{subject} is {value!r}, and must be one of {known}", position, hint)
+
+
+def json_schema(title: str, version: str | None) -> dict[str, Any]:
+    """Return the schema. Raises UsageError if one of a version is asked for."""
+    if version is not None:
+        raise UsageError(f"there is no schema of version {version!r} of direktiv", "there is one, without a version")
+    schema = Workflow.model_json_schema(by_alias=True)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": title}

@@ -4,10 +4,10 @@
 run before a timeout are walks of their own. Everything that waits asks the run.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import NotActive, TransitionRefused, WorkflowFault
@@ -26,6 +26,7 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
 )
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.parameters import for_run
+from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.execution.progress import innermost_walk, latest_data, walk_under_way
 from swf_temporal.languages.serverless_workflow.execution.run_state import StateResult, left_by_error, run_state
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
@@ -35,9 +36,6 @@ from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
 from swf_temporal.runtime.joining import Group
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.run import Run
-
-if TYPE_CHECKING:
-    from swf_temporal.languages.serverless_workflow.execution.program import Program
 
 
 class Execution:
@@ -284,3 +282,11 @@ def _check_transition(state: State, transition: Transition, data: JSON, lane: La
     if not lane.holds(transition.condition, data):
         message = f"{state.name!r} may not lead to {transition.next_state!r}: {transition.condition!r} is not true"
         raise lane.locate(TransitionRefused(f"{message} of its data output"))
+
+
+class PreparedProgram(Program):
+    """A program that runs can be begun with."""
+
+    def begin(self, run: Run, frame: Mapping[str, Any] | None) -> Execution:
+        """Return what runs for *run*, going on from the *frame* of an execution before."""
+        return Execution(self, run, InstanceFrame() if frame is None else InstanceFrame.from_json(frame))

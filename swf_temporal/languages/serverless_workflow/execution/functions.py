@@ -1,5 +1,7 @@
 """The functions and credentials of a definition in the terms in which calls cross the port."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TypeGuard
 
 from swf_temporal import calls
@@ -52,3 +54,33 @@ def auth_of(auth: Auth) -> calls.Auth:
 
 def _reference(reference: AuthRef | None) -> calls.AuthRef | None:
     return None if reference is None else calls.AuthRef(reference.resource, reference.invocation)
+
+
+def with_shared_auth(functions: Iterable[calls.Function]) -> dict[str, calls.Function]:
+    """Return *functions* by name; those that do not say how to fetch their document do so as the first that does.
+
+    One function names the credentials for all that share the document (section "AuthRef Definition").
+    """
+    known = {function.name: function for function in functions}
+    resources: dict[str, str] = {}
+    for function in known.values():
+        document, reference = _document(function), function.auth_ref
+        if document is not None and reference is not None and reference.resource is not None:
+            resources.setdefault(document, reference.resource)
+    return {name: _authorised(function, resources) for name, function in known.items()}
+
+
+def _authorised(function: calls.Function, resources: dict[str, str]) -> calls.Function:
+    own = function.auth_ref or calls.AuthRef()
+    shared = resources.get(_document(function) or "")
+    if shared is None or own.resource is not None:
+        return function
+    return replace(function, auth_ref=replace(own, resource=shared))
+
+
+def _document(function: calls.Function) -> str | None:
+    """Return what stands before the first number sign of the function's operation."""
+    if function.type == "expression" or not isinstance(function.operation, str):
+        return None
+    document, sign, _ = function.operation.partition("#")
+    return document.strip() if sign else None

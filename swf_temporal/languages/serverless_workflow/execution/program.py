@@ -15,11 +15,10 @@ from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.languages.serverless_workflow.execution.data_flow import data_flow_of
 from swf_temporal.languages.serverless_workflow.execution.events import as_read
-from swf_temporal.languages.serverless_workflow.execution.functions import auth_of, functions_of
+from swf_temporal.languages.serverless_workflow.execution.functions import auth_of, functions_of, with_shared_auth
 from swf_temporal.languages.serverless_workflow.execution.parameters import has_open_parameters
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
-from swf_temporal.languages.serverless_workflow.execution.shared_auth import with_shared_auth
 from swf_temporal.languages.serverless_workflow.execution.sought import Sought
 from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of

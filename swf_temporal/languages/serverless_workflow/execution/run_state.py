@@ -10,12 +10,11 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionLimitExceeded, TimedOut, WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of
 from swf_temporal.languages.serverless_workflow.execution.error_data import with_error
-from swf_temporal.languages.serverless_workflow.execution.error_retries import with_error_retries
 from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
 from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
-from swf_temporal.languages.serverless_workflow.execution.state_retries import with_retries
+from swf_temporal.languages.serverless_workflow.execution.state_retries import with_error_retries, with_retries
 from swf_temporal.languages.serverless_workflow.execution.states import run_body
 from swf_temporal.languages.serverless_workflow.execution.step import (
     ByCondition,

@@ -1,14 +1,18 @@
-"""Running a whole state once more (draft of May 2020, section "Workflow Error Handling - Retrying").
+"""Running a whole state once more, with the data that it was entered with; an event state keeps the events it took.
 
-A retry is asked for by a condition on the state's data and its error: either may call for another attempt, since a
-function may also tell of an error in its result. The first retry whose condition holds decides. The state begins anew
-with the data that it was entered with; only events that an event state has taken stay its own.
+Before 0.7 (section "Defining Retries"), the entry of a state's onErrors that covers the error may name a retry. Each
+entry counts its own attempts. Only when they are used up does the entry lead on.
+
+In the draft of May 2020 (section "Workflow Error Handling - Retrying"), a retry is asked for by a condition on the
+state's data and its error: either may call for another attempt, since a function may also report an error in its
+result. The first retry whose condition holds decides.
 """
 
 from collections.abc import Awaitable, Callable
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
+from swf_temporal.languages.serverless_workflow.execution.catching import handler_of
 from swf_temporal.languages.serverless_workflow.execution.error_data import with_error
 from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
 from swf_temporal.languages.serverless_workflow.execution.giving_back import begin_anew
@@ -17,6 +21,7 @@ from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import State, StateRetry
 from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.host import TraceKind
+from swf_temporal.runtime.retrying import no_jitter
 
 
 async def with_retries(
@@ -56,3 +61,31 @@ def _delay(retry: StateRetry, count: int, data: JSON, lane: Lane) -> float:
     first = 0.0 if retry.delay is None else lane.duration(retry.delay, data).total_seconds()
     added = 0.0 if retry.increment is None else lane.duration(retry.increment, data).total_seconds()
     return first + count * added
+
+
+async def with_error_retries(state: State, lane: Lane[StateFrame], attempt: Callable[[], Awaitable[Step]]) -> Step:
+    """Return what an *attempt* at *state* comes to, the last one if its errors are retried; raises the last fault."""
+    frame = lane.frame
+    attempts = frame.attempts = frame.attempts or AttemptsFrame()
+
+    def again_at(outcome: Step | WorkflowFault) -> float | None:
+        if not isinstance(outcome, WorkflowFault):
+            return None
+        fault = lane.locate(outcome)
+        entry = handler_of(state, lane.program.errors, fault)
+        if entry is None or entry.retry_ref is None or not fault.retryable:
+            return None
+        number = str(state.on_errors.index(entry))
+        failed = attempts.counts.get(number, 0) + 1
+        # Jitter would have to be the same when this is replayed: there is none.
+        delay = lane.program.state_retry_rule(entry.retry_ref).after(failed, fault, no_jitter)
+        if delay is None:
+            return None
+        seconds = delay.total_seconds()
+        lane.emit(TraceKind.STATE_RETRIED, lane.state_path, attempt=attempts.number, error=fault.name, delay=seconds)
+        attempts.counts[number] = failed
+        begin_anew(frame, lane)
+        frame.forget_deadlines()
+        return lane.run.time() + seconds
+
+    return await repeat(attempts, attempt, again_at, lane.wait_to_retry)

@@ -7,9 +7,8 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import UnknownDefinition
-from swf_temporal.languages.serverless_workflow.execution.execution import Execution
+from swf_temporal.languages.serverless_workflow.execution.execution import Execution, PreparedProgram
 from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, WalkFrame
-from swf_temporal.languages.serverless_workflow.execution.prepared import PreparedProgram
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.execution.step import Ended
 from swf_temporal.loading import load

@@ -1,6 +1,7 @@
-"""Reads documents of the draft, in both of its spellings."""
+"""Reads documents of the draft, in both of its spellings, and makes their JSON Schema."""
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, get_args
 
 from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
@@ -8,7 +9,12 @@ from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import 
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.spellings import OF_PARENT, SPELLINGS
 from swf_temporal.languages.serverless_workflow.drafts.reader import DraftReader
 from swf_temporal.languages.serverless_workflow.drafts.recovery import Recovery
+from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.building import Form
+from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
+from swf_temporal.languages.serverless_workflow.reading.schema import schema_of
+from swf_temporal.languages.serverless_workflow.reading.schema_spellings import Accepted, Schema
+from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 from swf_temporal.text.located import Object
 
 TASK_TYPES: Final = ("event", "operation", "switch", "delay", "parallel", "subflow", "inject", "foreach", "callback")
@@ -44,7 +50,6 @@ def _problems_of(draft: model.DraftWorkflow) -> list[Problem]:
 
 
 def _json_schema(title: str | None) -> dict[str, Any]:
-    from swf_temporal.languages.serverless_workflow.drafts.may_2020.schema import json_schema  # noqa: PLC0415 - seldom
 
     return json_schema(title)
 
@@ -66,3 +71,30 @@ READER: Final = DraftReader(
     problems_of=_problems_of,
     schema=_json_schema,
 )
+
+
+TITLE: Final = "Serverless Workflow, draft of May 2020"
+
+_TASKS: Final = tuple(parts(model.Branch)["tasks"].kinds)
+"""The types of tasks."""
+
+
+def json_schema(title: str | None = None) -> dict[str, Any]:
+    """Return the JSON Schema of documents, called *title*."""
+    types = {written: word for word in _TASKS for written in (word.upper(), word.capitalize())}
+    return schema_of(Vocabulary(model.DraftWorkflow, SPELLINGS, _ACCEPTED, types), title or TITLE)
+
+
+def _in_any_case(*words: str) -> Schema:
+    """Return what accepts *words* in capitals, and with a capital, as examples of the text have them."""
+    return {"enum": [written for word in words for written in (word.upper(), word.capitalize())]}
+
+
+_MODE: Final = {"actionMode": _in_any_case(*get_args(model.ActionMode))}
+_ACCEPTED: Final[Mapping[type[Node], Accepted]] = {
+    model.DraftWorkflow: Accepted(instead={"id": ("name",)}, is_open=True),
+    model.Start: Accepted(widened={"kind": _in_any_case("default", "scheduled")}),
+    model.End: Accepted(widened={"kind": _in_any_case("default", "terminate", "event")}),
+    model.OperationTask: Accepted(widened=_MODE),
+    model.EventActions: Accepted(widened=_MODE),
+}

@@ -1,17 +1,70 @@
-"""Operation: runs actions, one after the other or all at once (section "Operation State")."""
+"""Operation: runs actions, one after the other or all at once (section "Operation State").
+
+With `repeat`, they are run again and again (0.6, section "Repeat Definition"). Before each further run it is decided
+whether there is to be one: not if one of the events arrived that end it, not if it ran as often as it may, and not if
+the expression does not hold. With `checkBefore: false` the expression is not evaluated before the first run. The result
+of a run is the data of the next; one that failed, where errors do not end it, leaves the data as they were.
+"""
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault, WrongData
+from swf_temporal.languages.serverless_workflow.execution.action_frames import RepeatFrame, SequenceFrame
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
 from swf_temporal.languages.serverless_workflow.execution.frames import OperationBody
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.repeating import run_repeatedly
 from swf_temporal.languages.serverless_workflow.execution.step import Step
-from swf_temporal.languages.serverless_workflow.model.states import OperationState
+from swf_temporal.languages.serverless_workflow.execution.waiting import has_arrived
+from swf_temporal.languages.serverless_workflow.model.states import OperationState, Repeat
+from swf_temporal.runtime.host import TraceKind
+from swf_temporal.runtime.progress import Value
 
 
 async def run(state: OperationState, data: JSON, lane: Lane[OperationBody]) -> Step:
     """Run the state's actions on *data*."""
     timeout = lane.program.timeouts(state).action_exec_timeout
     if state.repeat is not None:
-        return Step(await run_repeatedly(state, state.repeat, data, lane, timeout))
+        return Step(await _run_repeatedly(state, state.repeat, data, lane, timeout))
     return Step(await run_actions(state.actions, state.action_mode, data, lane, timeout))
+
+
+async def _run_repeatedly(
+    state: OperationState, repeat: Repeat, data: JSON, lane: Lane[OperationBody], timeout: str | None
+) -> JSON:
+    """Run the actions of *state* as often as *repeat* says, and return the data that they come to."""
+    frame = lane.frame.repeated = lane.frame.repeated or RepeatFrame()
+    limit = _limit(repeat, data, lane)
+    data = data if frame.data is None else frame.data.value
+    while frame.round is not None or _goes_on(repeat, frame.times, limit, data, lane):
+        frame.round = frame.round or SequenceFrame()
+        own = lane.child(frame.round, lane.path)
+        try:
+            data = await run_actions(state.actions, state.action_mode, data, own, timeout)
+        except WorkflowFault as fault:
+            if not (repeat.continue_on_error and fault.catchable):
+                raise
+            lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
+        frame.data, frame.times, frame.round = Value(data), frame.times + 1, None
+        lane.run.checkpoint()
+    return data
+
+
+def _goes_on(repeat: Repeat, times: int, limit: int | None, data: JSON, lane: Lane) -> bool:
+    if limit is not None and times >= limit:
+        return False
+    if repeat.stop_on_events and has_arrived(repeat.stop_on_events, lane):
+        return False
+    if repeat.expression is None or (times == 0 and not repeat.check_before):
+        return True
+    return lane.holds(repeat.expression, data)
+
+
+def _limit(repeat: Repeat, data: JSON, lane: Lane) -> int | None:
+    """Return how often it runs at most; None if that is not limited."""
+    limit = lane.fill(repeat.max, data)
+    if isinstance(limit, str) and limit.strip().isdigit():
+        limit = int(limit)
+    if limit is None or limit == 0:
+        return None
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 0:
+        raise lane.locate(WrongData(f"max of the repeat of {lane.state_path!r} is {limit!r}, which is not a count"))
+    return limit

@@ -29,7 +29,7 @@ from typing import Final
 from swf_temporal.accounting import check_size, current_account
 from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.guarding import jq_process
-from swf_temporal.guarding.helper import LOOK, SLOW, Answer, Engine, Helper, Limits, OutOfMemoryBefore, size_text
+from swf_temporal.guarding.helper import LOOK, Answer, Engine, Helper, Limits, OutOfMemoryBefore, size_text
 from swf_temporal.strict_json import write_json
 from swf_temporal.weighing import json_size
 
@@ -39,9 +39,11 @@ _SPARE = 4
 """How many times as many helpers there are as may work at once without being slowed down."""
 _LARGE = 4 << 20
 """Characters of input from which on evaluations wait for one another."""
-_SHORT: Final = 1 << 18
+_SLOW: Final = 0.01
+"""Seconds of processor time from which on answers are remembered: those of one activation, on a busy machine, too."""
+_SHORT: Final = 1 << 16
 """Characters up to which answers are remembered."""
-_MAX_REMEMBERED: Final = 256
+_MAX_REMEMBERED: Final = 1024
 _one_by_one = threading.Lock()
 
 _PACKAGE = Path(__file__).parents[1]
@@ -94,7 +96,7 @@ class Guard:
             known = answer, account.seconds - before
         else:
             account.seconds += known[1]
-        if known[1] >= SLOW and len(known[0].text) <= _SHORT:
+        if known[1] >= _SLOW and len(known[0].text) <= _SHORT:
             self._slow[key] = known
             if len(self._slow) > _MAX_REMEMBERED:
                 self._slow.pop(next(iter(self._slow)), None)

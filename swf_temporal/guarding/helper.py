@@ -21,7 +21,7 @@ _CLOCK_ALLOWANCE = 10
 _STARTING_SECONDS = 30
 LOOK = 0.25
 """Seconds after which a waiting thread looks whether it is to wait on: an exception may have been raised in it."""
-SLOW = 0.1
+_SLOW = 0.1
 """Seconds after which a helper at work lets others go first."""
 _LOWER_PRIORITY = 4
 """By how much it does: an operator may have given the worker, and so its helpers, a priority of their own."""
@@ -139,7 +139,7 @@ class Helper:
         return self._usual_priority is not None or self._is_done
 
     def _await_answer(self, deadline: float, *, lets_others_go_first: bool = True) -> Answer:
-        if lets_others_go_first and not self._readable.poll(SLOW * 1000):
+        if lets_others_go_first and not self._readable.poll(_SLOW * 1000):
             with contextlib.suppress(OSError):
                 usual = os.getpriority(os.PRIO_PROCESS, self._process.pid)
                 os.setpriority(os.PRIO_PROCESS, self._process.pid, usual + _LOWER_PRIORITY)

@@ -105,11 +105,11 @@ def test_an_evaluation_that_takes_long_lets_others_go_first(helper: Helper) -> N
 def test_what_is_quick_lets_no_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither does a helper that starts, however long it takes: somebody waits for it."""
     ours = os.getpriority(os.PRIO_PROCESS, 0)
-    monkeypatch.setattr("swf_temporal.guarding.helper.SLOW", 0)
+    monkeypatch.setattr("swf_temporal.guarding.helper._SLOW", 0)
     helper = Helper(JQ, LIMITS, 0)
     try:
         assert os.getpriority(os.PRIO_PROCESS, helper._process.pid) == ours
-        monkeypatch.setattr("swf_temporal.guarding.helper.SLOW", 30)
+        monkeypatch.setattr("swf_temporal.guarding.helper._SLOW", 30)
         helper.ask(LONG, "null")
         assert os.getpriority(os.PRIO_PROCESS, helper._process.pid) == ours
     finally:
@@ -213,7 +213,7 @@ def test_the_time_of_answers_is_counted(helper: Helper) -> None:
 
 def test_what_took_long_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is interrupted and tried again, or replayed, comes further; what it took is counted again."""
-    monkeypatch.setattr("swf_temporal.guarding.guard.SLOW", 0)
+    monkeypatch.setattr("swf_temporal.guarding.guard._SLOW", 0)
     pool = Guard(Limits(processes=1))
     account = current_account()
     taken = []

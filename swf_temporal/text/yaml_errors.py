@@ -17,6 +17,7 @@ _HOLDS_MORE = re.compile(r"[:,]\s|\n")
 """A pattern of texts that go on beyond their own end: another key, another element."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _TAB = "YAML is indented with blanks: replace the tab"
+_MORE = "there is more after the end of the definition"
 _EXPLAINED = {
     "mapping values are not allowed": (
         "a colon cannot stand here",
@@ -49,7 +50,7 @@ _EXPLAINED = {
         "a list cannot start here",
         "put the '-' on a line of its own, indented under its key",
     ),
-    "did not find expected <document start>": ("there is more after the end of the definition", None),
+    "did not find expected <document start>": (_MORE, None),
 }  # fmt: skip
 
 
@@ -76,6 +77,8 @@ def explain(error: yaml.YAMLError, source: Source) -> Problem:
     message, hint = next(
         (explained for known, explained in _EXPLAINED.items() if known in problem_text), (problem_text, None)
     )
+    if message == _MORE and _is_indented(source.text):
+        message, hint = "this line is indented less than the first one", "indent them alike"
     problem = source.problem("syntax", message, position, hint)
     if _tabbed(problem):
         return source.problem("syntax", message, position, _TAB)
@@ -102,6 +105,12 @@ def _open_before(mark: yaml.Mark, source: Source) -> Problem | None:
         return None
     hint = f"it ends at the next quote, in line {last.end_mark.line + 1}, column {last.end_mark.column}"
     return source.problem("syntax", _OPEN, _position(last.start_mark), hint)
+
+
+def _is_indented(text: str) -> bool:
+    """Tell whether the first line that says something begins with a blank."""
+    lines = (line for line in text.removeprefix("\ufeff").splitlines() if not line.lstrip().startswith(("#", "---")))
+    return next((line for line in lines if line.strip()), "").startswith(" ")
 
 
 def _position(mark: yaml.Mark) -> Position:

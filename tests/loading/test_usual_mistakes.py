@@ -62,6 +62,25 @@ syntax error, unexpected end of the expression
 """,
         ),
         (
+            "${ .paid }",
+            "${ .paid-by }",
+            """
+orders.yaml:13:25  error  expression-syntax  state 'Check stock': the expression in results does not compile: \
+by/0 is not defined
+    results: ${ .paid-by }
+                      ^ a field with hyphens in its name is written '."paid-by"'
+""",
+        ),
+        (
+            "id: orders",
+            " id: orders",
+            """
+orders.yaml:2:1  error  syntax  this line is indented less than the first one
+    specVersion: "0.8"
+    ^ indent them alike
+""",
+        ),
+        (
             "duration: PT10S",
             "duration: 10s",
             """

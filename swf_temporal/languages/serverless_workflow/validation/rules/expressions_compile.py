@@ -24,6 +24,7 @@ _IN_FUNCTION = "in the expression function"
 """The beginning of a problem with the text of a function, which is reported already."""
 
 _NO_FUNCTION = re.compile(r"there is no expression function '(?P<name>[^']*)'")
+_HYPHENATED = re.compile(r"""(?<![\w"])\.(?P<name>[A-Za-z_]\w*(?:-[A-Za-z_]\w*)+)""")
 _UNDEFINED = re.compile(r"(?P<name>\w+)/(?P<arity>\d+) is not defined")
 
 
@@ -42,7 +43,7 @@ def _hint(context: Context, field: Field, bad: BadExpression) -> str | None:
     """Return what was probably meant: another function, a field of the data, or a text."""
     undefined = _UNDEFINED.fullmatch(bad.message)
     if undefined is not None:
-        return _known(undefined["name"], int(undefined["arity"]))
+        return _hyphenated(undefined["name"], field.text) or _known(undefined["name"], int(undefined["arity"]))
     missing = _NO_FUNCTION.fullmatch(bad.message)
     if missing is not None:
         names = [one.name for one in context.workflow.functions if one.type == "expression"]
@@ -57,6 +58,14 @@ def _hint(context: Context, field: Field, bad: BadExpression) -> str | None:
     return hint_for_variable(bad.message, declared) or hint_for_syntax(
         bad.message, field.text, is_marked="${" in field.text, is_target=field.sort is Sort.TARGET
     )
+
+
+def _hyphenated(name: str, text: str) -> str | None:
+    """Return how the field is written of whose name *name* is what stands after a hyphen in *text*."""
+    for found in _HYPHENATED.finditer(text):
+        if name in found["name"].split("-")[1:]:
+            return f"a field with hyphens in its name is written '.\"{found['name']}\"'"
+    return None
 
 
 def _known(name: str, arity: int) -> str | None:

@@ -18,16 +18,26 @@ _DURATION = re.compile(
 _DAYS = {"years": 365, "months": 30, "weeks": 7, "tweeks": 7, "days": 1, "tdays": 1}
 
 
+_LONGEST = f"{timedelta.max.days:,} days"
+
+
+class TooLongError(ValueError):
+    """A duration that is longer than any that can be reckoned with."""
+
+
 @lru_cache(maxsize=4096)
 def parse_duration(text: str) -> timedelta:
     """Return the length of an ISO 8601 duration such as `PT15M` or `P1DT12H`.
 
-    Raises ValueError for anything else, a bare `P` included.
+    Raises ValueError for anything else, a bare `P` included, and TooLongError for what is longer than a timedelta.
     """
     is_negative, written = duration_parts(text)
     parts = {unit: float(number) for unit, number in written.items()}
     days = sum(parts.pop(unit, 0.0) * length for unit, length in _DAYS.items())
-    length = timedelta(days=days, **parts)
+    try:
+        length = timedelta(days=days, **parts)
+    except OverflowError:
+        raise TooLongError(f"the duration {text!r} is longer than {_LONGEST}") from None
     return -length if is_negative else length
 
 
@@ -52,6 +62,11 @@ def is_misplaced(text: str) -> bool:
         return not {"tdays", "tweeks"}.isdisjoint(duration_parts(text)[1])
     except ValueError:
         return False
+
+
+def what_is_wrong(error: ValueError) -> str:
+    """Return what *error* of `parse_duration` says, to be put after the duration."""
+    return f"is longer than {_LONGEST}" if isinstance(error, TooLongError) else "is not a duration in ISO 8601"
 
 
 def format_duration(length: timedelta) -> str:

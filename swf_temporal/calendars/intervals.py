@@ -78,6 +78,10 @@ def parse_interval(text: str) -> Interval:
         start, length, end = _time(text, *parts[0]), parse_length(*parts[1]), None
     elif is_length == [False, False] and repetition is None:
         start, length, end = _time(text, *parts[0]), None, _time(text, *parts[1])
+    elif is_length == [False, False]:
+        _time(text, *parts[0]), _time(text, *parts[1])
+        what = f"the interval {text!r} repeats from a start to an end, and the specification has no such form"
+        raise Unreadable(what, 0, "write R/START/DURATION, or without the R what is to take place once")
     else:
         raise _unreadable(text)
     return Interval(repetition is not None, start, length, end, count)

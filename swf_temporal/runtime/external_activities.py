@@ -116,7 +116,7 @@ def _length(values: Mapping[str, JSON], key: str, *path: str) -> timedelta | Non
         return None
     try:
         length = parse_duration(str(values[key]))
-    except (ValueError, OverflowError):
+    except ValueError:
         length = timedelta()
     if length <= timedelta():
         raise BadTerms(f"{key} is {values[key]!r}, and must be a duration in ISO 8601 such as PT30S", *path, key)

@@ -195,7 +195,7 @@ WRONG: dict[str, tuple[dict[str, str], int, str]] = {
     "R alone": ({"interval": "R"}, 0, "the interval 'R' is not an ISO 8601 interval"),
     "two lengths": ({"interval": "R/PT1H/PT2H"}, 0, "the interval 'R/PT1H/PT2H' is not"),
     "one time": ({"interval": "2030-01-01T00:00:00Z"}, 0, "is not an ISO 8601 interval"),
-    "by both ends": ({"interval": "R/2030-01-01/2030-01-02"}, 0, "is not an ISO 8601 interval"),
+    "by both ends": ({"interval": "R/2030-01-01/2030-01-02"}, 0, "repeats from a start to an end"),
     "three parts": ({"interval": "R/2030-01-01/PT1H/2031-01-01"}, 0, "is not an ISO 8601 interval"),
     "no times": ({"interval": "R0/PT1H"}, 0, "the interval 'R0/PT1H' repeats no time at all"),
     "no such day": ({"interval": "R/2030-02-30/P1D"}, 2, "'2030-02-30' is not an ISO 8601 date and time"),

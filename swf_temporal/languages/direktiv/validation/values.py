@@ -85,7 +85,7 @@ def _duration(who: str, node: Node, key: str, source: Source) -> Iterator[Proble
         return
     try:
         is_possible = parse_duration(text).total_seconds() >= 0
-    except (ValueError, OverflowError):
+    except ValueError:
         is_possible = False
     if not is_possible:
         message = f"{who}: {key} {text!r} is not an ISO 8601 duration such as PT15M"

@@ -85,6 +85,6 @@ def _position(context: Context, value: Position, text: str, offset: int) -> Posi
 def _is_duration(text: str) -> bool:
     try:
         parse_duration(text)
-    except (ValueError, OverflowError):
+    except ValueError:
         return False
     return True

@@ -35,6 +35,12 @@ def test_what_is_meant(found: Callable[[str, str], list[str]], duration: str, me
     ]
 
 
+def test_one_too_long(found: Callable[[str, str], list[str]]) -> None:
+    """What is written as a duration is, and is refused because nothing can be reckoned with it."""
+    [problem] = found("duration", SLEEP.format(duration="PT99999999999H"))
+    assert "duration 'PT99999999999H' is longer than 999,999,999 days" in problem
+
+
 def test_an_expression(found: Callable[[str, str], list[str]]) -> None:
     """What an expression yields is known when it runs."""
     assert found("duration", SLEEP.format(duration='"${ .wait }"')) == []

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from swf_temporal.durations import is_misplaced, parse_duration
+from swf_temporal.durations import is_misplaced, parse_duration, what_is_wrong
 from swf_temporal.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
@@ -44,8 +44,8 @@ def check(context: Context) -> Iterator[Problem]:
 def _check(context: Context, text: str, subject: str, position: Position, *, needs_some: bool) -> Iterator[Problem]:
     try:
         length = parse_duration(text)
-    except (ValueError, OverflowError):
-        message = f"{subject} {text!r} is not a duration in ISO 8601"
+    except ValueError as error:
+        message = f"{subject} {text!r} {what_is_wrong(error)}"
         yield context.error("duration", message, position, duration_meant(text) or "such as PT15M or P1DT12H")
         return
     if length.total_seconds() < 0:
@@ -67,7 +67,7 @@ def duration_meant(text: str) -> str | None:
     for candidate in (compact, date):
         try:
             parse_duration(candidate)
-        except (ValueError, OverflowError):
+        except ValueError:
             continue
         return f"did you mean {candidate!r}?"
     return None

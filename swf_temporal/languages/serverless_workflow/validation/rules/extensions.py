@@ -88,7 +88,7 @@ def _is_duration(value: Any) -> bool:
     try:
         # The specification's own default is PT1D, for a day.
         return parse_duration(str(value)).total_seconds() >= 0
-    except (ValueError, OverflowError):
+    except ValueError:
         return False
 
 

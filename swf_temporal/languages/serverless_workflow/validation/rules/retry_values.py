@@ -33,5 +33,5 @@ def _is_jitter(jitter: float | str | None) -> bool:
         return 0 <= fraction <= 1
     try:
         return parse_duration(str(jitter)).total_seconds() >= 0
-    except (ValueError, OverflowError):
+    except ValueError:
         return False

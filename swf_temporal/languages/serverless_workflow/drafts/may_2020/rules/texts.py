@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
-from swf_temporal.durations import parse_duration
+from swf_temporal.durations import parse_duration, what_is_wrong
 from swf_temporal.errors import Position, Problem
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.early_paths import EarlyPath, early_text, is_path
@@ -72,9 +72,9 @@ def _duration(context: Context, node: Node, owner: str, key: str, text: str | No
     position, subject = node.where.value(key), f"{owner}: {key} {text!r}"
     try:
         is_negative = parse_duration(text).total_seconds() < 0
-    except (ValueError, OverflowError):
+    except ValueError as error:
         hint = duration_meant(text) or "such as PT15M or P1DT12H"
-        yield context.error("duration", f"{subject} is not a duration in ISO 8601", position, hint)
+        yield context.error("duration", f"{subject} {what_is_wrong(error)}", position, hint)
     else:
         if is_negative:
             yield context.error("duration", f"{subject} is negative", position, "write it without the minus sign")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from swf_temporal.durations import parse_duration
+from swf_temporal.durations import parse_duration, what_is_wrong
 from swf_temporal.errors import Problem
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.early_paths import EarlyPath, early_text
@@ -57,9 +57,9 @@ def check(context: Context) -> Iterator[Problem]:
 def _duration(context: Context, node: Node, subject: str, key: str, text: str) -> Iterator[Problem]:
     try:
         is_negative = parse_duration(text).total_seconds() < 0
-    except (ValueError, OverflowError):
+    except ValueError as error:
         hint = "such as PT15M, or R5/PT15M" if isinstance(node, model.Retry) else "such as PT15M or P1DT12H"
-        yield context.error("duration", f"{subject} is not a duration in ISO 8601", node.where.value(key), hint)
+        yield context.error("duration", f"{subject} {what_is_wrong(error)}", node.where.value(key), hint)
     else:
         if is_negative:
             hint = "write it without the minus sign"

@@ -1,9 +1,6 @@
 """Runs that began under this or an earlier release go on under this one: their recorded histories replay."""
 
-from collections.abc import Iterator
-
 import pytest
-from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.app.scenarios.virtual_time import VirtualTime
@@ -15,8 +12,8 @@ from swf_temporal.temporal.variables import VariablesOfScope
 from tests.replay import corpus
 from tests.replay.corpus import Recorded
 from tests.replay.features import REQUIRED, commands_in
+from tests.replay.prefixes import failures
 from tests.temporal.suspending import Suspending
-from tests.upgrades.chains import Execution
 
 RECORDED = [
     pytest.param(one, id=f"{release} {number}: {one.source}")
@@ -45,19 +42,5 @@ async def test_replays(recorded: Recorded) -> None:
         data_converter=CONVERTER,
         debug_mode=True,
     )
-    failures = {}
-
-    for count in [*lengths(recorded.execution), None]:
-        events = recorded.execution.history["events"][:count]
-        history = WorkflowHistory.from_json(recorded.execution.workflow_id, {"events": events})
-        outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
-        failures[count] = outcome.replay_failure
-
-    assert {count: failure for count, failure in failures.items() if failure is not None} == {}
-
-
-def lengths(execution: Execution) -> Iterator[int]:
-    """Yield how many events there were whenever a worker was given a task of it."""
-    for number, event in enumerate(execution.history["events"], 1):
-        if event["eventType"] == "EVENT_TYPE_WORKFLOW_TASK_STARTED":
-            yield number
+    execution = recorded.execution
+    assert await failures(replayer, execution.workflow_id, execution.history) == {}

@@ -33,7 +33,7 @@ _CONFIGURED = (
     "--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"',
 )  # fmt: skip
 _TASK_QUEUE = "scenarios"
-_CAPACITY = Capacity(activities=5000)
+CAPACITY = Capacity(activities=5000)
 """Calls wait for their turn, and others are not to wait for that."""
 
 
@@ -124,7 +124,9 @@ class ScenarioHost:
 
 @asynccontextmanager
 async def scenario_host(
-    calls_of: Callable[[], ScriptedCalls] = ScriptedCalls, runner_of: Callable[[Listener], VirtualTime] = VirtualTime
+    calls_of: Callable[[], ScriptedCalls] = ScriptedCalls,
+    runner_of: Callable[[Listener], VirtualTime] = VirtualTime,
+    capacity: Capacity = CAPACITY,
 ) -> AsyncIterator[ScenarioHost]:
     """Start a server, and a worker for which time is virtual, for as long as the context lasts."""
     async with local_server(extra=_CONFIGURED, payloads=PayloadSettings.read()) as server:
@@ -135,7 +137,7 @@ async def scenario_host(
             calls,
             calls,
             task_queue=_TASK_QUEUE,
-            capacity=_CAPACITY,
+            capacity=capacity,
             interpreter=AnsweringAll,
             variables=calls,
             unsandboxed_workflow_runner=runner_of(calls.listen),

@@ -1,0 +1,79 @@
+"""The course of a run follows from its history alone, whatever a worker does with its time and its memory.
+
+Scenarios run on a server with a worker that keeps nothing in memory, so that each workflow task replays the history,
+and that yields after as little work as is drawn, while the instances are asked for their status and trace at moments
+that follow from no plan. They come to what they come to in simulation, and every beginning of every history replays.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+from temporalio.client import Client, WorkflowQueryFailedError
+from temporalio.service import RPCError
+from temporalio.worker import Replayer
+
+from swf_temporal.app.scenarios.host import CAPACITY, ScenarioHost, scenario_host
+from swf_temporal.app.scenarios.virtual_time import VirtualTime
+from swf_temporal.runtime import pacing
+from swf_temporal.simulation.scenario import Scenario, run, workflows_of
+from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.delayed_events import DelayedEvent
+from swf_temporal.temporal.event_mailboxes import EventMailbox
+from swf_temporal.temporal.interpreters import AnsweringAll
+from swf_temporal.temporal.variables import VariablesOfScope
+from tests.replay.prefixes import failures
+from tests.sampling import chance, sample
+from tests.temporal.test_scenarios import EVERY, named
+
+SAMPLED = sample(EVERY, "replayed after every workflow task", 12, 400)
+_COSTS = (1, 2, 3, 5, 8, 13, 21, 34)
+"""The work after which a run yields. Usually that is thousands of times as much."""
+
+
+@pytest.fixture(scope="session")
+async def forgetful() -> AsyncIterator[ScenarioHost]:
+    """A server whose time can jump, and a worker that keeps no run in memory."""
+    async with scenario_host(capacity=replace(CAPACITY, workflows=0)) as started:
+        yield started
+
+
+@pytest.mark.parametrize("scenario", SAMPLED, ids=named)
+async def test_follows_from_history_alone(
+    forgetful: ScenarioHost, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that yields often and is always replayed takes the course that it takes otherwise."""
+    simulated, _ = run(scenario)
+    assert simulated is not None
+    monkeypatch.setattr(pacing, "MAX_COST", chance(named(scenario)).choice(_COSTS))
+    workflow_id = workflows_of(scenario)[0].id
+    asking = asyncio.create_task(_keep_asking(forgetful.client, workflow_id))
+    try:
+        observed = await forgetful.observe(scenario)
+    finally:
+        asking.cancel()
+        with suppress(asyncio.CancelledError):
+            await asking
+
+    assert (observed.status, observed.output) == (simulated.status, simulated.output)
+    assert (observed.error or {}).get("name") == (simulated.error and simulated.error.name)
+    replayer = Replayer(
+        workflows=[AnsweringAll, EventMailbox, VariablesOfScope, DelayedEvent],
+        unsandboxed_workflow_runner=VirtualTime(),
+        data_converter=CONVERTER,
+        debug_mode=True,
+    )
+    history = await forgetful.client.get_workflow_handle(workflow_id).fetch_history()
+    assert await failures(replayer, workflow_id, json.loads(history.to_json())) == {}
+
+
+async def _keep_asking(client: Client, workflow_id: str) -> None:
+    random = chance(f"asking {workflow_id}")
+    while True:
+        for query in ("status", "trace"):
+            with suppress(RPCError, WorkflowQueryFailedError):
+                await client.get_workflow_handle(workflow_id).query(query)
+            await asyncio.sleep(random.random() / 10)

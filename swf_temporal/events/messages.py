@@ -19,6 +19,7 @@ from swf_temporal.data import JSON
 from swf_temporal.events.settings import Mode
 from swf_temporal.functions.asyncapi.brokers.port import Message
 from swf_temporal.functions.http.answers import is_json, split_content_type
+from swf_temporal.functions.http.charsets import decoded, decoded_json, encoded
 from swf_temporal.strict_json import NotJSON, read_json, write_json
 
 STRUCTURED: Final = "application/cloudevents+json"
@@ -43,12 +44,12 @@ _UNQUOTED = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in 
 
 def event_in(message: Message, family: str) -> CloudEvent:
     """Return the event that *message* carries, in whichever mode. Raises ValueError if it carries none."""
-    media_type = split_content_type(message.content_type or "")[0]
+    media_type, charset = split_content_type(message.content_type or "")
     if media_type.startswith(_BATCH):
         raise ValueError("it is a batch of CloudEvents, which no binding of this protocol has")
     attributes = _attributes_in(message, family)
     if not media_type.startswith("application/cloudevents") and "specversion" in attributes:
-        return CloudEvent.from_json({**attributes, **_data_in(message, media_type)})
+        return CloudEvent.from_json({**attributes, **_data_in(message, media_type, charset)})
     try:
         whole = read_json(message.payload)
     except NotJSON as error:
@@ -107,25 +108,26 @@ def _attributes_in(message: Message, family: str) -> dict[str, Any]:
     return found
 
 
-def _data_in(message: Message, media_type: str) -> dict[str, JSON]:
+def _data_in(message: Message, media_type: str, charset: str) -> dict[str, JSON]:
     if not message.payload:
         return {}
     if not media_type or is_json(media_type):
         try:
-            return {"data": read_json(message.payload)}
+            return {"data": read_json(decoded_json(message.payload, charset))}
         except NotJSON as error:
             raise ValueError(f"the payload of the CloudEvent says that it is JSON, and is not: {error}") from None
     try:
-        return {"data": message.payload.decode()}
-    except UnicodeDecodeError:
+        return {"data": decoded(message.payload, charset)}
+    except UnicodeError:
         return {"data_base64": b64encode(message.payload).decode()}
 
 
 def _payload(data: JSON, content_type: str) -> bytes:
     if data is None:
         return b""
-    if isinstance(data, str) and not is_json(split_content_type(content_type)[0]):
-        return data.encode()
+    media_type, charset = split_content_type(content_type)
+    if isinstance(data, str) and not is_json(media_type):
+        return encoded(data, charset)
     return write_json(data, ensure_ascii=False).encode()
 
 

@@ -1,6 +1,5 @@
 """CloudEvents in HTTP requests: binary, structured and batched content mode of their HTTP protocol binding."""
 
-import codecs
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
@@ -20,7 +19,8 @@ from cloudevents.core.v1.event import CloudEvent as Envelope
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.strict_json import HALF, read_json
+from swf_temporal.functions.http.charsets import decoded, is_charset
+from swf_temporal.strict_json import read_json
 
 STRUCTURED: Final = JSONFormat.CONTENT_TYPE
 BATCH: Final = "application/cloudevents-batch+json"
@@ -202,13 +202,9 @@ def _time_in(value: JSON) -> datetime:
 
 
 def _text_in(body: bytes, charset: str) -> str:
+    if not is_charset(charset):
+        raise Refused(415, "unknown-charset", f"the charset {charset!r} is not supported", "send UTF-8")
     try:
-        name = codecs.lookup(charset).name
-        text = body.decode("utf-8-sig" if name == "utf-8" else name)
-    except LookupError:
-        raise Refused(415, "unknown-charset", f"the charset {charset!r} is not supported", "send UTF-8") from None
+        return decoded(body, charset)
     except UnicodeError:
         raise _WrongError(f"it is not text in {charset}") from None
-    if HALF.search(text):  # of which some charsets have a spelling
-        raise _WrongError("it has half of a surrogate pair")
-    return text

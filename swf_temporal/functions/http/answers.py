@@ -1,7 +1,6 @@
 """The answer of a service: its body as JSON, what a workflow sees of it, and when it wants to be asked again."""
 
 import base64
-import codecs
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,10 +10,9 @@ from email.utils import parsedate_to_datetime
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import FAIL_ON_STATUS_CODE, Call, switch
+from swf_temporal.functions.http.charsets import UTF_8, decoded, decoded_json, is_charset
 from swf_temporal.strict_json import NotJSON, read_json
 
-_NO_CHARSETS = frozenset({"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape", "utf-7"})
-"""Python's codecs that are not charsets, or make halves of surrogate pairs."""
 _TEXTS = frozenset({"application/xml", "application/yaml", "application/javascript", "application/x-yaml"})
 
 
@@ -49,20 +47,20 @@ class HttpStatusError(CallFailed):
 def read_answer(content: bytes, content_type: str) -> JSON:
     """Return an answer as JSON.
 
-    JSON is read, text is a string, nothing is null, anything else is `{"mediaType": …, "base64": …}`. An
-    answer that does not say what it is counts as JSON if it reads as such, else as text. Raises ValueError
-    for broken JSON.
+    JSON is read, text is a string, nothing is null, anything else is `{"mediaType": …, "base64": …}`, as is what is
+    no text in its charset. An answer that does not say what it is counts as JSON if it reads as such, else as text.
+    Raises ValueError for broken JSON.
     """
     media_type, charset = split_content_type(content_type)
     if not content:
         return None
     if is_json(media_type):
-        value: JSON = read_json(content)
+        value: JSON = read_json(decoded_json(content, charset))
         return value
     if not media_type:
         return _untyped(content)
     if media_type.startswith("text/") or media_type in _TEXTS or media_type.endswith("+xml"):
-        return _text(content, charset)
+        return _text_or_bytes(content, media_type, charset)
     return _binary(content, media_type)
 
 
@@ -71,18 +69,18 @@ def read_error_answer(content: bytes, content_type: str) -> JSON:
     try:
         return read_answer(content, content_type)
     except ValueError:
-        return content.decode("utf-8", "replace")
+        return _text_or_bytes(content, *split_content_type(content_type))
 
 
 def split_content_type(content_type: str) -> tuple[str, str]:
-    """Return the media type in small letters, and the charset, which is `utf-8` if none is given."""
+    """Return the media type in small letters, and the charset: `utf-8` if none is given, or one that is not known."""
     media_type, *options = content_type.split(";")
-    charset = "utf-8"
+    charset = UTF_8
     for option in options:
         key, _, value = option.strip().partition("=")
         if key.lower() == "charset":
             charset = value.strip("\"' ")
-    return media_type.strip().lower(), _known(charset)
+    return media_type.strip().lower(), charset if is_charset(charset) else UTF_8
 
 
 def is_json(media_type: str) -> bool:
@@ -90,29 +88,18 @@ def is_json(media_type: str) -> bool:
     return media_type in {"application/json", "text/json"} or media_type.endswith("+json")
 
 
-def _known(charset: str) -> str:
-    """Return *charset*, or `utf-8` if it is none that is known."""
-    try:
-        return "utf-8" if codecs.lookup(charset).name in _NO_CHARSETS else charset
-    except (LookupError, ValueError):
-        return "utf-8"
-
-
 def _untyped(content: bytes) -> JSON:
     with suppress(NotJSON):
         value: JSON = read_json(content)
         return value
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        return _binary(content, "application/octet-stream")
+    return _text_or_bytes(content, "application/octet-stream", UTF_8)
 
 
-def _text(content: bytes, charset: str) -> str:
+def _text_or_bytes(content: bytes, media_type: str, charset: str) -> JSON:
     try:
-        return content.decode(charset, "replace")
-    except LookupError:
-        return content.decode("utf-8", "replace")
+        return decoded(content, charset)
+    except UnicodeError:
+        return _binary(content, media_type)
 
 
 def _binary(content: bytes, media_type: str) -> JSON:

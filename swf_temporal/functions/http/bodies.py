@@ -8,6 +8,7 @@ import httpx
 from swf_temporal.data import JSON
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.answers import is_json, split_content_type
+from swf_temporal.functions.http.charsets import encoded
 from swf_temporal.functions.http.media_types import FORM, MULTIPART, OCTETS, bytes_of, is_file, is_multipart, is_text
 from swf_temporal.functions.http.parameters import FormField, Parameter, as_text, in_query
 from swf_temporal.strict_json import write_json
@@ -56,9 +57,10 @@ def _piece(name: str, value: JSON, field: FormField | None) -> str:
 
 def _encoded(text: str, charset: str) -> bytes:
     try:
-        return text.encode(charset, "replace")
-    except LookupError:
-        return text.encode(errors="replace")
+        return encoded(text, charset)
+    except UnicodeEncodeError as error:
+        missing = f"the body is sent in {charset}, which cannot write {text[error.start]!r}"
+        raise permanent_failure("BadArguments", missing) from None
 
 
 _Part = tuple[str | None, bytes, str | None, Mapping[str, str]]

@@ -15,6 +15,14 @@ from swf_temporal.functions.http.answers import read_answer, read_error_answer
         (b"hello", "text/plain", "hello"),
         ("gr\u00fc\u00df".encode("latin-1"), "text/plain; charset=ISO-8859-1", "gr\u00fc\u00df"),
         (b"hello", "text/plain; charset=klingon", "hello"),
+        (b"gr\xfc", "text/plain", {"mediaType": "text/plain", "base64": "Z3L8"}),
+        (b"gr\xfc", "text/plain; charset=klingon", {"mediaType": "text/plain", "base64": "Z3L8"}),
+        (b"\xef\xbb\xbfhello", "text/plain", "hello"),
+        (b"\xef\xbb\xbfhello", "", "hello"),
+        ("\ufeffhello".encode("utf-16-le"), "text/plain; charset=UTF-16LE", "hello"),
+        (b'\xef\xbb\xbf{"a": 1}', "application/json; charset=utf-8", {"a": 1}),
+        (b'{"a": "gr\xfc"}', "application/json; charset=ISO-8859-1", {"a": "gr\u00fc"}),
+        ('{"a": "gr\u00fc"}'.encode("utf-16"), "application/json", {"a": "gr\u00fc"}),
         (b"hello..", "text/plain; charset=idna", "hello.."),
         (b"hello-x", "text/plain; charset=punycode", "hello-x"),
         (b"<a/>", "application/xml", "<a/>"),
@@ -39,3 +47,4 @@ def test_broken_json_is_refused(content: bytes) -> None:
 def test_broken_json_of_an_error_is_shown_as_text() -> None:
     """An error's body is for people to read, so it is kept as far as it can be."""
     assert read_error_answer(b"<html>", "application/json") == "<html>"
+    assert read_error_answer(b"gr\xfc", "application/json") == {"mediaType": "application/json", "base64": "Z3L8"}

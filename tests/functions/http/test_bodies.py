@@ -32,6 +32,12 @@ def test_each_media_type_has_its_way(value: JSON, media_type: str, expected: byt
     assert write_body(value, media_type) == (expected, media_type)
 
 
+def test_a_charset_without_a_character_of_the_body() -> None:
+    """Sent as question marks, it would be another text than the one that was given."""
+    with pytest.raises(CallFailed, match=r"is sent in ISO-8859-1, which cannot write '\u20ac'"):
+        write_body("5 \u20ac", "text/plain; charset=ISO-8859-1")
+
+
 @pytest.mark.parametrize(("value", "told"), [({"a": 1}, "an object"), ([1], "an array")])
 @pytest.mark.parametrize("media_type", ["application/xml", "image/png", "application/octet-stream"])
 def test_what_cannot_be_written(value: JSON, told: str, media_type: str) -> None:

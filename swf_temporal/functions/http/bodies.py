@@ -9,7 +9,16 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.answers import is_json, split_content_type
 from swf_temporal.functions.http.charsets import encoded
-from swf_temporal.functions.http.media_types import FORM, MULTIPART, OCTETS, bytes_of, is_file, is_multipart, is_text
+from swf_temporal.functions.http.media_types import (
+    FORM,
+    MULTIPART,
+    OCTETS,
+    bytes_of,
+    is_file,
+    is_form,
+    is_multipart,
+    is_text,
+)
 from swf_temporal.functions.http.parameters import FormField, Parameter, as_text, in_query
 from swf_temporal.strict_json import write_json
 
@@ -24,12 +33,15 @@ def write_body(value: JSON, media_type: str, fields: Mapping[str, FormField] | N
     kind, charset = split_content_type(media_type)
     if is_json(kind):
         return write_json(value).encode(), media_type
+    if is_file(value) and not (is_form(kind) and fields and "base64" in fields):
+        if is_form(kind):
+            message = f"the body is sent as {kind}, whose fields have names; give the bytes under the name of a field"
+            raise permanent_failure("BadArguments", message)
+        return bytes_of(value), media_type
     if kind == FORM and isinstance(value, dict):
         return _form(value, fields or {}), media_type
     if is_multipart(kind) and isinstance(value, dict):
         return _multipart(value, kind, fields or {})
-    if is_file(value):
-        return bytes_of(value), media_type
     if isinstance(value, dict | list) and not is_text(kind):
         kind_of_value = "an object" if isinstance(value, dict) else "an array"
         raise permanent_failure(

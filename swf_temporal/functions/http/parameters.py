@@ -118,7 +118,9 @@ def _pairs(parameter: Parameter, value: JSON, separator: str, write: _Write) -> 
     if parameter.explode and isinstance(value, list):
         return [(name, write(as_text(item))) for item in value if item is not None]
     if parameter.explode and isinstance(value, dict):
-        return [(escape(key), write(as_text(item))) for key, item in value.items() if item is not None]
+        # An array in it repeats its name: so a page is asked for with `sort=name&sort=age`.
+        items = ((key, item if isinstance(item, list) else [item]) for key, item in value.items())
+        return [(escape(key), write(as_text(item))) for key, many in items for item in many if item is not None]
     return [(name, _joined(value, separator, separator, write))]
 
 

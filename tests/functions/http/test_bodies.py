@@ -32,6 +32,16 @@ def test_each_media_type_has_its_way(value: JSON, media_type: str, expected: byt
     assert write_body(value, media_type) == (expected, media_type)
 
 
+@pytest.mark.parametrize("media_type", [FORM, MULTIPART])
+def test_bytes_without_the_name_of_a_field_are_no_form(media_type: str) -> None:
+    """Of what stands for bytes, no text fields are made, unless the document has fields of those names."""
+    value: JSON = {"mediaType": "image/png", "base64": "AAE="}
+    with pytest.raises(CallFailed, match="give the bytes under the name of a field"):
+        write_body(value, media_type)
+    content, _ = write_body(value, media_type, {"base64": FormField()})
+    assert b"base64" in content
+
+
 def test_a_charset_without_a_character_of_the_body() -> None:
     """Sent as question marks, it would be another text than the one that was given."""
     with pytest.raises(CallFailed, match=r"is sent in ISO-8859-1, which cannot write '\u20ac'"):

@@ -58,6 +58,7 @@ def test_a_path_cannot_be_left(value: str) -> None:
         ("form", True, [], ""),
         ("form", False, LIST, "c=blue,black"),
         ("form", True, OBJECT, "R=100&G=200"),
+        ("form", True, {"page": 0, "sort": ["name", None, "age"], "none": []}, "page=0&sort=name&sort=age"),
         ("form", False, OBJECT, "c=R,100,G,200"),
         ("spaceDelimited", False, LIST, "c=blue%20black"),
         ("pipeDelimited", False, LIST, "c=blue%7Cblack"),

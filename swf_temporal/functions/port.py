@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from urllib.parse import unquote
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.function_types import OperationProblem, OperationType
-from swf_temporal.functions.call import Call
+from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.operator.limits import RateLimits
 from swf_temporal.functions.operator.settings import Settings
 
@@ -128,16 +129,31 @@ class PartedForm:
     example: str
 
     def split(self, operation: JSON) -> dict[str, str]:
-        """Return the parts that *operation* has; empty if it is not a text."""
+        """Return the parts that *operation* has; empty if it is not a text.
+
+        As in any URI, its first `#` ends what comes before, and all behind may be percent-encoded.
+        """
         if not isinstance(operation, str):
             return {}
-        found = operation.rsplit("#", len(self.parts) - 1)
+        first, *fragment = operation.split("#", len(self.parts) - 1)
+        found = [first, *map(unquote, fragment)]
         return dict(zip(self.parts, (part.strip() for part in found), strict=False))
 
     def first(self, operation: JSON) -> str | None:
         """Return the first part, such as a document, of an operation that has one of each."""
         given = self.split(operation)
         return given[self.parts[0]] if len(given) == len(self.parts) and given[self.parts[0]] else None
+
+    def of(self, function: Function) -> list[str]:
+        """Return all parts of the operation of *function*. Raises CallFailed if it has not all of them."""
+        given = list(self.split(function.operation).values())
+        if len(given) == len(self.parts) and all(given):
+            return given
+        raise permanent_failure(
+            "BadOperation",
+            f"the operation of function '{function.name}' is {function.operation!r}; "
+            f"one of type '{function.type}' is written '{self.example}'",
+        )
 
     def problems(self, function: Function) -> Iterator[OperationProblem]:
         """Yield what is missing in the operation of *function*."""

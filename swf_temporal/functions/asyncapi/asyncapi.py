@@ -14,9 +14,10 @@ from swf_temporal.functions.asyncapi.operations import AsyncApiOperation
 from swf_temporal.functions.asyncapi.parts import is_version_3
 from swf_temporal.functions.asyncapi.security import authenticate
 from swf_temporal.functions.asyncapi.servers import find_server
+from swf_temporal.functions.asyncapi.type import FORM
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
 from swf_temporal.functions.call import Call, permanent_failure
-from swf_temporal.functions.documents.documents import Documents, document_and_operation, is_web, locate
+from swf_temporal.functions.documents.documents import Documents, is_web, locate
 from swf_temporal.functions.documents.local_documents import only_local
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.servers import configured_url
@@ -65,7 +66,7 @@ class AsyncApi(Performer):
 
         Raises CallFailed, or NotLocalError if the document leads to one on the web.
         """
-        name, operation_id = document_and_operation(call, "asyncapi")
+        name, operation_id = FORM.of(call.function)
         document = await self._documents.load(name, call.base, check=check_asyncapi)
         find = (asyncapi_version3 if is_version_3(document) else asyncapi_version2).find_operation
         reading = only_local(lambda: find(document, operation_id))
@@ -73,7 +74,7 @@ class AsyncApi(Performer):
         return Described({"sendsTo" if operation.sends else "receivesFrom": operation.place.address})
 
     async def _operation(self, call: Call) -> AsyncApiOperation:
-        name, operation_id = document_and_operation(call, "asyncapi")
+        name, operation_id = FORM.of(call.function)
         location = locate(name, call.base)
         configured = configured_url(self._settings, call.function.name, name)
         resource = auth_for_document(call, location, configured) if is_web(location) else None

@@ -14,7 +14,7 @@ from swf_temporal.fetching.files import read_file
 from swf_temporal.fetching.hosts import is_allowed, variable_name
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.files import read_bytes
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.parts import Document, UnresolvedReference, as_path, is_web, normal
 from swf_temporal.functions.urls import join_url
 from swf_temporal.origins import Origin, read_origin
@@ -154,19 +154,6 @@ class Documents:
             content = await asyncio.to_thread(_parse, name, text)
             self._parsed[digest] = content
         return content
-
-
-def document_and_operation(call: Call, kind: str) -> tuple[str, str]:
-    """Return the document and the operation that a function of the type *kind* names. Raises CallFailed."""
-    operation = call.function.operation
-    name, _, operation_id = operation.rpartition("#") if isinstance(operation, str) else ("", "", "")
-    if not name or not operation_id:
-        message = (
-            f"the operation of function '{call.function.name}' is {operation!r}; "
-            f"one of type '{kind}' is written 'document.json#operationId'"
-        )
-        raise permanent_failure("BadOperation", message)
-    return name.strip(), operation_id.strip()
 
 
 def locate(name: str, base: str | None) -> str:

@@ -13,7 +13,7 @@ from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.graphql.requests import operation, post, selection_set
 from swf_temporal.functions.graphql.schema import RootField, Schemas, question_to
-from swf_temporal.functions.graphql.type import is_name
+from swf_temporal.functions.graphql.type import FORM, is_name
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.port import Performer, Services
 
@@ -72,19 +72,16 @@ class GraphQL(Performer):
 
 def _parts(call: Call) -> tuple[str, str, str]:
     """Return the endpoint, `query` or `mutation`, and the field that a function names."""
-    given = call.function.operation
-    parts = [part.strip() for part in given.rsplit("#", 2)] if isinstance(given, str) else []
-    match parts:
-        case [str(endpoint), str(kind), str(field)] if endpoint and is_name(field):
-            if kind.lower() == "subscription":
-                section = "Using Functions for GraphQL Service Invocations"
-                message = f"function '{call.function.name}': subscriptions are not supported (section “{section}”)"
-                raise permanent_failure("Unsupported", message)
-            if kind.lower() in {"query", "mutation"}:
-                return endpoint, kind.lower(), field
+    endpoint, kind, field = FORM.of(call.function)
+    if kind.lower() == "subscription":
+        section = "Using Functions for GraphQL Service Invocations"
+        message = f"function '{call.function.name}': subscriptions are not supported (section “{section}”)"
+        raise permanent_failure("Unsupported", message)
+    if kind.lower() in {"query", "mutation"} and is_name(field):
+        return endpoint, kind.lower(), field
     message = (
-        f"the operation of function '{call.function.name}' is {given!r}; "
-        "one of type 'graphql' is written 'https://example.com/graphql#query#field', or with 'mutation'"
+        f"the operation of function '{call.function.name}' is {call.function.operation!r}; "
+        f"one of type 'graphql' is written '{FORM.example}', or with 'mutation'"
     )
     raise permanent_failure("BadOperation", message)
 

@@ -14,6 +14,7 @@ from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.odata.answers import entities, error_in, next_link
+from swf_temporal.functions.odata.type import FORM
 from swf_temporal.functions.odata.urls import entity_url
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.functions.urls import join_url
@@ -40,7 +41,7 @@ class OData(Performer):
         return await with_named_tokens(call, self._services.tokens, self._call)
 
     async def _call(self, call: Call) -> JSON:
-        service, entity_set = _parts(call)
+        service, entity_set = FORM.of(call.function)
         key, options = _arguments(call)
         url = service_url(self._services.settings, call.function.name, service)
         request = authenticated(Request("GET", entity_url(url, entity_set, key, options), _VERSIONS), call)
@@ -94,19 +95,6 @@ class OData(Performer):
 def _rows(page: JSON) -> list[JSON]:
     rows = page.get("value") if isinstance(page, dict) else page
     return rows if isinstance(rows, list) else []
-
-
-def _parts(call: Call) -> tuple[str, str]:
-    """Return the service and the entity set that a function names."""
-    operation = call.function.operation
-    service, _, entity_set = operation.rpartition("#") if isinstance(operation, str) else ("", "", "")
-    if not service.strip() or not entity_set.strip():
-        message = (
-            f"the operation of function '{call.function.name}' is {operation!r}; "
-            "one of type 'odata' is written 'https://example.com/Service.svc#EntitySet'"
-        )
-        raise permanent_failure("BadOperation", message)
-    return service.strip(), entity_set.strip()
 
 
 def _arguments(call: Call) -> tuple[JSON, dict[str, JSON]]:

@@ -3,10 +3,11 @@
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.documents.documents import Documents, document_and_operation
+from swf_temporal.functions.documents.documents import Documents
 from swf_temporal.functions.documents.local_documents import only_local
 from swf_temporal.functions.openapi.operations import find_operation
 from swf_temporal.functions.openapi.servers import server_url
+from swf_temporal.functions.openapi.type import FORM
 from swf_temporal.functions.operator.settings import Settings, environment_name
 from swf_temporal.functions.port import Described
 
@@ -16,7 +17,7 @@ async def look(documents: Documents, call: Call) -> Described:
 
     Raises CallFailed, or NotLocalError if the document leads to one on the web.
     """
-    name, operation_id = document_and_operation(call, "rest")
+    name, operation_id = FORM.of(call.function)
     document = await documents.load(name, call.base)
     find = only_local(lambda: find_operation(document, operation_id))
     operation = await documents.reading(document, find, base=call.base)

@@ -16,7 +16,6 @@ from swf_temporal.functions.documents.documents import (
     Document,
     Documents,
     Headers,
-    document_and_operation,
     is_web,
     locate,
 )
@@ -29,6 +28,7 @@ from swf_temporal.functions.openapi.requests import build_request
 from swf_temporal.functions.openapi.responses import Expected, violations
 from swf_temporal.functions.openapi.security import secure
 from swf_temporal.functions.openapi.servers import server_url
+from swf_temporal.functions.openapi.type import FORM
 from swf_temporal.functions.port import Performer, Services
 
 
@@ -70,7 +70,7 @@ class OpenApi(Performer):
 
     async def _described(self, call: Call) -> tuple[Document, OpenApiOperation, Headers]:
         """Return the operation that the function names, its document, and with which headers that was fetched."""
-        name, operation_id = document_and_operation(call, "rest")
+        name, operation_id = FORM.of(call.function)
         configured = configured_url(self._settings, call.function.name, name)
         location = locate(name, call.base)
         resource = auth_for_document(call, location, configured) if is_web(location) else None

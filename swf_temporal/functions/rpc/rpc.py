@@ -28,7 +28,7 @@ from swf_temporal.functions.rpc.fetched_protos import FetchedProtos
 from swf_temporal.functions.rpc.metadata import STREAM, Metadata, metadata_for_asking, metadata_of, taken_out
 from swf_temporal.functions.rpc.protos import Protos, ProtoServices
 from swf_temporal.functions.rpc.reflection import Reflection
-from swf_temporal.functions.rpc.type import REFLECTION, SERVER_SCHEMES
+from swf_temporal.functions.rpc.type import FORM, REFLECTION, SERVER_SCHEMES
 from swf_temporal.functions.urls import split_url
 
 
@@ -62,7 +62,7 @@ class Rpc(Performer):
 
     async def look(self, call: Call) -> Described | None:
         """Return the method that the function names, as its proto file has it. Raises CallFailed."""
-        operation = _operation(call)
+        operation = _Operation(*FORM.of(call.function))
         if operation.is_reflected:
             return None
         method = (await self._described(call, operation)).method(operation.service, operation.method)
@@ -73,7 +73,7 @@ class Rpc(Performer):
         await self._channels.aclose()
 
     async def _call(self, call: Call) -> JSON:
-        operation = _operation(call)
+        operation = _Operation(*FORM.of(call.function))
         failed = library("grpc").RpcError
         target = _target(self._settings, call.function.name, operation)
         what = f"{target}/{operation.service}/{operation.method}"
@@ -148,19 +148,6 @@ def _read(method: MethodDescriptor, answer: bytes, what: str) -> Message:
     except DecodeError as error:
         message = f"{what}: the answer is not a '{method.output_type.full_name}': {error}"
         raise CallFailed(message, code="MalformedAnswer") from error
-
-
-def _operation(call: Call) -> _Operation:
-    """Return what a function names."""
-    operation = call.function.operation
-    parts = [part.strip() for part in operation.rsplit("#", 2)] if isinstance(operation, str) else []
-    if len(parts) != 3 or not all(parts):  # noqa: PLR2004 - a file, a service and a method
-        message = (
-            f"the operation of function '{call.function.name}' is {operation!r}; "
-            "one of type 'rpc' is written 'service.proto#Service#Method'"
-        )
-        raise permanent_failure("BadOperation", message)
-    return _Operation(*parts)
 
 
 def _path(source: str) -> str:

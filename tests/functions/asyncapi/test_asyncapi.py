@@ -127,7 +127,7 @@ async def test_an_operation_has_two_parts(tmp_path: Path, operation: Any) -> Non
     """The fault shows how one is written."""
     bench = Bench(tmp_path)
 
-    with pytest.raises(CallFailed, match=r"document\.json#operationId") as caught:
+    with pytest.raises(CallFailed, match=r"document\.yaml#operationId") as caught:
         await bench.perform(operation)
 
     assert caught.value.code == "BadOperation"

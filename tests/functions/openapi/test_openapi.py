@@ -216,6 +216,18 @@ async def test_an_operation_has_two_parts(functions: Functions, failed: Failed, 
     assert "document.json#operationId" in fault.message
 
 
+@pytest.mark.parametrize("fragment", ["orders#list", "orders%23list", "orders%23li%73t"])
+async def test_the_id_of_an_operation_is_a_fragment(
+    service: Service, functions: Functions, tmp_path: Path, fragment: str
+) -> None:
+    """It may have a number sign, and be percent-encoded as in any URI."""
+    (tmp_path / "api.yaml").write_text("openapi: 3.0.3\npaths: {/orders: {get: {operationId: 'orders#list'}}}\n")
+    service.answers_with("GET", "/orders", [7])
+    function = Function(name="shop", operation=f"api.yaml#{fragment}")
+
+    assert await functions.call(Call(function, None, base=str(tmp_path))) == [7]
+
+
 async def test_nothing_is_sent_for_bad_arguments(service: Service, functions: Functions, failed: Failed) -> None:
     """A call that cannot be right does not reach the service."""
     fault = await failed(functions, shop("3.0", "getOrder", {"X-Trace": "t"}))

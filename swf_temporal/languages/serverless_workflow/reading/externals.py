@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.languages.serverless_workflow.reading.schema_documents import take_documents
 from swf_temporal.text.located import Array, Object, Unreadable
 from swf_temporal.text.origin import UNWRITTEN, Source
 from swf_temporal.text.parsing import read_source
@@ -52,8 +53,12 @@ def take_externals(root: Object, source: Source, fetch: Fetch) -> Externals:
     for called, holder, key in _documents_of_extensions(root):
         resolver.take(called, holder[key], holder.where.keys[key], holder, "document")
     for name in SCHEMAS:
+        uri = ""
         for holder, key in _schema_uri(root, name):
-            resolver.take(name, holder[key], holder.where.keys[key], holder, key)
+            uri = holder[key]
+            resolver.take(name, uri, holder.where.keys[key], holder, key)
+        if isinstance(schema := root.get(name), Object):
+            resolver.take_schemas(name, schema.get("schema", schema), uri)
     return externals
 
 
@@ -88,6 +93,28 @@ class _ExternalResolver:
             self._tell(error, f"{what} stand in {uri!r}" if key is None else f"{what} is {uri!r}", places[1])
         else:
             holder.put(key or what, _moved(value, source), (places[0], _elsewhere(position, source)))
+            self._externals.are_taken = True
+
+    def take_schemas(self, what: str, schema: Any, uri: str) -> None:
+        """Put into *schema*, which is called *what* and stands at *uri*, the documents that it refers to."""
+
+        def read(target: str, part: Object) -> Object | None:
+            try:
+                source = self._source(target)
+                value, tolerated = read_source(source)
+            except Unreadable as unreadable:
+                self._externals.problems += unreadable.problems
+            except MissingResourceError:
+                pass  # it is told that the reference leads nowhere
+            except ResourceError as error:
+                self._tell(error, f"{what} refers to {target!r}", part.where.value("$ref"))
+            else:
+                self._externals.problems += tolerated
+                moved = _moved(value, source)
+                return moved if isinstance(moved, Object) else None
+            return None
+
+        if take_documents(schema, uri, read):
             self._externals.are_taken = True
 
     def _tell(self, error: ResourceError, subject: str, position: Position) -> None:

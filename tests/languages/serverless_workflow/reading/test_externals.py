@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from swf_temporal.json_schema import DataSchemaValidator
 from swf_temporal.loading import check, check_file
 from tests.languages.serverless_workflow.models import checked_model
 
@@ -212,6 +213,37 @@ def test_data_schemas(tmp_path: Path, written: str) -> None:
         assert found.data_input_schema is not None
         assert found.data_input_schema.schema_ == {"type": "object", "required": ["n"]}
         assert found.data_input_schema.fail_on_validation_errors == ("false" not in written)
+
+
+def test_data_schemas_that_refer_to_documents_beside_them(tmp_path: Path) -> None:
+    """Each is taken once, with what it refers to in its turn, and what travels with a run says the same."""
+    files = {
+        "schemas/in.json": """{"$id": "classpath:/schemas/in.json", "$schema": "http://json-schema.org/draft-07/schema#",
+            "type": "object", "properties": {"to": {"$ref": "parts/address.json"},
+            "from": {"$ref": "parts/address.json#/definitions/zip"}, "in": {"$ref": "in.json#/definitions/none"}},
+            "definitions": {"none": {"type": "null"}}, "examples": [{"$ref": "data.json"}]}""",
+        "schemas/parts/address.json": """{"$id": "classpath:/schemas/address.json", "required": ["zip"],
+            "properties": {"zip": {"$ref": "#/definitions/zip"}, "land": {"$ref": "../land.yaml"}},
+            "definitions": {"zip": {"type": "string"}}}""",
+        "schemas/land.yaml": "anyOf: [{enum: [de]}, {$ref: parts/address.json}]",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    inline = "{type: object, properties: {to: {$ref: schemas/parts/address.json}}, $defs: {a: true}}"
+    for schema in ("schemas/in.json", inline):
+        text = f"dataInputSchema: {schema}\n" + workflow("[{name: f, operation: 'a.json#f'}]")
+        checked = check(text, folder=tmp_path)
+        assert checked.errors == ()
+        assert checked.definition is not None
+        travels = check(checked.definition.source.text).definition
+        assert travels is not None
+        for found in (checked.definition, travels):
+            validator = DataSchemaValidator(found.input_schema)
+            assert validator.violations({"to": {"zip": "1", "land": "de"}}) == []
+            assert validator.violations({"to": {"zip": "1", "land": {"zip": "2"}}}) == []
+            assert validator.violations({"to": {"zip": 1}}) == ["$.to.zip: 1 is not of type 'string'"]
+            assert len(validator.violations({"to": {"zip": "1", "land": {"zip": 2}}})) == 1
 
 
 def test_missing_data_schemas(tmp_path: Path) -> None:

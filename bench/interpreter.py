@@ -10,12 +10,12 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.loading import load
-from swf_temporal.runtime.host import Instance
+from swf_temporal.runtime.host import InstanceIdentity
 from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.simulation.clock import VirtualLoop
 from swf_temporal.simulation.context import SimulationContext
-from swf_temporal.simulation.cycles import Course
+from swf_temporal.simulation.cycles import StateHistory
 from swf_temporal.simulation.host import SimulatedHost
 
 STATES = 1000
@@ -71,8 +71,8 @@ def _seconds_a_state(make: Callable[[int], State], runs: int) -> list[float]:
 
     def run() -> None:
         loop = VirtualLoop(lambda: False, lambda: None)
-        host = SimulatedHost(context, loop, "bench", "<bench>", Course())
-        running = Run(program, host, DATA, Instance("bench", "run"))
+        host = SimulatedHost(context, loop, "bench", "<bench>", StateHistory())
+        running = Run(program, host, DATA, InstanceIdentity("bench", "run"))
         loop.run_until_complete(running.run())
         loop.close()
 

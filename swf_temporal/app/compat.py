@@ -19,7 +19,7 @@ _MISSING = object()
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DefinitionChange:
     """A place in a definition that is not as it was."""
 
     path: tuple[str, ...]
@@ -58,7 +58,7 @@ class Comparison:
 
     old: Definition
     new: Definition
-    changes: tuple[Change, ...]
+    changes: tuple[DefinitionChange, ...]
     consequences: tuple[Consequence, ...]
 
     def to_json(self) -> dict[str, JSON]:
@@ -102,17 +102,17 @@ def _data_of(definition: Definition) -> Any:
     return plain(read_object(definition.source)[0])
 
 
-def _differences(old: Any, new: Any, path: tuple[str, ...]) -> Iterator[Change]:
+def _differences(old: Any, new: Any, path: tuple[str, ...]) -> Iterator[DefinitionChange]:
     old, new = _by_name(old), _by_name(new)
     if isinstance(old, dict) and isinstance(new, dict):
         for key in (*old, *(key for key in new if key not in old)):
             yield from _differences(old.get(key, _MISSING), new.get(key, _MISSING), (*path, key))
     elif old is _MISSING:
-        yield Change(path, "added", new=new)
+        yield DefinitionChange(path, "added", new=new)
     elif new is _MISSING:
-        yield Change(path, "removed", old=old)
+        yield DefinitionChange(path, "removed", old=old)
     elif identity(old) != identity(new):
-        yield Change(path, "changed", old, new)
+        yield DefinitionChange(path, "changed", old, new)
 
 
 def _by_name(value: Any) -> Any:
@@ -126,7 +126,7 @@ def _by_name(value: Any) -> Any:
     return value
 
 
-def _with_renamed(changes: Iterable[Change]) -> Iterator[Change]:
+def _with_renamed(changes: Iterable[DefinitionChange]) -> Iterator[DefinitionChange]:
     """Yield *changes*; what was removed at one place and added beside it, being the same, was renamed."""
     found = list(changes)
     removed = [one for one in found if one.kind == "removed" and len(one.path) > 1]
@@ -141,7 +141,7 @@ def _with_renamed(changes: Iterable[Change]) -> Iterator[Change]:
         ]
         if twins:
             removed.remove(twins[0])
-            found[found.index(change)] = Change(change.path, "renamed", old=twins[0].path[-1])
+            found[found.index(change)] = DefinitionChange(change.path, "renamed", old=twins[0].path[-1])
             found.remove(twins[0])
     yield from found
 

@@ -47,7 +47,7 @@ class Request:
     action_id: str
 
 
-class RunningCall(ABC):
+class CallInProgress(ABC):
     """A call that is under way."""
 
     @abstractmethod
@@ -59,7 +59,7 @@ class RunningCall(ABC):
         """End the call, from another thread; returns when it has ended, if it can be ended."""
 
 
-ServedFunction = Callable[[Request], RunningCall]
+ServedFunction = Callable[[Request], CallInProgress]
 """Starts a call."""
 
 
@@ -106,7 +106,7 @@ def _program(name: str, arguments: Sequence[str]) -> ServedFunction:
     return lambda request: _ProgramCall(command, request)
 
 
-class _PythonCall(RunningCall):
+class _PythonCall(CallInProgress):
     """A call of a Python function, which may be a coroutine function."""
 
     def __init__(self, function: Callable[..., Any], request: Request) -> None:
@@ -148,7 +148,7 @@ class _PythonCall(RunningCall):
         return await value
 
 
-class _ProgramCall(RunningCall):
+class _ProgramCall(CallInProgress):
     """A run of a program: the input is its stdin, and stdout is the result."""
 
     def __init__(self, command: Sequence[str], request: Request) -> None:

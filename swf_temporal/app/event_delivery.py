@@ -4,7 +4,7 @@ from temporalio import activity
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import CallFailed
-from swf_temporal.events.sinks import Delivery, Sinks
+from swf_temporal.events.sinks import SinkDelivery, Sinks
 
 
 class EventDelivery:
@@ -22,7 +22,7 @@ class EventDelivery:
         details = info.heartbeat_details
         done: dict[str, bool] = dict(details[0]) if details and isinstance(details[0], dict) else {}
 
-        def note(one: Delivery) -> None:
+        def note(one: SinkDelivery) -> None:
             done[one.sink.name] = one.is_taken
             activity.heartbeat(done)
 
@@ -33,7 +33,7 @@ class EventDelivery:
         return [name for name, is_taken in done.items() if is_taken]
 
 
-def _judged(delivery: Delivery, attempt: int) -> CallFailed:
+def _judged(delivery: SinkDelivery, attempt: int) -> CallFailed:
     fault, most = delivery.fault, delivery.sink.max_attempts
     assert fault is not None  # noqa: S101 - for the type checker
     if most is not None and attempt >= most:

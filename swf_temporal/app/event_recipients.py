@@ -16,7 +16,7 @@ from swf_temporal.app.instances import PATIENCE, RUNNING, described, filter_of, 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
-from swf_temporal.routing.keys import Key, mailbox_id
+from swf_temporal.routing.keys import CorrelationKey, mailbox_id
 from swf_temporal.routing.routes import Awaiting, Route, Started, fits
 from swf_temporal.temporal.client import query
 from swf_temporal.temporal.client_errors import NotThereError
@@ -63,14 +63,14 @@ class Recipients:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _CorrelatedMailbox:
     """A correlation key under which an event comes to a mailbox."""
 
-    key: Key
+    key: CorrelationKey
     starts: bool
     instance: str | None
     """The id of the instance of this key, where it follows from the key."""
-    values: Key | None
+    values: CorrelationKey | None
     """By which the mailbox finds subscribers; None if no instance waits for such an event."""
 
 
@@ -118,7 +118,7 @@ class _Inquiry:
         if is_new and (self._awaited or any(start.key is not None for start in self._starts)):
             await self._others(reaches_all=any(one.key is None for one in self._awaited))
 
-    def _places(self) -> list[_Place]:
+    def _places(self) -> list[_CorrelatedMailbox]:
         starts = {mailbox_id(self._definition.id, one.key): one for one in self._starts if one.key is not None}
         awaited = {mailbox_id(self._definition.id, one.key): one for one in self._awaited if one.key is not None}
         places = []
@@ -126,7 +126,7 @@ class _Inquiry:
             start, wait = starts.get(mailbox), awaited.get(mailbox)
             either = start or awaited[mailbox]
             values = None if wait is None else wait.values
-            places.append(_Place(either.key or {}, start is not None, either.instance_id, values))
+            places.append(_CorrelatedMailbox(either.key or {}, start is not None, either.instance_id, values))
         return places
 
     async def _alone(self, instance: str) -> None:
@@ -137,7 +137,7 @@ class _Inquiry:
         else:
             self._add(instance, status, "the event started it before: sent again it has no effect", gets=False)
 
-    async def _at(self, place: _Place) -> bool:
+    async def _at(self, place: _CorrelatedMailbox) -> bool:
         """Tell of the instances that get the event from the mailbox of its key; return whether it is a new event."""
         name = repr(self._definition.id)
         reception = await self._reception(mailbox_id(self._definition.id, place.key))
@@ -154,7 +154,7 @@ class _Inquiry:
             self._note(f"no instance of {name} gets it now: it is kept for an hour, and goes to the first that waits")
         return True
 
-    async def _is_for_its_own(self, place: _Place) -> bool:
+    async def _is_for_its_own(self, place: _CorrelatedMailbox) -> bool:
         """Tell of the instance whose id follows from the key; return whether it gets the event."""
         if place.instance is None:
             return False
@@ -242,7 +242,7 @@ class _Inquiry:
         self._found.notes.append(text)
 
 
-def _agreeing(reception: Reception, values: Key | None) -> list[str]:
+def _agreeing(reception: Reception, values: CorrelationKey | None) -> list[str]:
     """Return the ids of the subscribers whose wait agrees with the values of the event."""
     if values is None:
         return []

@@ -17,7 +17,7 @@ def latest_of(catalogue: Catalogue) -> list[Definition]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RoutesReply:
     """The query of a server about an event, and its outcome."""
 
     address: str | None = None
@@ -27,7 +27,7 @@ class Asked:
     """Why no server was asked."""
 
 
-def facts_of(event: CloudEvent, route: Route, asked: Asked) -> dict[str, Any]:
+def facts_of(event: CloudEvent, route: Route, asked: RoutesReply) -> dict[str, Any]:
     """Return as JSON the route of *event*, and the instances of which a server told; null if none was asked."""
     was_queried = asked.address is not None
     return {
@@ -57,12 +57,12 @@ def facts_of(event: CloudEvent, route: Route, asked: Asked) -> dict[str, Any]:
     }
 
 
-def text_of(event: CloudEvent, route: Route, asked: Asked) -> str:
+def text_of(event: CloudEvent, route: Route, asked: RoutesReply) -> str:
     """Return for people where *event* goes, a line for each definition and for each instance."""
     return "\n".join([*_route_lines(event, route), *_server_lines(route, asked)])
 
 
-def _server_lines(route: Route, asked: Asked) -> list[str]:
+def _server_lines(route: Route, asked: RoutesReply) -> list[str]:
     if route.leads_nowhere:
         return []
     if asked.address is None:

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any, Final, cast
 from uuid import uuid4
 
-from swf_temporal.app.container_functions import FunctionError, Request, RunningCall, ServedFunction
+from swf_temporal.app.container_functions import CallInProgress, FunctionError, Request, ServedFunction
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.containers.containers import ACTION_ID, ERROR_CODE, ERROR_MESSAGE, TEMP_DIR
 
@@ -43,7 +43,7 @@ class FunctionServer(ThreadingHTTPServer):
         self.function = function
         self.tell = tell
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._calls: dict[str, list[RunningCall]] = {}
+        self._calls: dict[str, list[CallInProgress]] = {}
         self._lock = threading.Lock()
         self._is_closing = False
         self._folders = TemporaryDirectory(prefix="functions-", ignore_cleanup_errors=True)
@@ -136,7 +136,7 @@ async def serve_function(
     return 0
 
 
-def _end_all(calls: list[RunningCall]) -> None:
+def _end_all(calls: list[CallInProgress]) -> None:
     """End *calls*, all at once, since each may take as long as it is allowed to."""
     threads = [threading.Thread(target=call.end, daemon=True) for call in calls]
     for thread in threads:

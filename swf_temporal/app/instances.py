@@ -88,7 +88,7 @@ async def facts_of(client: Client, workflow_id: str, *, with_trace: bool = False
     return facts
 
 
-class Look(NamedTuple):
+class InstanceView(NamedTuple):
     """An instance at one moment: its status, and the trace if a worker answered."""
 
     status: str | None
@@ -96,7 +96,7 @@ class Look(NamedTuple):
     task_queue: str
 
 
-async def look_at(client: Client, workflow_id: str) -> Look:
+async def view_instance(client: Client, workflow_id: str) -> InstanceView:
     """Return the status of an instance, and what happened in it. Raises UsageError if there is no such instance."""
     execution = await _described(client, workflow_id)
     try:
@@ -104,7 +104,7 @@ async def look_at(client: Client, workflow_id: str) -> Look:
             trace = await client.instance(workflow_id).trace()
     except (TimeoutError, UsageError):
         trace = None
-    return Look(_status_of(execution), trace, execution.task_queue)
+    return InstanceView(_status_of(execution), trace, execution.task_queue)
 
 
 async def described(client: Client, workflow_id: str) -> dict[str, Any]:

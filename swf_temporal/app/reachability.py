@@ -33,7 +33,7 @@ _log = logging.getLogger(SERVER_LOG)
 class CoreLines(logging.Filter):
     """Puts what the core of the SDK logs into words; of requests that it makes again only the watch is told."""
 
-    watch: "Watch | None" = None
+    watch: "ServerWatch | None" = None
     """Who is told. There is one for the process, as there is one core."""
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -53,7 +53,7 @@ class CoreLines(logging.Filter):
         return True
 
 
-class Watch:
+class ServerWatch:
     """Looks after the server when the core has trouble with it."""
 
     def __init__(self, client: Client) -> None:
@@ -105,7 +105,7 @@ class Watch:
 @asynccontextmanager
 async def watched(client: Client) -> AsyncIterator[None]:
     """Tell in the log, for as long as the context lasts, when the server of *client* stops answering and when not."""
-    watch = CoreLines.watch = Watch(client)
+    watch = CoreLines.watch = ServerWatch(client)
     try:
         yield
     finally:

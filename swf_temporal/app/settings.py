@@ -19,7 +19,7 @@ from swf_temporal.runtime.budgets import (
     MIN_HELD_BYTES,
     MIN_STATES,
     STATES,
-    Limits,
+    InstanceLimits,
 )
 from swf_temporal.stores.addresses import TEMPORAL, as_store
 from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
@@ -88,7 +88,7 @@ class WorkerSettings(Section):
         return Deployment(self.deployment, self.build_id or __version__, self.versioning, self.versioning_of)
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> InstanceLimits:
         """How long an instance may go on without waiting."""
         executions = self.max_executions_without_waiting
-        return Limits(self.max_states_without_waiting, executions, self.max_subflow_depth, self.max_held_bytes)
+        return InstanceLimits(self.max_states_without_waiting, executions, self.max_subflow_depth, self.max_held_bytes)

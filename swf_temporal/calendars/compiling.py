@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 from swf_temporal.calendars.cron import parse_cron
 from swf_temporal.calendars.intervals import Interval, Length, parse_interval
-from swf_temporal.calendars.moments import Unreadable, in_zone, keeps_whole_hours, parse_time, zone_of
+from swf_temporal.calendars.moments import InvalidTime, in_zone, keeps_whole_hours, parse_time, zone_of
 from swf_temporal.calendars.repeating import every, later, once
 from swf_temporal.calendars.specs import DAYS_OF_MONTH, DAYS_OF_WEEK, MONTHS, CalendarSpec, ScheduleSpec, ranges_of
 
@@ -32,9 +32,9 @@ def compile_schedule(
     try:
         return _compiled(interval, cron, valid_until, timezone or "UTC")
     except (OverflowError, ValueError) as error:
-        if isinstance(error, Unreadable):
+        if isinstance(error, InvalidTime):
             raise
-        raise Unreadable("the schedule has times that lie before the year 1, or after 9999") from None
+        raise InvalidTime("the schedule has times that lie before the year 1, or after 9999") from None
 
 
 def _compiled(interval: str | None, cron: str | None, valid_until: str | None, name: str) -> ScheduleSpec:
@@ -44,12 +44,13 @@ def _compiled(interval: str | None, cron: str | None, valid_until: str | None, n
         return _by_cron(parse_cron(cron), parsed, None if valid_until is None else parse_time(valid_until), name)
     if parsed is None:
         message = "the schedule has neither an interval nor a cron expression"
-        raise Unreadable(message, hint="write 'interval: R/PT1H' for every hour, or 'cron: 0 9 * * *' for nine o'clock")
+        hint = "write 'interval: R/PT1H' for every hour, or 'cron: 0 9 * * *' for nine o'clock"
+        raise InvalidTime(message, hint=hint)
     if parsed.repeats and parsed.length is not None:
         return replace(_repeating(parsed, parsed.length, zone), timezone=name)
     start, _ = _window(parsed, zone)
     if start is None:
-        raise Unreadable(f"the interval {interval!r} has no start")
+        raise InvalidTime(f"the interval {interval!r} has no start")
     return ScheduleSpec(calendars=(once(start.astimezone(UTC)),))
 
 
@@ -59,7 +60,7 @@ def _by_cron(
     zone = zone_of(name)
     if interval is not None and interval.repeats:
         message = "the schedule has an interval that repeats and a cron expression: it can have only one of them"
-        raise Unreadable(message)
+        raise InvalidTime(message)
     start, end = (None, None) if interval is None else _window(interval, zone)
     ends = [end, None if valid_until is None else in_zone(valid_until, zone)]
     last = min((one.astimezone(UTC) - _SECOND for one in ends if one is not None), default=None)
@@ -95,7 +96,7 @@ def _window(interval: Interval, zone: tzinfo) -> tuple[datetime | None, datetime
         start = later(end, interval.length, -1) if start is None and end is not None else start
         end = later(start, interval.length, 1) if end is None and start is not None else end
     if start is not None and end is not None and end <= start:
-        raise Unreadable(f"the interval ends at {end.isoformat()}, before it starts")
+        raise InvalidTime(f"the interval ends at {end.isoformat()}, before it starts")
     return start, end
 
 

@@ -9,7 +9,7 @@ import re
 
 from swf_temporal.calendars.days import Days, days_of
 from swf_temporal.calendars.fields import HOUR, MINUTE, MONTH, QUARTZ_WEEKDAY, SECOND, UNIX_WEEKDAY, YEAR, numbers
-from swf_temporal.calendars.moments import Unreadable
+from swf_temporal.calendars.moments import InvalidTime
 from swf_temporal.calendars.previewing import ever_comes
 from swf_temporal.calendars.specs import FIRST_YEAR, LAST_YEAR, CalendarSpec, Ranges, ranges_of
 
@@ -35,10 +35,10 @@ def parse_cron(text: str) -> tuple[CalendarSpec, ...]:
     if len(fields) == 1 and fields[0][0].startswith("@"):
         macro, offset = fields[0]
         if macro.lower() not in _MACROS:
-            raise Unreadable(f"{macro!r} is not one of {', '.join(_MACROS)}", offset, "such as @daily")
+            raise InvalidTime(f"{macro!r} is not one of {', '.join(_MACROS)}", offset, "such as @daily")
         return parse_cron(_MACROS[macro.lower()])
     if not _UNIX <= len(fields) <= _QUARTZ_WITH_YEAR:
-        raise Unreadable(f"the cron expression {text!r} does not have five to seven fields", 0, _HINT)
+        raise InvalidTime(f"the cron expression {text!r} does not have five to seven fields", 0, _HINT)
     weekday = UNIX_WEEKDAY if len(fields) == _UNIX else QUARTZ_WEEKDAY
     if len(fields) == _UNIX:
         fields.insert(0, ("0", 0))
@@ -48,7 +48,7 @@ def parse_cron(text: str) -> tuple[CalendarSpec, ...]:
     days = days_of(day_of_month, day_of_week, weekday)
     calendars = tuple(spec for one in days if (spec := _calendar(at, one, within)) is not None)
     if not ever_comes(calendars):
-        raise Unreadable(f"the cron expression {text!r} names a day that never comes", day_of_month[1])
+        raise InvalidTime(f"the cron expression {text!r} names a day that never comes", day_of_month[1])
     return calendars
 
 

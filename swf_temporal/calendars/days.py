@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from swf_temporal.calendars.fields import DAY_OF_MONTH, Field, entries, number, numbers_of_entry
-from swf_temporal.calendars.moments import Unreadable
+from swf_temporal.calendars.moments import InvalidTime
 from swf_temporal.calendars.specs import DAYS_OF_MONTH, DAYS_OF_WEEK, FIRST_YEAR, LAST_YEAR, MONTHS
 
 _LAST_DAY = re.compile(r"L(?:-(?P<before>\d{1,9}))?(?P<weekday>W)?", re.IGNORECASE | re.ASCII)
@@ -90,7 +90,7 @@ def _in_week(text: str, offset: int, weekday: Field) -> list[Days] | None:
         elif match := _NTH.fullmatch(entry):
             nth = match["nth"]
             if nth not in _WEEKS:
-                raise Unreadable(f"{nth} is not a week of a month: it goes from 1 to 5", at + match.start("nth"))
+                raise InvalidTime(f"{nth} is not a week of a month: it goes from 1 to 5", at + match.start("nth"))
             last = _WEEK * int(nth)
             of_week = _weekdays(weekday, frozenset({number(weekday, match["day"], at)}))
             found.append(Days(frozenset(range(last - _WEEK + 1, min(last, 31) + 1)), of_week))
@@ -113,7 +113,7 @@ def _weekdays(weekday: Field, written: frozenset[int]) -> frozenset[int]:
 def _from_the_end(match: re.Match[str], offset: int) -> list[Days]:
     before = int(match["before"] or 0)
     if before >= DAY_OF_MONTH.high:
-        raise Unreadable(f"no month has a day {before} days before its last", offset)
+        raise InvalidTime(f"no month has a day {before} days before its last", offset)
     if not match["weekday"]:
         return at_end_of_month(before)
     return _by_length(lambda last: _nearest(last - before)(last) if last > before else [])

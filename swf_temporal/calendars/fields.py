@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from swf_temporal.calendars.moments import Unreadable
+from swf_temporal.calendars.moments import InvalidTime
 
 _ENTRY = re.compile(r"(?P<first>\*|\w+)(?:-(?P<last>\w+))?(?:/(?P<step>\d{1,9}))?", re.ASCII)
 _DIGITS = 9
@@ -48,7 +48,7 @@ def entries(of: Field, text: str, offset: int) -> Iterator[tuple[str, int]]:
     """Yield the entries of a field's list, each with where it starts. Raises Unreadable if one is empty."""
     for entry in text.split(","):
         if not entry:
-            raise Unreadable(f"an entry is missing in the list {text!r} of the {of.name}", offset)
+            raise InvalidTime(f"an entry is missing in the list {text!r} of the {of.name}", offset)
         yield entry, offset
         offset += len(entry) + 1
 
@@ -65,7 +65,7 @@ def numbers_of_entry(of: Field, text: str, offset: int) -> frozenset[int]:
     """Return the numbers that one entry of a list names. Raises Unreadable, naming what may stand there."""
     match = _ENTRY.fullmatch(text)
     if match is None or (match["first"] == "*" and match["last"]):
-        raise Unreadable(f"{text!r} is not a valid {of.name}: {_allowed(of)}", offset)
+        raise InvalidTime(f"{text!r} is not a valid {of.name}: {_allowed(of)}", offset)
     step = _step(of, match["step"], offset + match.start("step"))
     if match["first"] == "*":
         start, end = of.low, of.high
@@ -78,7 +78,7 @@ def numbers_of_entry(of: Field, text: str, offset: int) -> frozenset[int]:
             start, end = _round(of, start), of.high
     if end < start:
         if not of.goes_round:
-            raise Unreadable(f"the range {text!r} runs backwards", offset)
+            raise InvalidTime(f"the range {text!r} runs backwards", offset)
         end += of.size
     return frozenset(_round(of, value) for value in range(start, end + 1, step))
 
@@ -88,10 +88,10 @@ def number(of: Field, text: str, offset: int) -> int:
     if text.isdecimal() and len(text) <= _DIGITS:
         value = int(text)
         if not of.low <= value <= max(of.high, of.highest):
-            raise Unreadable(f"{text} is not a valid {of.name}: {_allowed(of)}", offset)
+            raise InvalidTime(f"{text} is not a valid {of.name}: {_allowed(of)}", offset)
         return value
     if text.upper() not in of.names:
-        raise Unreadable(f"{text!r} is not a valid {of.name}: {_allowed(of)}", offset)
+        raise InvalidTime(f"{text!r} is not a valid {of.name}: {_allowed(of)}", offset)
     return of.names[text.upper()]
 
 
@@ -100,7 +100,7 @@ def _step(of: Field, text: str | None, offset: int) -> int:
         return 1
     step = int(text)
     if not 1 <= step <= of.size:
-        raise Unreadable(f"{text} is not a step: in the {of.name} a step goes from 1 to {of.size}", offset)
+        raise InvalidTime(f"{text} is not a step: in the {of.name} a step goes from 1 to {of.size}", offset)
     return step
 
 

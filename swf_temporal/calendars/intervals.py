@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
-from swf_temporal.calendars.moments import Unreadable, parse_time
+from swf_temporal.calendars.moments import InvalidTime, parse_time
 from swf_temporal.durations import duration_parts
 
 _REPEATS = re.compile(r"R(?P<count>\d{0,9})", re.IGNORECASE | re.ASCII)
@@ -66,7 +66,7 @@ def parse_interval(text: str) -> Interval:
         del parts[0]
         count = int(repetition["count"]) if repetition["count"] else None
         if count == 0:
-            raise Unreadable(f"the interval {text!r} repeats no time at all", 0, _HINT)
+            raise InvalidTime(f"the interval {text!r} repeats no time at all", 0, _HINT)
     if not 1 <= len(parts) <= _TWO:
         raise _unreadable(text)
     is_length = [part[:1].upper() == "P" for part, _ in parts]
@@ -81,7 +81,7 @@ def parse_interval(text: str) -> Interval:
     elif is_length == [False, False]:
         _time(text, *parts[0]), _time(text, *parts[1])
         what = f"the interval {text!r} repeats from a start to an end, and the specification has no such form"
-        raise Unreadable(what, 0, "write R/START/DURATION, or without the R what is to take place once")
+        raise InvalidTime(what, 0, "write R/START/DURATION, or without the R what is to take place once")
     else:
         raise _unreadable(text)
     return Interval(repetition is not None, start, length, end, count)
@@ -94,17 +94,17 @@ def parse_length(text: str, offset: int = 0) -> Length:
     """
     numbers = _numbers(text)
     if not numbers:
-        raise Unreadable(f"{text!r} is not an ISO 8601 duration", offset, "such as PT15M")
+        raise InvalidTime(f"{text!r} is not an ISO 8601 duration", offset, "such as PT15M")
     whole = numbers.get("years", 0) * 12 + numbers.get("months", Fraction())
     seconds = sum((numbers.get(unit, 0) * size for unit, size in _SECONDS.items()), Fraction())
     if whole.denominator != 1 or seconds.denominator != 1:
-        raise Unreadable(f"{text!r} is not a whole number of months or of seconds", offset)
+        raise InvalidTime(f"{text!r} is not a whole number of months or of seconds", offset)
     if whole and seconds:
-        raise Unreadable(f"{text!r} mixes months with days or hours, which no calendar can hold", offset)
+        raise InvalidTime(f"{text!r} mixes months with days or hours, which no calendar can hold", offset)
     if not whole and not seconds:
-        raise Unreadable(f"{text!r} has no length: the shortest is a second", offset)
+        raise InvalidTime(f"{text!r} has no length: the shortest is a second", offset)
     if whole > _MAX_MONTHS or seconds > _MAX_SECONDS:
-        raise Unreadable(f"{text!r} is more than a hundred years", offset)
+        raise InvalidTime(f"{text!r} is more than a hundred years", offset)
     by_the_clock = any(numbers.get(unit) for unit in ("hours", "minutes", "seconds"))
     days = 0 if by_the_clock else int(seconds // _DAY)
     return Length(int(whole), int(seconds), days)
@@ -118,14 +118,14 @@ def _parts(text: str) -> list[tuple[str, int]]:
 def _time(whole: str, text: str, offset: int) -> datetime:
     try:
         return parse_time(text, offset)
-    except Unreadable:
+    except InvalidTime:
         if text[:1].isdecimal():
             raise
         raise _unreadable(whole) from None
 
 
-def _unreadable(text: str) -> Unreadable:
-    return Unreadable(f"the interval {text!r} is not an ISO 8601 interval", 0, _HINT)
+def _unreadable(text: str) -> InvalidTime:
+    return InvalidTime(f"the interval {text!r} is not an ISO 8601 interval", 0, _HINT)
 
 
 def _numbers(text: str) -> dict[str, Fraction]:

@@ -9,7 +9,7 @@ from swf_temporal.calendars.specs import FIRST_YEAR, LAST_YEAR
 _HOUR = timedelta(hours=1)
 
 
-class Unreadable(ValueError):  # noqa: N818 - an adjective, said of a text
+class InvalidTime(ValueError):  # noqa: N818 - an adjective, said of a text
     """A text that says no time, and where in it the trouble begins.
 
     `offset` counts characters from zero. `hint` shows a text that would do.
@@ -30,7 +30,7 @@ def zone_of(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise Unreadable(f"the timezone {name!r} is not known", 0, "such as Europe/Berlin") from None
+        raise InvalidTime(f"the timezone {name!r} is not known", 0, "such as Europe/Berlin") from None
 
 
 def parse_time(text: str, offset: int = 0) -> datetime:
@@ -42,7 +42,7 @@ def parse_time(text: str, offset: int = 0) -> datetime:
         return datetime.fromisoformat(text.strip())
     except ValueError:
         hint = "such as 2030-12-31T23:59:59Z"
-        raise Unreadable(f"{text!r} is not an ISO 8601 date and time", offset, hint) from None
+        raise InvalidTime(f"{text!r} is not an ISO 8601 date and time", offset, hint) from None
 
 
 def in_zone(time: datetime, zone: tzinfo) -> datetime:

@@ -10,12 +10,12 @@ from typing import Any
 import typer
 
 from swf_temporal.app.client import Client, refusals_as_usage_errors
-from swf_temporal.app.compat import Change, Comparison, compare, named
+from swf_temporal.app.compat import Comparison, DefinitionChange, compare, named
 from swf_temporal.app.definitions import catalogue_of, load_given, resources_of
 from swf_temporal.app.histories import replay_files, replay_found
 from swf_temporal.app.logs import be_quiet
 from swf_temporal.cli.options import STDIN
-from swf_temporal.cli.output import Form, print_data
+from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.terminal import in_columns, styled
 from swf_temporal.data import JSON
 from swf_temporal.errors import Severity
@@ -41,7 +41,7 @@ class ComparisonRequest:
     limit: int
     strict: bool
     resources: Iterable[Path] | None
-    form: Form
+    form: OutputFormat
     address: str | None
     namespace: str | None
 
@@ -56,7 +56,7 @@ async def look(wanted: ComparisonRequest) -> int:
         comparison = compare(old, new)
     replayed = [one async for one in _replayed(wanted)]
     is_looked_at = wanted.histories is not None or wanted.query is not None
-    if wanted.form is Form.TEXT:
+    if wanted.form is OutputFormat.TEXT:
         for line in _text(comparison, replayed if is_looked_at else None):
             typer.echo(line)
     else:
@@ -164,7 +164,7 @@ def _title(definition: Definition) -> str:
     return f"{definition.id}{version} ({definition.source.name})"
 
 
-def _change_text(change: Change) -> str:
+def _change_text(change: DefinitionChange) -> str:
     place = " › ".join(change.path)
     match change.kind:
         case "changed":

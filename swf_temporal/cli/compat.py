@@ -7,7 +7,7 @@ import typer
 
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Address, Namespace, Output, ResourceFolders, list_filter
-from swf_temporal.cli.output import Form
+from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
 
 EXAMPLES = {"compat": "Example: swf compat orders-1.0.yaml orders-1.1.yaml --query 'ExecutionStatus=\"Running\"'"}
@@ -40,7 +40,7 @@ def compat(
     ] = _MAX_INSTANCES,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there are warnings.")] = False,
     resources: ResourceFolders = None,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:

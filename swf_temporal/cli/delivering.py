@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from swf_temporal.app.client import Client
-from swf_temporal.cli.output import Form, print_data
+from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.temporal.client import SENT
 from swf_temporal.temporal.client_errors import InboxFullError, NeverTakenError, NoAnswerError
 
@@ -22,7 +22,13 @@ _UNANSWERED = "start one with `swf worker`, which may still take the event; or s
 
 
 async def deliver_all(
-    client: Client, workflow_id: str, events: Sequence[Mapping[str, Any]], form: Form, *, is_list: bool, waits: bool
+    client: Client,
+    workflow_id: str,
+    events: Sequence[Mapping[str, Any]],
+    form: OutputFormat,
+    *,
+    is_list: bool,
+    waits: bool,
 ) -> int:
     """Send *events* one after the other, and tell what became of each; return the exit code.
 
@@ -43,7 +49,7 @@ async def deliver_all(
             break
         typer.echo(_MESSAGES[status].format(instance=workflow_id, event=_called(event)), err=True)
         answers.append({"id": workflow_id, "event": event.get("type") or event["name"], "status": status})
-    if form is not Form.TEXT:
+    if form is not OutputFormat.TEXT:
         if is_list:
             print_data(answers, form)
         elif answers:

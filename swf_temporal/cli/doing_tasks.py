@@ -4,7 +4,7 @@ import typer
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.tasks import DataRefusedError, NoSuchTaskError, complete_task, find_task, list_tasks
-from swf_temporal.cli.output import Form, print_data
+from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.terminal import in_columns
 from swf_temporal.data import JSON
 from swf_temporal.strict_json import show_json
@@ -13,11 +13,11 @@ from swf_temporal.temporal.client_errors import NeverTakenError, NoAnswerError
 _HEAD = ("instance", "definition", "state", "event", "until")
 
 
-async def show_tasks(client: Client, definition: str | None, limit: int, form: Form) -> int:
+async def show_tasks(client: Client, definition: str | None, limit: int, form: OutputFormat) -> int:
     """Print a line for each event that instances wait for."""
     found = await list_tasks(client, definition, limit=limit)
     rows = [task.facts() for task in found.tasks]
-    if form is Form.TEXT:
+    if form is OutputFormat.TEXT:
         for line in in_columns(_HEAD, [[row[name] or "" for name in _HEAD] for row in rows]):
             typer.echo(line)
     else:
@@ -29,13 +29,13 @@ async def show_tasks(client: Client, definition: str | None, limit: int, form: F
     return 0
 
 
-async def show_task(client: Client, workflow_id: str, event: str | None, form: Form) -> int:
+async def show_task(client: Client, workflow_id: str, event: str | None, form: OutputFormat) -> int:
     """Print what an instance waits for, and the schema of that."""
     try:
         task = await find_task(client, workflow_id, event)
     except NoSuchTaskError as error:
         return _refused(error)
-    if form is not Form.TEXT:
+    if form is not OutputFormat.TEXT:
         print_data({**task.facts(), "schema": task.schema()}, form)
         return 0
     kind = f" ({task.kind})" if task.kind else ""
@@ -45,14 +45,14 @@ async def show_task(client: Client, workflow_id: str, event: str | None, form: F
     return 0
 
 
-async def complete_one(client: Client, workflow_id: str, event: str | None, data: JSON, form: Form) -> int:
+async def complete_one(client: Client, workflow_id: str, event: str | None, data: JSON, form: OutputFormat) -> int:
     """Give an instance the event that it waits for."""
     try:
         status = await complete_task(client, workflow_id, event, data)
     except (NoSuchTaskError, DataRefusedError, NeverTakenError, NoAnswerError) as error:
         return _refused(error)
     typer.echo(f"{workflow_id} {'took' if status == 'taken' else 'was sent'} the event", err=True)
-    if form is not Form.TEXT:
+    if form is not OutputFormat.TEXT:
         print_data({"id": workflow_id, "status": status}, form)
     return 0
 

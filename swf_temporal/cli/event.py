@@ -10,7 +10,7 @@ from swf_temporal.cli.asking import ask
 from swf_temporal.cli.completing import instance_ids
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Address, Namespace, Output, not_empty, one_id
-from swf_temporal.cli.output import Form
+from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def event(
     no_wait: Annotated[
         bool, typer.Option("--no-wait", help="Store the event with the instance, and do not wait for an answer.")
     ] = False,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:

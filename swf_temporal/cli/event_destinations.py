@@ -8,11 +8,11 @@ import typer
 
 from swf_temporal.app.client import Client, refusals_as_usage_errors
 from swf_temporal.app.event_recipients import recipients
-from swf_temporal.app.event_routes import Asked, facts_of, latest_of, text_of
+from swf_temporal.app.event_routes import RoutesReply, facts_of, latest_of, text_of
 from swf_temporal.app.event_sending import is_sent, receipt_facts, send, why_stopped
 from swf_temporal.app.instances import PATIENCE
 from swf_temporal.app.logs import be_quiet
-from swf_temporal.cli.output import Form, print_data
+from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.routing.routes import Route, route
@@ -21,34 +21,34 @@ from swf_temporal.temporal.event_dispatch import Receipt
 
 
 async def explained(
-    event: CloudEvent, catalogue: Catalogue, form: Form, address: str | None, namespace: str | None
+    event: CloudEvent, catalogue: Catalogue, form: OutputFormat, address: str | None, namespace: str | None
 ) -> int:
     """Tell where *event* goes, among definitions and among the instances of a server; return the exit code."""
     be_quiet()
     where = route(event, latest_of(catalogue))
     asked = await _asked(event, where, address, namespace)
-    if form is Form.TEXT:
+    if form is OutputFormat.TEXT:
         typer.echo(text_of(event, where, asked))
     else:
         print_data(facts_of(event, where, asked), form)
     return int(where.leads_nowhere)
 
 
-async def _asked(event: CloudEvent, where: Route, address: str | None, namespace: str | None) -> Asked:
+async def _asked(event: CloudEvent, where: Route, address: str | None, namespace: str | None) -> RoutesReply:
     """Return what a server says of instances. Raises UsageError if one is named, and does not answer."""
     if where.leads_nowhere:
-        return Asked(reason="no definition consumes the event")
+        return RoutesReply(reason="no definition consumes the event")
     try:
         async with asyncio.timeout(None if address else PATIENCE):
             client = await Client.connect(address, namespace=namespace)
     except TimeoutError:
-        return Asked(reason="none answered in time")
+        return RoutesReply(reason="none answered in time")
     except ServerUnavailableError as error:
         if address is not None or namespace is not None:
             raise
-        return Asked(reason=error.message)
+        return RoutesReply(reason=error.message)
     with refusals_as_usage_errors():
-        return Asked(client.address, await recipients(client, event, where))
+        return RoutesReply(client.address, await recipients(client, event, where))
 
 
 _MESSAGES = {
@@ -67,7 +67,7 @@ async def send_all(
     events: Sequence[Mapping[str, Any]],
     catalogue: Catalogue,
     task_queue: str,
-    form: Form,
+    form: OutputFormat,
     *,
     instance: str | None = None,
     trusts_instance: bool = False,
@@ -87,7 +87,7 @@ async def send_all(
         reached += any(map(is_sent, receipts))
         event_facts = {"id": event.id, "source": event.source, "type": event.type}
         answers.append({"event": event_facts, "receipts": [receipt_facts(one) for one in receipts]})
-    if form is not Form.TEXT:
+    if form is not OutputFormat.TEXT:
         print_data(answers, form)
     return int(reached < len(events))
 

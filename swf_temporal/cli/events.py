@@ -11,7 +11,7 @@ from swf_temporal.cli.completing import instance_ids
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.lazy import HABITS
 from swf_temporal.cli.options import STDIN, Address, Namespace, Output, ResourceFolders, TaskQueue, not_empty
-from swf_temporal.cli.output import Form
+from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import TASK_QUEUE
 
@@ -33,7 +33,7 @@ def explain(
     ],
     *,
     resources: ResourceFolders = None,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -83,7 +83,7 @@ def send(
     ] = False,
     resources: ResourceFolders = None,
     task_queue: TaskQueue = TASK_QUEUE,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:

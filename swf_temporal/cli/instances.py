@@ -18,7 +18,7 @@ from swf_temporal.cli.options import (
     not_empty,
     one_id,
 )
-from swf_temporal.cli.output import Form
+from swf_temporal.cli.output import OutputFormat
 
 EXAMPLES = {
     "status": "Example: swf status order-42 --trace",
@@ -47,15 +47,15 @@ def status(
     *,
     also_workflow_id: AlsoWorkflowId = None,
     trace: Annotated[bool, typer.Option("--trace", help="Also show the trace.")] = False,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
     """Show the state of an instance and the events that it waits for."""
     chosen = one_id(workflow_id, also_workflow_id)
     with ending_at_once():
-        from swf_temporal.cli.looking import Look
-    look = Look(form, address, namespace)
+        from swf_temporal.cli.looking import DisplayOptions
+    look = DisplayOptions(form, address, namespace)
     ask(lambda client: look.at_one(client, chosen, with_trace=trace), address, namespace)
 
 
@@ -66,7 +66,7 @@ def logs(
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="Show new entries as they arrive, until the instance ends.")
     ] = False,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -85,7 +85,7 @@ def result(
     workflow_id: WorkflowId = None,
     *,
     also_workflow_id: AlsoWorkflowId = None,
-    form: Output = Form.JSON,
+    form: Output = OutputFormat.JSON,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -121,7 +121,7 @@ def list_(
     limit: Annotated[
         int, typer.Option("--limit", metavar="NUMBER", min=1, help="The maximum number of instances.")
     ] = 20,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -131,8 +131,8 @@ def list_(
     """
     with ending_at_once():
         from swf_temporal.app.instances import filter_of
-        from swf_temporal.cli.looking import Look
-    look = Look(form, address, namespace)
+        from swf_temporal.cli.looking import DisplayOptions
+    look = DisplayOptions(form, address, namespace)
     wanted = filter_of(status, definition, query)
     ask(lambda client: look.at_many(client, wanted, limit), address, namespace)
 

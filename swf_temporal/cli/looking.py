@@ -9,7 +9,7 @@ import typer
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.instances import RUNNING, facts_of, listed, refuse_ended
-from swf_temporal.cli.output import Form, print_data
+from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.progress import hints, line_of
 from swf_temporal.cli.remembering import remember
 from swf_temporal.cli.terminal import in_columns
@@ -21,10 +21,10 @@ _ALL = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class DisplayOptions:
     """The options that select the server, and those for how instances are shown."""
 
-    form: Form
+    form: OutputFormat
     address: str | None
     namespace: str | None
 
@@ -32,7 +32,7 @@ class Look:
         """Show where an instance is."""
         facts = await facts_of(client, workflow_id, with_trace=with_trace)
         remember([(facts["id"], facts["definition"])], self.address, self.namespace)
-        if self.form is Form.TEXT:
+        if self.form is OutputFormat.TEXT:
             _show(facts, how_to_connect(self.address, self.namespace))
         else:
             print_data(facts, self.form)
@@ -44,7 +44,7 @@ class Look:
         is_complete = not wanted and (len(rows) < limit or limit >= _ALL)
         seen = [(row["id"], row["definition"]) for row in rows]
         remember(seen, self.address, self.namespace, all_of_them=is_complete)
-        if self.form is Form.TEXT:
+        if self.form is OutputFormat.TEXT:
             head = ("id", "definition", "status", "started")
             for line in in_columns(head, [[row[name] or "" for name in head] for row in rows]):
                 typer.echo(line)
@@ -55,7 +55,7 @@ class Look:
         return 0
 
 
-async def show_result(client: Client, workflow_id: str, form: Form) -> int:
+async def show_result(client: Client, workflow_id: str, form: OutputFormat) -> int:
     """Print the output of an instance, once it has ended."""
     try:
         print_data(await client.instance(workflow_id).result(), form)

@@ -11,7 +11,7 @@ import typer
 
 from swf_temporal.app.option_values import LogFormat, LogLevel
 from swf_temporal.cli.completing import definitions_and_files, instance_ids
-from swf_temporal.cli.output import Form
+from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import TASK_QUEUE
 from swf_temporal.temporal.deployment import Versioning
@@ -86,7 +86,7 @@ Namespace = Annotated[
 TaskQueue = Annotated[
     str, typer.Option("--task-queue", metavar="NAME", callback=not_empty, help="The task queue of the workers.")
 ]
-Output = Annotated[Form, typer.Option("--output", "-o", help="The format of the output.")]
+Output = Annotated[OutputFormat, typer.Option("--output", "-o", help="The format of the output.")]
 WorkflowId = Annotated[
     str | None,
     typer.Argument(metavar="WORKFLOW_ID", help="The id of the instance.", autocompletion=instance_ids),

@@ -9,7 +9,7 @@ import typer
 from swf_temporal.strict_json import show_json
 
 
-class Form(StrEnum):
+class OutputFormat(StrEnum):
     """The formats of output."""
 
     TEXT = "text"
@@ -17,9 +17,9 @@ class Form(StrEnum):
     YAML = "yaml"
 
 
-def print_data(value: Any, form: Form) -> None:
+def print_data(value: Any, form: OutputFormat) -> None:
     """Print *value* on stdout as *form* says; as a text it is JSON."""
-    if form is Form.YAML:
+    if form is OutputFormat.YAML:
         print_yaml(value)
     else:
         print_json(value)

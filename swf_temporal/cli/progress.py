@@ -21,7 +21,7 @@ _INTERVAL = 0.2
 """Seconds between two looks at a run."""
 
 
-class Watch:
+class ProgressDisplay:
     """Tells on stderr what happens in a run, as it happens."""
 
     def __init__(self, client: Client, instance: Instance, how_to_connect: str) -> None:

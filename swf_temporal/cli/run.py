@@ -20,7 +20,7 @@ from swf_temporal.cli.options import (
     ResourceFolders,
     Strict,
 )
-from swf_temporal.cli.output import Form
+from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
 
 EXAMPLES = {"run": 'Example: swf run orders.yaml --input \'{"item": "mouse"}\' --functions functions.py'}
@@ -63,7 +63,7 @@ def run(
             "--timeout", metavar="TIME", help="Cancel the workflow after this time, in seconds or such as PT5M."
         ),
     ] = None,
-    form: Output = Form.JSON,
+    form: Output = OutputFormat.JSON,
 ) -> None:
     """Run a definition to its end and print its output.
 

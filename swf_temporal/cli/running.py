@@ -8,8 +8,8 @@ import typer
 
 from swf_temporal.app.logs import be_quiet, show_what_functions_say
 from swf_temporal.app.running import Order, StartedRun, started
-from swf_temporal.cli.output import Form, print_data
-from swf_temporal.cli.progress import Watch
+from swf_temporal.cli.output import OutputFormat, print_data
+from swf_temporal.cli.progress import ProgressDisplay
 from swf_temporal.temporal.client import RunEnded
 
 _HOW = {
@@ -19,14 +19,14 @@ _HOW = {
 """By the code of a fault, how this command is told what is missing."""
 
 
-async def run_on_some_server(order: Order, form: Form, address: str | None, namespace: str | None) -> int:
+async def run_on_some_server(order: Order, form: OutputFormat, address: str | None, namespace: str | None) -> int:
     """Run *order*, print its output, and return the exit code: 0 if it completed, else 1."""
     be_quiet()
     show_what_functions_say()
     async with started(order, address, namespace) as run:
         link = run.instance.link
         typer.echo(f"{run.instance.id}{f'  {link}' if link else ''}", err=True)
-        watch = Watch(run.client, run.instance, _how_to_connect(run, address))
+        watch = ProgressDisplay(run.client, run.instance, _how_to_connect(run, address))
         try:
             async with _cancelled_with_us(run), _followed(watch):
                 output = await run.output()
@@ -38,7 +38,7 @@ async def run_on_some_server(order: Order, form: Form, address: str | None, name
 
 
 @asynccontextmanager
-async def _followed(watch: Watch) -> AsyncIterator[None]:
+async def _followed(watch: ProgressDisplay) -> AsyncIterator[None]:
     following = asyncio.create_task(watch.follow())
     try:
         yield

@@ -10,12 +10,14 @@ from swf_temporal.app.logs import be_quiet
 from swf_temporal.app.scenarios.verdicts import Verdict, verdicts
 from swf_temporal.app.stopping import run_until_stopped
 from swf_temporal.cli.options import ScenarioHost
-from swf_temporal.cli.output import Form, print_data
+from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.errors import UsageError
 from swf_temporal.simulation.scenario import Scenario, find_scenarios
 
 
-def test_all(paths: Iterable[Path], where: ScenarioHost, junit: Path | None, only: str | None, form: Form) -> None:
+def test_all(
+    paths: Iterable[Path], where: ScenarioHost, junit: Path | None, only: str | None, form: OutputFormat
+) -> None:
     """Put the scenarios at *paths* to the test, those with the text *only* if there is one, and exit with the code."""
     found = [one for one in find_scenarios(paths) if only is None or _matches(one, only)]
     if not found:
@@ -24,16 +26,16 @@ def test_all(paths: Iterable[Path], where: ScenarioHost, junit: Path | None, onl
     raise typer.Exit(run_until_stopped(_test(found, where, junit, form)))
 
 
-async def _test(scenarios: Sequence[Scenario], host: ScenarioHost, junit: Path | None, form: Form) -> int:
+async def _test(scenarios: Sequence[Scenario], host: ScenarioHost, junit: Path | None, form: OutputFormat) -> int:
     found = []
     running = verdicts(
         scenarios, in_simulation=host is not ScenarioHost.TEMPORAL, on_temporal=host is not ScenarioHost.SIMULATION
     )
     async for verdict in running:
-        if form is Form.TEXT:
+        if form is OutputFormat.TEXT:
             typer.echo(verdict)
         found.append(verdict)
-    if form is not Form.TEXT:
+    if form is not OutputFormat.TEXT:
         print_data([verdict.to_json() for verdict in found], form)
     if junit is not None:
         _write_junit(junit, found)

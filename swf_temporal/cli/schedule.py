@@ -11,7 +11,7 @@ from swf_temporal.cli.completing import definition_ids
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.lazy import HABITS
 from swf_temporal.cli.options import STDIN, Address, Definitions, Input, Namespace, Output, TaskQueue
-from swf_temporal.cli.output import Form
+from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import TASK_QUEUE
 
@@ -55,7 +55,7 @@ def apply(
     definitions: Definitions = None,
     task_queue: TaskQueue = TASK_QUEUE,
     paused: Annotated[bool, typer.Option("--paused", help="Create new schedules paused.")] = False,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -79,7 +79,7 @@ def apply(
     )
 
 
-def list_(form: Output = Form.TEXT, address: Address = None, namespace: Namespace = None) -> None:
+def list_(form: Output = OutputFormat.TEXT, address: Address = None, namespace: Namespace = None) -> None:
     """List the schedules on the server."""
     with ending_at_once():
         from swf_temporal.cli.scheduling import list_all
@@ -88,7 +88,7 @@ def list_(form: Output = Form.TEXT, address: Address = None, namespace: Namespac
 
 def show(
     definition_id: DefinitionId,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -136,7 +136,7 @@ def preview(
     after: Annotated[
         str | None, typer.Option("--from", metavar="TIME", help="Show times after this one. Default: now.")
     ] = None,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
 ) -> None:
     """Show when the server would start instances, without contacting it.
 

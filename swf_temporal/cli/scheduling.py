@@ -10,9 +10,9 @@ import typer
 from swf_temporal.app.client import Client
 from swf_temporal.app.definitions import load_given
 from swf_temporal.app.schedules import apply, facts_of, listed
-from swf_temporal.calendars.moments import Unreadable, in_zone, parse_time, zone_of
+from swf_temporal.calendars.moments import InvalidTime, in_zone, parse_time, zone_of
 from swf_temporal.calendars.previewing import preview
-from swf_temporal.cli.output import Form, print_data
+from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.terminal import in_columns
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
@@ -26,34 +26,40 @@ _SHOWN = 5
 
 
 async def apply_all(
-    client: Client, families: "Iterable[list[Definition]]", form: Form, *, data: JSON, task_queue: str, paused: bool
+    client: Client,
+    families: "Iterable[list[Definition]]",
+    form: OutputFormat,
+    *,
+    data: JSON,
+    task_queue: str,
+    paused: bool,
 ) -> int:
     """Make the schedule of the first of each of *families*, or change it."""
     rows = [
         await apply(client, first, others, data=data, task_queue=task_queue, paused=paused)
         for first, *others in families
     ]
-    if form is Form.TEXT:
+    if form is OutputFormat.TEXT:
         _show_rows(rows, ("definition", "outcome", "next"))
     else:
         print_data(rows, form)
     return 0
 
 
-async def list_all(client: Client, form: Form) -> int:
+async def list_all(client: Client, form: OutputFormat) -> int:
     """Show all schedules."""
     rows = await listed(client)
-    if form is Form.TEXT:
+    if form is OutputFormat.TEXT:
         _show_rows(rows, ("definition", "paused", "next", "note"))
     else:
         print_data(rows, form)
     return 0
 
 
-async def show_one(client: Client, definition_id: str, form: Form) -> int:
+async def show_one(client: Client, definition_id: str, form: OutputFormat) -> int:
     """Show all that is known of a schedule."""
     facts = await facts_of(client, definition_id)
-    if form is Form.TEXT:
+    if form is OutputFormat.TEXT:
         _show_facts(facts)
     else:
         print_data(facts, form)
@@ -84,17 +90,17 @@ async def delete_one(client: Client, definition_id: str) -> int:
     return _done(f"deleted the schedule of {definition_id}")
 
 
-def show_times(file: Path, count: int, after: str | None, form: Form) -> None:
+def show_times(file: Path, count: int, after: str | None, form: OutputFormat) -> None:
     """Show the next *count* times after *after*, or after now. Raises UsageError."""
     workflow = load_given(file)
     spec = workflow.schedule()
     zone = zone_of(workflow.schedule_timezone or spec.timezone)
     try:
         begin = datetime.now(UTC) if after is None else in_zone(parse_time(after), zone)
-    except Unreadable as error:
+    except InvalidTime as error:
         raise UsageError(f"--from: {error.message}", error.hint) from None
     times = [time.astimezone(zone).isoformat() for time in preview(spec, begin, count)]
-    if form is Form.TEXT:
+    if form is OutputFormat.TEXT:
         typer.echo("".join(f"{time}\n" for time in times), nl=False)
     else:
         print_data(times, form)

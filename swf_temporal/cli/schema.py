@@ -6,7 +6,7 @@ import typer
 
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Output, not_empty
-from swf_temporal.cli.output import Form, print_yaml
+from swf_temporal.cli.output import OutputFormat, print_yaml
 from swf_temporal.errors import UsageError
 from swf_temporal.strict_json import show_json
 
@@ -36,7 +36,7 @@ def schema(
     scenarios: Annotated[
         bool, typer.Option("--scenarios", help="The schema of scenario files instead of that of definitions.")
     ] = False,
-    form: Output = Form.JSON,
+    form: Output = OutputFormat.JSON,
 ) -> None:
     """Print the JSON Schema of definitions, for editors.
 
@@ -44,7 +44,7 @@ def schema(
     """
     with ending_at_once():
         made = _of_scenarios(language, version, title) if scenarios else _of_language(language, version, title)
-    if form is Form.YAML:
+    if form is OutputFormat.YAML:
         print_yaml(made)
     else:
         typer.echo(show_json(made, indent=2))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from swf_temporal.app.stopping import beside
-from swf_temporal.cli.output import Form, print_data
+from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.languages.port import Definition
@@ -28,7 +28,7 @@ _HOW = {
 
 
 async def run_simulated(
-    workflows: list[Definition], data: JSON, events: list[dict[str, Any]], script: Path | None, form: Form
+    workflows: list[Definition], data: JSON, events: list[dict[str, Any]], script: Path | None, form: OutputFormat
 ) -> int:
     """Simulate the first of *workflows*, print its output, and return the exit code: 0 if it completed, else 1.
 

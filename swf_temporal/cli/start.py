@@ -20,7 +20,7 @@ from swf_temporal.cli.options import (
     Strict,
     TaskQueue,
 )
-from swf_temporal.cli.output import Form
+from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import TASK_QUEUE
 
@@ -39,7 +39,7 @@ def start(
     workflow_id: NewWorkflowId = None,
     task_queue: TaskQueue = TASK_QUEUE,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the end and print the output.")] = False,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:

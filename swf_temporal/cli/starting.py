@@ -8,7 +8,7 @@ import typer
 
 from swf_temporal.app.client import Client, Instance
 from swf_temporal.app.instances import was_taken_up
-from swf_temporal.cli.output import Form, print_data
+from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.remembering import remember
 from swf_temporal.data import JSON
 from swf_temporal.temporal.client import RunEnded
@@ -29,7 +29,7 @@ class Start:
     workflow_id: str | None
     task_queue: str
     wait: bool
-    form: Form
+    form: OutputFormat
     address: str | None
     namespace: str | None
 
@@ -55,7 +55,7 @@ async def _follow(client: Client, instance: Instance, order: Start) -> int:
         typer.echo(link, err=True)
     facts: dict[str, JSON] = {"id": instance.id, "runId": instance.run_id, "link": link}
     if not order.wait:
-        typer.echo(instance.id) if order.form is Form.TEXT else print_data(facts, order.form)
+        typer.echo(instance.id) if order.form is OutputFormat.TEXT else print_data(facts, order.form)
     try:
         if not await was_taken_up(client, instance.id):
             queue = repr(order.task_queue)
@@ -63,7 +63,7 @@ async def _follow(client: Client, instance: Instance, order: Start) -> int:
         if order.wait:
             typer.echo(instance.id, err=True)
             output = await instance.result()
-            print_data(output if order.form is Form.TEXT else {**facts, "output": output}, order.form)
+            print_data(output if order.form is OutputFormat.TEXT else {**facts, "output": output}, order.form)
     except RunEnded as ended:
         typer.echo(f"error: {ended.message}", err=True)
         return 1

@@ -10,7 +10,7 @@ from swf_temporal.cli.completing import definition_ids, instance_ids
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.lazy import HABITS
 from swf_temporal.cli.options import Address, Namespace, Output, not_empty
-from swf_temporal.cli.output import Form
+from swf_temporal.cli.output import OutputFormat
 
 EXAMPLES = {
     "tasks": "Example: swf tasks list --definition visa",
@@ -19,7 +19,7 @@ EXAMPLES = {
     "complete": "Example: swf tasks complete visa-7 Decided --data '{\"granted\": true}'",
 }
 
-Instance = Annotated[
+InstanceArgument = Annotated[
     str, typer.Argument(metavar="WORKFLOW_ID", help="The id of the instance.", autocompletion=instance_ids)
 ]
 Event = Annotated[
@@ -52,7 +52,7 @@ def list_(
             "--limit", metavar="NUMBER", min=1, help="The maximum number of instances to query, the latest first."
         ),
     ] = 200,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -66,10 +66,10 @@ def list_(
 
 
 def show(
-    workflow_id: Instance,
+    workflow_id: InstanceArgument,
     event: Event = None,
     *,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -83,13 +83,13 @@ def show(
 
 
 def complete(
-    workflow_id: Instance,
+    workflow_id: InstanceArgument,
     event: Event = None,
     *,
     data: Annotated[
         str | None, typer.Option("--data", metavar="DATA", help="The event's data: JSON, @FILE, or - for stdin.")
     ] = None,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:

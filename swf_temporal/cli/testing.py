@@ -7,7 +7,7 @@ import typer
 
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Output, ScenarioHost, not_empty
-from swf_temporal.cli.output import Form
+from swf_temporal.cli.output import OutputFormat
 
 EXAMPLES = {"test": "Example: swf test scenarios/ --host both --junit report.xml"}
 
@@ -31,7 +31,7 @@ def put_to_the_test(
             help="Only scenarios with this text in their claim, file or sections.",
         ),
     ] = None,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
 ) -> None:
     """Run scenarios.
 

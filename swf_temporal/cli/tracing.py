@@ -7,8 +7,8 @@ from typing import Any
 import typer
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.instances import RUNNING, look_at
-from swf_temporal.cli.output import Form, print_yaml
+from swf_temporal.app.instances import RUNNING, view_instance
+from swf_temporal.cli.output import OutputFormat, print_yaml
 from swf_temporal.cli.progress import line_of, news
 from swf_temporal.errors import UsageError
 from swf_temporal.strict_json import show_json
@@ -17,12 +17,12 @@ _INTERVAL = 0.3
 """Seconds between two looks at an instance."""
 
 
-async def show_trace(client: Client, workflow_id: str, form: Form, *, follow: bool) -> int:
+async def show_trace(client: Client, workflow_id: str, form: OutputFormat, *, follow: bool) -> int:
     """Tell what happened in an instance and, if that is asked for, what happens until it ends."""
     last: dict[str, Any] | None = None
     has_printed = False
     while True:
-        status, trace, task_queue = await look_at(client, workflow_id)
+        status, trace, task_queue = await view_instance(client, workflow_id)
         is_running = status == RUNNING
         if trace is None:
             if not (follow and is_running):
@@ -43,10 +43,10 @@ async def show_trace(client: Client, workflow_id: str, form: Form, *, follow: bo
         await asyncio.sleep(_INTERVAL)
 
 
-def _tell(entry: dict[str, Any], form: Form) -> None:
-    if form is Form.JSON:
+def _tell(entry: dict[str, Any], form: OutputFormat) -> None:
+    if form is OutputFormat.JSON:
         typer.echo(show_json(entry))
-    elif form is Form.YAML:
+    elif form is OutputFormat.YAML:
         typer.echo("---")
         print_yaml(entry)
     else:

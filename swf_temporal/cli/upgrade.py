@@ -7,7 +7,7 @@ import typer
 
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Output
-from swf_temporal.cli.output import Form
+from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
 
 EXAMPLES = {"upgrade": "Example: swf upgrade orders.yaml --diff"}
@@ -24,7 +24,7 @@ def upgrade(
     ] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Write nothing; print what would change.")] = False,
     write: Annotated[bool, typer.Option("--write", help="Replace the files.")] = False,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
 ) -> None:
     """Rewrite definitions in a newer version of the language.
 

@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from swf_temporal.cli.options import STDIN
-from swf_temporal.cli.output import Form, print_data
+from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.terminal import styled
 from swf_temporal.errors import UsageError
 from swf_temporal.files import read_bytes
@@ -50,17 +50,17 @@ class _Rewritten:
         return self.result.text != self.before
 
 
-def upgrade_all(paths: Iterable[Path], to: str, mode: Mode, form: Form) -> int:
+def upgrade_all(paths: Iterable[Path], to: str, mode: Mode, form: OutputFormat) -> int:
     """Rewrite the definitions at *paths*, say what was changed, and return the exit code."""
     found = [_rewritten(path, to) for path in _files(paths)]
-    if mode is Mode.PRINT and form is Form.TEXT and len(found) > 1:
+    if mode is Mode.PRINT and form is OutputFormat.TEXT and len(found) > 1:
         raise UsageError(
             f"there are {len(found)} definitions", "use --write, --diff or --check for more than one definition"
         )
     for one in found:
         if mode is Mode.WRITE and one.is_changed and one.result.is_complete:
             _replace(one)
-    if form is Form.TEXT:
+    if form is OutputFormat.TEXT:
         for one in found:
             _show(one, mode)
     else:

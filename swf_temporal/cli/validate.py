@@ -7,7 +7,7 @@ import typer
 
 from swf_temporal.cli.interrupts import ending_at_once
 from swf_temporal.cli.options import Output, ResourceFolders, Strict
-from swf_temporal.cli.output import Form
+from swf_temporal.cli.output import OutputFormat
 
 EXAMPLES = {"validate": "Example: swf validate workflows/ --strict"}
 
@@ -17,7 +17,7 @@ def validate(
         list[Path], typer.Argument(metavar="PATH", help="Definitions, folders of definitions, and - for stdin.")
     ],
     *,
-    form: Output = Form.TEXT,
+    form: Output = OutputFormat.TEXT,
     strict: Strict = False,
     resources: ResourceFolders = None,
 ) -> None:

@@ -10,7 +10,7 @@ import typer
 from swf_temporal.app.definitions import check_given, resources_of
 from swf_temporal.app.documents import missing_from_files
 from swf_temporal.cli.options import STDIN
-from swf_temporal.cli.output import Form, print_yaml
+from swf_temporal.cli.output import OutputFormat, print_yaml
 from swf_temporal.cli.terminal import Progress, styled
 from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.fetching.resources import Resources
@@ -24,7 +24,7 @@ _MANY_FILES, _MANY_BYTES = 20, 500_000
 """From how many files, or bytes in them, on it is told how far it is."""
 
 
-def validate_all(paths: Iterable[Path], form: Form, resources: Iterable[Path] | None, *, strict: bool) -> int:
+def validate_all(paths: Iterable[Path], form: OutputFormat, resources: Iterable[Path] | None, *, strict: bool) -> int:
     """Say everything that is wrong with the definitions at *paths*; return the exit code."""
     groups = list(_groups(paths))
     if sum(group.count(STDIN) for group in groups) > 1:
@@ -35,11 +35,11 @@ def validate_all(paths: Iterable[Path], form: Form, resources: Iterable[Path] | 
     problems = list(dict.fromkeys(problem for group in checked for problem in _problems(group, readable)))
     files = [file for group in groups for file in group]
     notes = dict(_notes(files, [one for group in checked for one in group]))
-    if form is Form.TEXT:
+    if form is OutputFormat.TEXT:
         _show([*notes, *problems])
     else:
         facts = [*({**_facts(note), **more} for note, more in notes.items()), *map(_facts, problems)]
-        print_yaml(facts) if form is Form.YAML else typer.echo(show_json(facts, indent=2))
+        print_yaml(facts) if form is OutputFormat.YAML else typer.echo(show_json(facts, indent=2))
     typer.echo(_summary(sum(map(len, groups)), problems), err=True)
     return int(any(strict or problem.severity is Severity.ERROR for problem in problems))
 

@@ -31,7 +31,7 @@ Deliver = Callable[[CloudEvent], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class SinkDelivery:
     """The outcome of delivering an event to one sink."""
 
     sink: SinkSettings
@@ -69,21 +69,21 @@ class Sinks:
         return [one.sink.name for one in outcomes if one.is_taken]
 
     async def deliver(
-        self, event: CloudEvent, but: Collection[str] = (), on_done: Callable[[Delivery], None] | None = None
-    ) -> list[Delivery]:
+        self, event: CloudEvent, but: Collection[str] = (), on_done: Callable[[SinkDelivery], None] | None = None
+    ) -> list[SinkDelivery]:
         """Deliver *event* to its sinks, at once, except to those that are named in *but*; tell what became of it.
 
         *on_done* is told of each delivery that succeeded.
         """
 
-        async def one(sink: SinkSettings) -> Delivery:
+        async def one(sink: SinkSettings) -> SinkDelivery:
             hidden = self._hidden[sink.name]
             try:
                 with scrubbing(lambda: hidden):
                     is_taken = await self._within_time(sink, event)
             except CallFailed as fault:
-                return Delivery(sink, fault=scrubbed(fault, hidden))
-            done = Delivery(sink, is_taken)
+                return SinkDelivery(sink, fault=scrubbed(fault, hidden))
+            done = SinkDelivery(sink, is_taken)
             if on_done is not None:
                 on_done(done)
             return done

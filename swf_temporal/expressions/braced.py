@@ -9,7 +9,7 @@ from typing import Final
 
 from swf_temporal.data import JSON
 from swf_temporal.expressions import template
-from swf_temporal.expressions.compiled import BadExpression, Compiled, Constant, Outcome, Variables
+from swf_temporal.expressions.compiled import BadExpression, Compiled, Constant, EvaluationOutcome, Variables
 from swf_temporal.expressions.early_paths import EarlyPath, is_path, place_of
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.expressions.targets import Target
@@ -85,7 +85,7 @@ class Finds:
         self._path = path
         self.mentions = path.mentions
 
-    def __call__(self, data: JSON, _variables: Variables) -> Outcome:
+    def __call__(self, data: JSON, _variables: Variables) -> EvaluationOutcome:
         """Tell whether the path finds something that is not a single null, false, or empty text, array or object.
 
         A filter of the whole, as in `$[?(@.ok)]`, asks about the data themselves where they are an object.

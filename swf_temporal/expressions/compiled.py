@@ -21,7 +21,7 @@ class _Nothing(Enum):
 NOTHING: Final = _Nothing.NOTHING
 """The outcome of an expression without output, such as `empty`."""
 
-Outcome: TypeAlias = "JSON | _Nothing"
+EvaluationOutcome: TypeAlias = "JSON | _Nothing"
 """The outcome of an evaluation: a value, several of them as an array, or NOTHING."""
 
 Variables: TypeAlias = Mapping[str, JSON]
@@ -41,7 +41,7 @@ class BadExpression(ValueError):  # noqa: N818 - named for what it is about
         return BadExpression(self.message, None if self.offset is None else self.offset + by)
 
 
-def is_true(outcome: Outcome) -> bool:
+def is_true(outcome: EvaluationOutcome) -> bool:
     """Tell whether a condition holds that yields *outcome*: all but null, false and nothing do."""
     return outcome is not None and outcome is not False and outcome is not NOTHING
 
@@ -65,7 +65,7 @@ class Compiled(Protocol):
     def mentions(self) -> frozenset[str]:
         """Return the declared variables that it reads."""
 
-    def __call__(self, data: JSON, variables: Variables, /) -> Outcome:
+    def __call__(self, data: JSON, variables: Variables, /) -> EvaluationOutcome:
         """Evaluate.
 
         Raises ExpressionFailed where the data does not allow it, and ExpressionLimitExceeded.
@@ -88,6 +88,6 @@ class Constant:
         """Return the kind of the value."""
         return frozenset({kind_of(self.value)})
 
-    def __call__(self, _data: JSON, _variables: Variables) -> Outcome:
+    def __call__(self, _data: JSON, _variables: Variables) -> EvaluationOutcome:
         """Return the value as it was written."""
         return self.value

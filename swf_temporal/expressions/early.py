@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from swf_temporal.data import JSON
 from swf_temporal.expressions.comparing import OPERATORS, OPERATORS_OF_2019, Test
-from swf_temporal.expressions.compiled import BadExpression, Compiled, Constant, Outcome, Variables
+from swf_temporal.expressions.compiled import BadExpression, Compiled, Constant, EvaluationOutcome, Variables
 from swf_temporal.expressions.early_paths import EarlyPath, early_text, place_of
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.expressions.spel import SpelCondition
@@ -59,8 +59,8 @@ class EarlyExpressions(Expressions):
             for key, join in JOINS.items():
                 several = value.get(key)
                 if isinstance(several, list):
-                    return Compared([self._comparison(one) for one in several], join)
-            return Compared([self._comparison(value)], all)
+                    return ComparedCondition([self._comparison(one) for one in several], join)
+            return ComparedCondition([self._comparison(value)], all)
         return Constant(value)
 
     def _comparison(self, value: Any) -> "_Comparison":
@@ -95,7 +95,7 @@ class _Comparison:
         return self._test(self._path.found(data), self._value)
 
 
-class Compared:
+class ComparedCondition:
     """A condition made of comparisons."""
 
     __slots__ = ("_comparisons", "_join")
@@ -108,6 +108,6 @@ class Compared:
         self._comparisons = comparisons
         self._join = join
 
-    def __call__(self, data: JSON, _variables: Variables) -> Outcome:
+    def __call__(self, data: JSON, _variables: Variables) -> EvaluationOutcome:
         """Tell whether the comparisons hold, as they are joined."""
         return self._join([comparison.holds(data) for comparison in self._comparisons])

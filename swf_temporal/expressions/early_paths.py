@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from swf_temporal.data import JSON
-from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Constant, Outcome, Variables
+from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Constant, EvaluationOutcome, Variables
 from swf_temporal.expressions.jsonpath import JsonPathProgram
 from swf_temporal.expressions.kinds import ANY
 from swf_temporal.expressions.targets import Target, refused
@@ -77,7 +77,7 @@ class EarlyPath:
             data = inner[0]
         return [data]
 
-    def __call__(self, data: JSON, _variables: Variables) -> Outcome:
+    def __call__(self, data: JSON, _variables: Variables) -> EvaluationOutcome:
         """Return the value that the path leads to, or all of them as an array if it may lead to several."""
         found = self.found(data)
         if not self.is_singular:

@@ -11,7 +11,15 @@ from typing import Final, TypeVar
 
 from swf_temporal.data import JSON
 from swf_temporal.expressions import paths, template
-from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Constant, Outcome, Variables, is_true
+from swf_temporal.expressions.compiled import (
+    NOTHING,
+    BadExpression,
+    Compiled,
+    Constant,
+    EvaluationOutcome,
+    Variables,
+    is_true,
+)
 from swf_temporal.expressions.jq import JqProgram
 from swf_temporal.expressions.jsonpath import Condition, JsonPathProgram, path_of
 from swf_temporal.expressions.targets import Target, refused, target
@@ -23,8 +31,8 @@ __all__ = [
     "BadExpression",
     "Compiled",
     "Constant",
+    "EvaluationOutcome",
     "Expressions",
-    "Outcome",
     "Target",
     "Variables",
     "is_true",

@@ -15,7 +15,7 @@ from typing import Final
 from swf_temporal.accounting import current_account
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
-from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, Several, Variables
+from swf_temporal.expressions.compiled import NOTHING, BadExpression, EvaluationOutcome, Several, Variables
 from swf_temporal.expressions.kinds import ANY
 from swf_temporal.expressions.lexing import Token, tokens
 from swf_temporal.guarding.guard import guard, written
@@ -92,7 +92,7 @@ class JqProgram:
             names = [name for name in names if self._is_free(name, result)]
         self.mentions = frozenset(names)
 
-    def __call__(self, data: JSON, variables: Variables) -> Outcome:
+    def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
         """Return the output of the expression: NOTHING, a value, or an array of several values."""
         outputs = self.outputs(data, variables)
         if len(outputs) == 1:

@@ -9,7 +9,7 @@ from hashlib import sha256
 from swf_temporal.accounting import current_account
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed
-from swf_temporal.expressions.compiled import BadExpression, Outcome, Variables
+from swf_temporal.expressions.compiled import BadExpression, EvaluationOutcome, Variables
 from swf_temporal.expressions.kinds import ANY
 from swf_temporal.guarding.guard import JAVASCRIPT, guard, written
 from swf_temporal.guarding.jq_process import FAILED, NOT_COMPILED
@@ -43,7 +43,7 @@ class JsProgram:
         if answer.status == NOT_COMPILED:
             raise BadExpression(answer.text)
 
-    def __call__(self, data: JSON, variables: Variables) -> Outcome:
+    def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
         """Return what the script returns on *data*; `__now` is the time that its clock shows."""
         now = variables["__now"]
         milliseconds = round(now * 1000) if isinstance(now, int | float) else 0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from swf_temporal.accounting import current_account
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
-from swf_temporal.expressions.compiled import NOTHING, BadExpression, Outcome, Variables
+from swf_temporal.expressions.compiled import NOTHING, BadExpression, EvaluationOutcome, Variables
 from swf_temporal.expressions.kinds import ANY
 from swf_temporal.guarding.guard import JSONPATH, guard, written
 from swf_temporal.guarding.jq_process import FAILED
@@ -59,7 +59,7 @@ class JsonPathProgram:
             raise BadExpression(f"the path has {len(compiled.segments):,} steps, and {_MAX_SEGMENTS} are the most")
         self._path = compiled
 
-    def __call__(self, data: JSON, variables: Variables) -> Outcome:
+    def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
         """Return the value that the path leads to, or all of them as an array if it may lead to several."""
         found = self.found(data if self._variable is None else variables.get(self._variable))
         if self.is_singular:
@@ -129,7 +129,7 @@ class Condition:
         self._path = path
         self.mentions = path.mentions
 
-    def __call__(self, data: JSON, variables: Variables) -> Outcome:
+    def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
         """Tell whether the path leads to anything."""
         return self._path.holds(data, variables)
 
@@ -159,7 +159,7 @@ def _environment() -> "JSONPathEnvironment":
     return JSONPathEnvironment(strict=True)
 
 
-class Query:
+class JsonPathQuery:
     """A JSONPath as a helper process evaluates it."""
 
     def __init__(self, text: str) -> None:

@@ -1,6 +1,6 @@
 """JSONPath in a helper process: `jq_process` runs this file there. Programs are paths."""
 
-from swf_temporal.expressions.jsonpath import Query as compiled  # noqa: N813 - the name that is asked for
+from swf_temporal.expressions.jsonpath import JsonPathQuery as compiled  # noqa: N813 - the name that is asked for
 
 __all__ = ["WARMING", "compiled"]
 

@@ -26,7 +26,7 @@ from swf_temporal.expressions.ast import (
     is_fixed,
     mentioned,
 )
-from swf_temporal.expressions.compiled import Compiled, Constant, Outcome, Variables, is_true
+from swf_temporal.expressions.compiled import Compiled, Constant, EvaluationOutcome, Variables, is_true
 from swf_temporal.expressions.jq import JqProgram, TooLargeToCompile, shown
 from swf_temporal.expressions.kinds import kinds_of
 from swf_temporal.expressions.parsing import parsed
@@ -69,7 +69,7 @@ class SimpleExpression:
         self._evaluate = evaluate
         self._program: JqProgram | None = None
 
-    def __call__(self, data: JSON, variables: Variables) -> Outcome:
+    def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
         """Return the expression's only output."""
         try:
             return self._evaluate(data, variables)

@@ -14,17 +14,17 @@ from typing import Final, TypeAlias
 from swf_temporal.data import JSON, identity
 from swf_temporal.errors import ExpressionFailed
 from swf_temporal.expressions.comparing import matches
-from swf_temporal.expressions.compiled import Outcome, Variables, is_true
+from swf_temporal.expressions.compiled import EvaluationOutcome, Variables, is_true
 from swf_temporal.expressions.spel_parsing import (
     Alone,
     Compared,
     Condition,
-    Found,
     Joined,
     Literal,
     Named,
     Negated,
     Operand,
+    PathValues,
     parsed,
 )
 
@@ -49,7 +49,7 @@ class SpelCondition:
         self.text = text
         self._holds = _truth(parsed(text))
 
-    def __call__(self, data: JSON, _variables: Variables) -> Outcome:
+    def __call__(self, data: JSON, _variables: Variables) -> EvaluationOutcome:
         """Tell whether the condition holds of *data*. Raises ExpressionFailed where values have no order."""
         try:
             return self._holds(data)
@@ -62,7 +62,7 @@ def _values(operand: Operand, data: JSON) -> Sequence[JSON]:
     match operand:
         case Literal(value):
             return (value,)
-        case Found(path, of):
+        case PathValues(path, of):
             return path.found(data) if of is None else [one for whole in _values(of, data) for one in path.found(whole)]
         case Named(first, path, whole):
             return path.found(data) if isinstance(data, dict) and first in data else whole.found(data)

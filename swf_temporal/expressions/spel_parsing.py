@@ -45,7 +45,7 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PathValues:
     """The values that a path finds in the data or, with a name before it, in the value of that name."""
 
     path: EarlyPath
@@ -61,7 +61,7 @@ class Named:
     whole: EarlyPath
 
 
-Operand: TypeAlias = Literal | Found | Named
+Operand: TypeAlias = Literal | PathValues | Named
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class _Parser:
             case "number":
                 return Literal(_number(token))
             case "path":
-                return Found(_path(token))
+                return PathValues(_path(token))
             case "call":
                 return self._json_path(token)
             case "name" if token.text in _CONSTANTS:
@@ -196,14 +196,14 @@ class _Parser:
         of = self._next()
         if of.kind not in ("name", "path"):
             raise self._refused(of)
-        root = Found(_path(of)) if of.kind == "path" else _named(of.text)
+        root = PathValues(_path(of)) if of.kind == "path" else _named(of.text)
         self._expect(",", call)
         text = self._next()
         if text.kind != "text":
             raise BadExpression("the second argument of #jsonPath is a path in quotes", text.offset)
         path = _path(_Token("path", _unquoted(text.text), text.offset + 1))
         self._expect(")", call)
-        return Found(path, root)
+        return PathValues(path, root)
 
     def _peek(self) -> str:
         token = self._tokens[self._at] if self._at < len(self._tokens) else None
@@ -285,7 +285,7 @@ def _named(name: str) -> Operand:
     """Return what looks a name up in the data: as a path does, but for names of the data as a whole."""
     first, _, rest = name.partition(".")
     path = EarlyPath(f"$.{name}")
-    return Named(first, path, EarlyPath(f"$.{rest}" if rest else "$")) if first in WHOLE else Found(path)
+    return Named(first, path, EarlyPath(f"$.{rest}" if rest else "$")) if first in WHOLE else PathValues(path)
 
 
 def _check_pattern(token: _Token) -> None:

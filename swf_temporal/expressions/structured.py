@@ -41,7 +41,7 @@ _MAX_PLAIN = 1e21
 _MAX_KEPT = 10_000
 
 
-class Query(NamedTuple):
+class EmbeddedQuery(NamedTuple):
     """A query in a text: what stands in its brackets, where that starts, and the word before them: `jq` or `js`."""
 
     text: str
@@ -121,26 +121,26 @@ def problems_in(value: JSON, path: Path = ()) -> Iterator[tuple[Path, BadExpress
     elif isinstance(value, str):
         try:
             for piece in split(value):
-                if isinstance(piece, Query):
+                if isinstance(piece, EmbeddedQuery):
                     _program(piece)
         except BadExpression as error:
             yield path, error
 
 
-def split(text: str) -> list[str | Query]:
+def split(text: str) -> list[str | EmbeddedQuery]:
     """Return the plain pieces and the queries of a text, in order; blanks around a text with queries are left out.
 
     Raises BadExpression where a query is not closed.
     """
     if _OPENING.search(text) is None:
         return [text]
-    pieces: list[str | Query] = []
+    pieces: list[str | EmbeddedQuery] = []
     at, last = len(text) - len(text.lstrip()), len(text.rstrip())
     while (opening := _OPENING.search(text, at, last)) is not None:
         if opening.start() > at:
             pieces.append(text[at : opening.start()])
         end = _closing(text, opening.end(), opening[1])
-        pieces.append(Query(text[opening.end() : end], opening.end(), opening[1]))
+        pieces.append(EmbeddedQuery(text[opening.end() : end], opening.end(), opening[1]))
         at = end + 1
     if at < last:
         pieces.append(text[at:last])
@@ -160,7 +160,7 @@ class _Single:
 
     __slots__ = ("_query",)
 
-    def __init__(self, query: Query) -> None:
+    def __init__(self, query: EmbeddedQuery) -> None:
         self._query = query
 
     def results(self, data: JSON, how: _How) -> list[JSON]:
@@ -172,7 +172,7 @@ class _Joined:
 
     __slots__ = ("_pieces",)
 
-    def __init__(self, pieces: Sequence[str | Query]) -> None:
+    def __init__(self, pieces: Sequence[str | EmbeddedQuery]) -> None:
         self._pieces = pieces
 
     def text(self, data: JSON, how: _How) -> str:
@@ -225,7 +225,7 @@ def _compiled_text(text: str) -> _Part:
     if all(isinstance(piece, str) for piece in pieces):
         return _Literal(text)
     only = pieces[0]
-    return _Single(only) if len(pieces) == 1 and isinstance(only, Query) else _Joined(pieces)
+    return _Single(only) if len(pieces) == 1 and isinstance(only, EmbeddedQuery) else _Joined(pieces)
 
 
 def _filled(part: _Part, data: JSON, how: _How) -> JSON:
@@ -246,14 +246,14 @@ def _filled(part: _Part, data: JSON, how: _How) -> JSON:
             return part.value
 
 
-def _only(results: list[JSON], query: Query | None = None) -> JSON:
+def _only(results: list[JSON], query: EmbeddedQuery | None = None) -> JSON:
     if len(results) > 1:
         where = f": {query}" if query else ""
         raise jq_fault(f"the query has {len(results)} results, and can have one here{where}")
     return results[0]
 
 
-def _outputs(query: Query, data: JSON, how: _How) -> list[JSON]:
+def _outputs(query: EmbeddedQuery, data: JSON, how: _How) -> list[JSON]:
     """Return what *query* yields. Raises ExpressionFailed where it is nothing."""
     try:
         program = _program(query)
@@ -281,7 +281,7 @@ def _compiled_query(text: str, word: str) -> Compiled:
     return paths.compiled(text, ()) or JqProgram(text, ())
 
 
-def _program(query: Query) -> Compiled:
+def _program(query: EmbeddedQuery) -> Compiled:
     try:
         return _compiled_query(query.text, query.word)
     except EngineMissing:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from swf_temporal.accounting import check_size, current_account
 from swf_temporal.data import JSON
-from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Constant, Outcome, Variables
+from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Constant, EvaluationOutcome, Variables
 from swf_temporal.expressions.kinds import kind_of
 from swf_temporal.expressions.lexing import tokens
 from swf_temporal.strict_json import write_json
@@ -108,7 +108,7 @@ class Joined:
         self._pieces = pieces
         self.mentions = _mentions([piece for piece in pieces if not isinstance(piece, str)])
 
-    def __call__(self, data: JSON, variables: Variables) -> Outcome:
+    def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
         """Return the pieces and what the expressions yield as one text."""
         return joined(piece if isinstance(piece, str) else _as_text(piece(data, variables)) for piece in self._pieces)
 
@@ -127,7 +127,7 @@ class _Filled:
         self._cost = len(live) // _PARTS
         self.mentions = _mentions([part for _, part in live])
 
-    def __call__(self, data: JSON, variables: Variables) -> Outcome:
+    def __call__(self, data: JSON, variables: Variables) -> EvaluationOutcome:
         if self._cost:
             current_account().cost += self._cost
         value = self._value.copy()
@@ -157,7 +157,7 @@ def _compiled(source: EmbeddedExpression, compile_source: Callable[[str], Compil
         raise error.moved(source.offset) from None
 
 
-def _as_text(value: Outcome) -> str:
+def _as_text(value: EvaluationOutcome) -> str:
     # As jq's own string interpolation does it.
     if isinstance(value, str):
         return value

@@ -29,11 +29,30 @@ from typing import Final
 from swf_temporal.accounting import check_size, current_account
 from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.guarding import jq_process
-from swf_temporal.guarding.helper import LOOK, Answer, Engine, Helper, Limits, OutOfMemoryBefore, size_text
+from swf_temporal.guarding.helper import (
+    LOOK,
+    Engine,
+    EngineAnswer,
+    EvaluationLimits,
+    Helper,
+    OutOfMemoryBefore,
+    size_text,
+)
 from swf_temporal.strict_json import write_json
 from swf_temporal.weighing import json_size
 
-__all__ = ["JAVASCRIPT", "JQ", "JSONPATH", "SCHEMAS", "Answer", "Engine", "Guard", "Limits", "guard", "written"]
+__all__ = [
+    "JAVASCRIPT",
+    "JQ",
+    "JSONPATH",
+    "SCHEMAS",
+    "Engine",
+    "EngineAnswer",
+    "EvaluationLimits",
+    "Guard",
+    "guard",
+    "written",
+]
 
 _SPARE = 4
 """How many times as many helpers there are as may work at once without being slowed down."""
@@ -60,8 +79,8 @@ JSONPATH = Engine(
 class Guard:
     """A pool of helper processes that run an engine. May be used from several threads at once."""
 
-    def __init__(self, limits: Limits | None = None, engine: Engine = JQ) -> None:
-        self.limits = limits or Limits()
+    def __init__(self, limits: EvaluationLimits | None = None, engine: Engine = JQ) -> None:
+        self.limits = limits or EvaluationLimits()
         self.engine = engine
         self._idle: list[Helper] = []
         self._running = 0
@@ -69,10 +88,10 @@ class Guard:
         self._changed = threading.Condition()
         self._waiting: deque[object] = deque()
         """Who waits for a helper, in the order in which they came."""
-        self._slow: dict[bytes, tuple[Answer, float]] = {}
+        self._slow: dict[bytes, tuple[EngineAnswer, float]] = {}
         """The latest answers that took long, with the seconds that each took, by the digest of what was asked."""
 
-    def run(self, program: str, data: str | None) -> Answer:
+    def run(self, program: str, data: str | None) -> EngineAnswer:
         """Run *program* on the JSON text *data*, or only compile it where that is None.
 
         Raises ExpressionLimitExceeded where an evaluation takes more than it may, and ModuleNotFoundError where the
@@ -85,7 +104,7 @@ class Guard:
                 return self._run(program, data)
         return self._remembered(program, data)
 
-    def _remembered(self, program: str, data: str) -> Answer:
+    def _remembered(self, program: str, data: str) -> EngineAnswer:
         """Return the answer; one that takes long is found once, so that a run that was interrupted comes further."""
         account = current_account()
         key = blake2b(f"{program}\0{data}".encode(errors="surrogatepass")).digest()
@@ -102,14 +121,14 @@ class Guard:
                 self._slow.pop(next(iter(self._slow)), None)
         return known[0]
 
-    def _run(self, program: str, data: str | None) -> Answer:
+    def _run(self, program: str, data: str | None) -> EngineAnswer:
         try:
             return self._run_with(self._take(), program, data)
         except OutOfMemoryBefore:
             # What others had evaluated there took memory, too, and what an expression may take depends on itself alone.
             return self._run_with(self._take(is_fresh=True), program, data)
 
-    def _run_with(self, helper: Helper, program: str, data: str | None) -> Answer:
+    def _run_with(self, helper: Helper, program: str, data: str | None) -> EngineAnswer:
         try:
             answer = helper.ask(program, data)
         except BaseException:
@@ -216,7 +235,7 @@ def written(value: object) -> str:
     return write_json(value, sizes=sizes)
 
 
-def configure(limits: Limits) -> None:
+def configure(limits: EvaluationLimits) -> None:
     """Use *limits* from the next evaluation on."""
     for engine, old in _guards.items():
         _guards[engine] = Guard(limits, engine)

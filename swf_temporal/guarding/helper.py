@@ -28,7 +28,7 @@ _LOWER_PRIORITY = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class EvaluationLimits:
     """The limits of one evaluation, and of how many run at once."""
 
     seconds: float = 1.0
@@ -53,7 +53,7 @@ class Engine(NamedTuple):
     """Whether it is written in Python, and needs other packages, and ours."""
 
 
-class Answer(NamedTuple):
+class EngineAnswer(NamedTuple):
     """The engine's answer: one of the statuses of `jq_process`, and the outputs or the message."""
 
     status: int
@@ -67,7 +67,7 @@ class OutOfMemoryBefore(Exception):  # noqa: N818 - named for what happened
 class Helper:
     """One helper process, as its parent sees it."""
 
-    def __init__(self, engine: Engine, limits: Limits, generation: int) -> None:
+    def __init__(self, engine: Engine, limits: EvaluationLimits, generation: int) -> None:
         self.generation = generation
         self._limits = limits
         self._usual_priority: int | None = None
@@ -108,7 +108,7 @@ class Helper:
         """Tell whether the latest evaluation was the first."""
         return self._asked <= 1
 
-    def ask(self, program: str, data: str | None) -> Answer:
+    def ask(self, program: str, data: str | None) -> EngineAnswer:
         """Return what it answers: see `Guard.run`. Raises OutOfMemoryBefore where a fresh helper may do better."""
         self._asked += 1
         deadline = time.monotonic() + self._limits.seconds * _CLOCK_ALLOWANCE
@@ -138,7 +138,7 @@ class Helper:
                 self._usual_priority = None
         return self._usual_priority is not None or self._is_done
 
-    def _await_answer(self, deadline: float, *, lets_others_go_first: bool = True) -> Answer:
+    def _await_answer(self, deadline: float, *, lets_others_go_first: bool = True) -> EngineAnswer:
         if lets_others_go_first and not self._readable.poll(_SLOW * 1000):
             with contextlib.suppress(OSError):
                 usual = os.getpriority(os.PRIO_PROCESS, self._process.pid)
@@ -147,7 +147,7 @@ class Helper:
         status, seconds, length = jq_process.ANSWER.unpack(self._receive(jq_process.ANSWER.size, deadline))
         current_account().seconds += seconds
         self._is_done = bool(status & jq_process.LAST)
-        return Answer(status & ~jq_process.LAST, self._receive(length, deadline).decode())
+        return EngineAnswer(status & ~jq_process.LAST, self._receive(length, deadline).decode())
 
     def end(self) -> None:
         """Kill the process, and leave nothing of it behind."""

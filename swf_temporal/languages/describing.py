@@ -11,7 +11,7 @@ from swf_temporal.calendars.moments import zone_of
 from swf_temporal.calendars.previewing import preview
 from swf_temporal.errors import UnknownDefinition, UsageError
 from swf_temporal.languages.diagrams import diagram_of
-from swf_temporal.languages.outline import Part, Way, Work, WorkflowRef, in_a_line
+from swf_temporal.languages.outline import OutlinePart, Way, Work, WorkflowRef, in_a_line
 from swf_temporal.languages.port import Addresses, Definition, EventUse, FunctionUse
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
     return (f"  {line}" for line in lines)
 
 
-def _part_lines(part: Part, names: Mapping[str, str]) -> Iterator[str]:
+def _part_lines(part: OutlinePart, names: Mapping[str, str]) -> Iterator[str]:
     yield f"{part.name}: {part.kind}{f', {part.note}' if part.note else ''}"
     yield from _indented(line for work in part.work for line in _work_lines(work))
     yield from _indented(line for inner in part.parts for line in _part_lines(inner, names))

@@ -6,7 +6,7 @@ Mermaid draws no dashed lines between states: ways that are not the usual course
 from collections.abc import Iterator
 from itertools import pairwise
 
-from swf_temporal.languages.outline import Outline, Part, Way, Work
+from swf_temporal.languages.outline import Outline, OutlinePart, Way, Work
 
 _MAX_LENGTH = 60
 """Characters of a label, beyond which it is cut."""
@@ -19,7 +19,7 @@ def diagram_of(outline: Outline) -> str:
     return "\n".join(["stateDiagram-v2", *_indented(_scope(outline.parts, "s"))])
 
 
-def _scope(parts: tuple[Part, ...], prefix: str) -> Iterator[str]:
+def _scope(parts: tuple[OutlinePart, ...], prefix: str) -> Iterator[str]:
     """Yield parts that stand together, from the first on; their ids begin with *prefix*."""
     ids = {part.path: f"{prefix}{number}" for number, part in enumerate(parts, start=1)}
     for part in parts:
@@ -29,7 +29,7 @@ def _scope(parts: tuple[Part, ...], prefix: str) -> Iterator[str]:
         yield from (line for way in part.ways for line in _way(way, ids[part.path], ids))
 
 
-def _part(part: Part, part_id: str) -> Iterator[str]:
+def _part(part: OutlinePart, part_id: str) -> Iterator[str]:
     yield f'state "{_label(f"{part.name} ({part.kind})")}" as {part_id}'
     if part.parts:
         inside = _lanes(part.parts, part_id) if part.is_concurrent else _scope(part.parts, f"{part_id}s")
@@ -45,7 +45,7 @@ def _notes(work: Work) -> Iterator[str]:
         yield from _notes(inner)
 
 
-def _lanes(parts: tuple[Part, ...], prefix: str) -> Iterator[str]:
+def _lanes(parts: tuple[OutlinePart, ...], prefix: str) -> Iterator[str]:
     """Yield *parts*, which run side by side, each with what it does, one after the other, or with its own parts."""
     for number, part in enumerate(parts, start=1):
         if number > 1:

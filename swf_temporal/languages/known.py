@@ -12,7 +12,7 @@ from importlib import import_module
 from swf_temporal.errors import InvalidDefinition, UsageError
 from swf_temporal.languages.port import Checked, Language
 from swf_temporal.languages.upgraded import Upgraded
-from swf_temporal.text.located import Object, Unreadable
+from swf_temporal.text.located import Object, UnreadableText
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.resources import Fetch, nothing
@@ -61,7 +61,7 @@ def read(source: Source, fetch: Fetch = nothing) -> Checked:
     """Return the definition in *source*, in whichever language it is written, with all that is to be said about it."""
     try:
         root, tolerated = read_object(source)
-    except Unreadable as unreadable:
+    except UnreadableText as unreadable:
         return Checked(None, tuple(unreadable.problems))
     checked = read_part(root, source, fetch)
     problems = sorted(tolerated, key=lambda one: (one.position.line, one.position.column)) if tolerated else []
@@ -80,7 +80,7 @@ def upgrade(source: Source, to: str | None = None) -> Upgraded:
     """
     try:
         root, _ = read_object(source)
-    except Unreadable as unreadable:
+    except UnreadableText as unreadable:
         raise InvalidDefinition(unreadable.problems) from None
     return _language_of(root).upgrade(source, to)
 
@@ -89,7 +89,7 @@ def read_pinned(source: Source) -> Checked:
     """Return the definition that a running instance carries, without asking whether it follows the rules."""
     try:
         root, _ = read_object(source)
-    except Unreadable as unreadable:
+    except UnreadableText as unreadable:
         return Checked(None, tuple(unreadable.problems))
     return _language_of(root).read_pinned(root, source)
 

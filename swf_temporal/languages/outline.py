@@ -101,7 +101,7 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class OutlinePart:
     """A named part of a definition, such as a state, a task or a branch. The path names it within the definition."""
 
     path: str
@@ -114,7 +114,7 @@ class Part:
     limits: Mapping[str, str] = field(default_factory=dict)
     """Its timeouts, by the words of the language for them."""
     ways: tuple[Way, ...] = ()
-    parts: tuple["Part", ...] = ()
+    parts: tuple["OutlinePart", ...] = ()
     """The parts that it holds; where they are a scope, the one that it starts with first."""
     is_concurrent: bool = False
     """Whether the parts that it holds run side by side, and are no scope."""
@@ -151,7 +151,7 @@ class Section:
 class Outline:
     """The outline of a definition."""
 
-    parts: tuple[Part, ...] = ()
+    parts: tuple[OutlinePart, ...] = ()
     """The one that an instance starts with first."""
     remarks: tuple[str, ...] = ()
     """What else there is to say of an instance: in which time it starts, whether it stays active."""
@@ -162,11 +162,11 @@ class Outline:
     """What else is written, for programs."""
 
     @property
-    def every_part(self) -> Iterator[Part]:
+    def every_part(self) -> Iterator[OutlinePart]:
         """All parts, each before those that it holds."""
         yield from _every_part(self.parts)
 
-    def part_at(self, path: str) -> Part | None:
+    def part_at(self, path: str) -> OutlinePart | None:
         """Return the part at *path*, or the innermost that holds what is there."""
         holding = [part for part in self.every_part if path == part.path or path.startswith(f"{part.path}/")]
         return max(holding, key=lambda part: len(part.path), default=None)
@@ -187,7 +187,7 @@ def in_a_line(value: JSON) -> str:
     return " ".join(text.split())
 
 
-def _every_part(parts: tuple[Part, ...]) -> Iterator[Part]:
+def _every_part(parts: tuple[OutlinePart, ...]) -> Iterator[OutlinePart]:
     for part in parts:
         yield part
         yield from _every_part(part.parts)

@@ -5,7 +5,7 @@ from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class UpgradeChange:
     """One thing that rewriting a definition changed, or would have had to."""
 
     kind: Literal["respelled", "reshaped", "inexpressible"]
@@ -22,7 +22,7 @@ class Upgraded:
     text: str
     version: str
     """The version that it was written in."""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[UpgradeChange, ...] = ()
 
     @property
     def is_complete(self) -> bool:

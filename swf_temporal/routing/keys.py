@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.strict_json import write_json
 
-Key: TypeAlias = Mapping[str, str]
+CorrelationKey: TypeAlias = Mapping[str, str]
 """The values of the context attributes that correlate events, by the names of the attributes in lower case."""
 
 MAILBOX_PREFIX: Final = "swf-events:"
@@ -19,7 +19,7 @@ _MAX_CACHED: Final = 1024
 """The number of keys whose digests are remembered: each is asked for several times while an event is routed."""
 
 
-def instance_id(definition_id: str, key: Key) -> str:
+def instance_id(definition_id: str, key: CorrelationKey) -> str:
     """Return the id of the instance of a definition to which all events with *key* belong."""
     return f"{definition_id}:{digest_of(key)}"
 
@@ -29,12 +29,12 @@ def single_id(definition_id: str, event: CloudEvent) -> str:
     return f"{definition_id}:{_digest((event.source, event.id))}"
 
 
-def mailbox_id(definition_id: str, key: Key) -> str:
+def mailbox_id(definition_id: str, key: CorrelationKey) -> str:
     """Return the id of the workflow that takes the events of a definition with *key* in."""
     return f"{MAILBOX_PREFIX}{instance_id(definition_id, key)}"
 
 
-def digest_of(key: Key) -> str:
+def digest_of(key: CorrelationKey) -> str:
     """Return a short text that two keys share exactly if they are equal."""
     return _digest(tuple(sorted(key.items())))
 

@@ -15,7 +15,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import as_text
 from swf_temporal.languages.port import Definition
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
-from swf_temporal.routing.keys import Key, instance_id, single_id
+from swf_temporal.routing.keys import CorrelationKey, instance_id, single_id
 from swf_temporal.routing.subscriptions import meeting_attributes, shared, started_with
 from swf_temporal.runtime.event_matching import is_like
 
@@ -28,7 +28,7 @@ class Started:
     event: str
     """The name that the definition has for the event."""
     start: EventStart
-    key: Key | None
+    key: CorrelationKey | None
     """By which its events are known; None if this event alone starts it."""
     instance_id: str | None
     """None where each instance has events of its own, and so an id that is known once they have come together."""
@@ -40,9 +40,9 @@ class Awaiting:
 
     definition: Definition
     event: str
-    key: Key | None
+    key: CorrelationKey | None
     """Under which it meets them; None if all that are running may take it."""
-    values: Key = field(default_factory=dict)
+    values: CorrelationKey = field(default_factory=dict)
     """All the values by which it is correlated."""
     instance_id: str | None = None
     """The id of the instance with this key that events start, where they are correlated by the same attributes."""
@@ -139,7 +139,7 @@ def fits(event: CloudEvent, kind: ConsumedEvent, definition: Definition) -> bool
     return _mismatch(event, kind, definition) is None
 
 
-def _key(event: CloudEvent, rules: Iterable[CorrelationRule], definition: Definition) -> Key:
+def _key(event: CloudEvent, rules: Iterable[CorrelationRule], definition: Definition) -> CorrelationKey:
     return {rule.attribute.lower(): as_text(definition.correlation_value(event, rule)) for rule in rules}
 
 

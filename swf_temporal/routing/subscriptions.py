@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 from swf_temporal.languages.port import Definition
 from swf_temporal.languages.triggers import ConsumedEvent, EventStart
-from swf_temporal.routing.keys import Key, instance_id
+from swf_temporal.routing.keys import CorrelationKey, instance_id
 
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
     """A subscription of a waiting instance: the mailbox of the events, and which of them it may take."""
 
-    key: Key
+    key: CorrelationKey
     """Under which they come."""
-    values: Key
+    values: CorrelationKey
     """What is known of all of their attributes."""
     started: str | None = None
     """The id of the instance that events with this key start, where these are correlated by the same attributes."""
@@ -53,7 +53,7 @@ def meeting_attributes(definition: Definition, kind: ConsumedEvent) -> set[str]:
     return known | (names & (shared(start) if start is not None and start.gathers_itself else set()))
 
 
-def started_with(definition: Definition, key: Key) -> str | None:
+def started_with(definition: Definition, key: CorrelationKey) -> str | None:
     """Return the id of the instance that events with *key* start."""
     start = definition.event_start
     if not key or start is None or not start.gathers_itself:

@@ -50,7 +50,7 @@ class LimitsRecord(TypedDict, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class InstanceLimits:
     """The operator's limits for instances."""
 
     states: int = STATES
@@ -174,7 +174,7 @@ class Budget:
         """Whether so many states began without waiting that the limit has to be known."""
         return self._states >= self._asks_at or self._same[1] >= _TIMES_THE_SAME
 
-    def check_states(self, limits: Limits) -> None:
+    def check_states(self, limits: InstanceLimits) -> None:
         """Raise StepLimitExceeded where more states began without waiting than *limits* let them."""
         state, times = self._same
         most = max(_TIMES_THE_SAME, limits.states // _STATES_OF_ONE_ROUND)
@@ -192,7 +192,7 @@ class Budget:
         """Whether so many executions were begun without waiting that the limit has to be known."""
         return self._executions >= MIN_EXECUTIONS
 
-    def check_executions(self, limits: Limits) -> None:
+    def check_executions(self, limits: InstanceLimits) -> None:
         """Raise StepLimitExceeded where one more would be more executions without waiting than *limits* let be."""
         executions = self._executions + 1
         if executions > limits.executions:
@@ -205,7 +205,7 @@ class Budget:
         """Whether so many instances wait for this one that the limit has to be known."""
         return self.depth >= self._asks_at_depth
 
-    def check_depth(self, limits: Limits) -> None:
+    def check_depth(self, limits: InstanceLimits) -> None:
         """Raise StepLimitExceeded where one more sub-workflow would be deeper than *limits* let it be."""
         depth = self.depth + 1
         if depth > limits.depth:

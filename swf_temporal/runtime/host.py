@@ -18,7 +18,7 @@ from swf_temporal.data import JSON
 from swf_temporal.records import Record
 from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.retrying import RetryRule
-from swf_temporal.runtime.variables import Scope, Variable, VariableRef
+from swf_temporal.runtime.variables import Variable, VariableRef, VariableScope
 
 NO_TIME: Final = timedelta()
 
@@ -154,7 +154,7 @@ class CallFolder:
     """The directory of a function that is given one."""
 
     files: tuple[CallFile, ...]
-    owners: Mapping[Scope, str]
+    owners: Mapping[VariableScope, str]
     """Whose the variables are that it leaves there, for each scope."""
 
 
@@ -197,7 +197,7 @@ class SubflowCall(CallFacts):
     parent_close_policy: ParentClosePolicy = "terminate"
     """`onParentComplete`, which matters if it is fire-and-forget: "abandon" lets it go on after its parent."""
     thread: Mapping[str, str] = field(default_factory=dict)
-    """The variables of the scope `thread` that it shares with its caller, as `Instance` has them."""
+    """The variables of the scope `thread` that it shares with its caller, as `InstanceIdentity` has them."""
 
 
 class Host(Protocol):
@@ -251,7 +251,7 @@ class Host(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class InstanceIdentity:
     """The identity of an execution: the facts in `$WORKFLOW`, and what its caller shares with it."""
 
     instance_id: str
@@ -268,7 +268,7 @@ class Completed:
 
 
 @dataclass(slots=True)
-class Limit(Record):
+class ContinueTimeout(Record):
     """The timeout of a continued execution, which replaces that of its workflow."""
 
     seconds: float
@@ -284,7 +284,7 @@ class ContinuedAs:
     workflow_id: str
     version: str | None
     data: JSON
-    limit: Limit | None = None
+    limit: ContinueTimeout | None = None
     events: tuple[CloudEvent, ...] = ()
     """Events that came and that were not taken: they are the next execution's."""
 
@@ -296,4 +296,4 @@ class Suspended:
     progress: dict[str, JSON]
 
 
-Outcome = Completed | ContinuedAs | Suspended
+RunOutcome = Completed | ContinuedAs | Suspended

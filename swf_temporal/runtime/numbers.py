@@ -14,7 +14,7 @@ _OF_ALL = "[]"
 """What stands there for all iterations of those times that the path was run before."""
 
 
-class Numbers:
+class IdCounters:
     """The numbers of one run."""
 
     def __init__(self, given: Mapping[str, int]) -> None:

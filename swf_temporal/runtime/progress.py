@@ -5,7 +5,7 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.records import Record
-from swf_temporal.runtime.host import Limit
+from swf_temporal.runtime.host import ContinueTimeout
 from swf_temporal.runtime.inbox import InboxRecord
 
 
@@ -31,7 +31,7 @@ class ProgressRecord(Record):
     inbox: InboxRecord | None = None
     numbers: dict[str, int] = field(default_factory=dict)
     """How often each id was given. Of iterations that are complete only the highest number is left."""
-    limit: Limit | None = None
+    limit: ContinueTimeout | None = None
     """What takes the place of the workflow's own timeout."""
     same: list[list[list[str | int]]] = field(default_factory=list)
     """Which places of the record have what others have: see `runtime/sharing.py`."""

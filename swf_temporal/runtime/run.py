@@ -27,10 +27,10 @@ from swf_temporal.runtime.execution import Execution
 from swf_temporal.runtime.host import (
     Completed,
     ContinuedAs,
+    ContinueTimeout,
     Host,
-    Instance,
-    Limit,
-    Outcome,
+    InstanceIdentity,
+    RunOutcome,
     Suspended,
     Timer,
     TraceEntry,
@@ -39,14 +39,14 @@ from swf_temporal.runtime.host import (
 from swf_temporal.runtime.inbox import Inbox
 from swf_temporal.runtime.joining import MISSING, SuspendRequested, within
 from swf_temporal.runtime.limits import CARRY_LESS, MAX_CALLS_IN_ONE_EXECUTION
-from swf_temporal.runtime.numbers import Numbers
+from swf_temporal.runtime.numbers import IdCounters
 from swf_temporal.runtime.pacing import Pacing
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.progress import ProgressRecord
 from swf_temporal.runtime.sharing import is_worth_sharing, with_copies, without_copies
 from swf_temporal.runtime.suspension import Suspension
 from swf_temporal.runtime.trace import Tracer
-from swf_temporal.runtime.turns import Turns
+from swf_temporal.runtime.turns import TimerOrder
 
 T = TypeVar("T")
 
@@ -92,9 +92,9 @@ class Run(Tracer):
         program: Program,
         host: Host,
         data: JSON,
-        instance: Instance,
+        instance: InstanceIdentity,
         progress: Mapping[str, Any] | None = None,
-        limit: Limit | None = None,
+        limit: ContinueTimeout | None = None,
     ) -> None:
         """Make an instance that begins with *data*, or goes on from *progress*.
 
@@ -106,7 +106,7 @@ class Run(Tracer):
         self.input = data if record.frame is None else record.input
         self.inbox = Inbox(record.inbox)
         self.limit = record.limit or limit
-        self._numbers = Numbers(record.numbers)
+        self._numbers = IdCounters(record.numbers)
         self.started = host.now().timestamp() if record.started is None else record.started
         """When the instance began, as seconds of the epoch."""
         self.awaited: dict[int, Awaited] = {}
@@ -116,7 +116,7 @@ class Run(Tracer):
         self._suspension = Suspension()
         self.semantics = program.semantics
         """The semantics number that it began with."""
-        self._turns = Turns(host)
+        self._turns = TimerOrder(host)
         self._id = program.id
         self.pacing = Pacing(host)
         """When its host is given control."""
@@ -133,7 +133,7 @@ class Run(Tracer):
 
     # From outside
 
-    async def run(self) -> Outcome:
+    async def run(self) -> RunOutcome:
         """Run to the end, or until suspended. Raises the WorkflowFault that the workflow failed with."""
         charge_to(self.pacing.account)
         if self.is_new:

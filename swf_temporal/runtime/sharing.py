@@ -17,7 +17,7 @@ SAME = "same"
 _WORTH = 256
 """From how many bytes on a value is not written twice."""
 
-_Place: TypeAlias = "tuple[_Place, str | int] | None"
+_HolderPlace: TypeAlias = "tuple[_HolderPlace, str | int] | None"
 """The place of what holds it, and its key there."""
 
 
@@ -52,9 +52,9 @@ def with_copies(record: Mapping[str, Any]) -> Mapping[str, Any]:
 class _Sharing:
     def __init__(self) -> None:
         self.same: list[list[list[str | int]]] = []
-        self._places: dict[int, _Place] = {}
+        self._places: dict[int, _HolderPlace] = {}
 
-    def written(self, value: Any, place: _Place) -> Any:
+    def written(self, value: Any, place: _HolderPlace) -> Any:
         """Return *value*, an object or an array that stands at *place*, without what was met before."""
         self._places[id(value)] = place
         changed: Any = None
@@ -76,7 +76,7 @@ class _Sharing:
         return value if changed is None else changed
 
 
-def _steps(place: _Place) -> list[str | int]:
+def _steps(place: _HolderPlace) -> list[str | int]:
     steps: list[str | int] = []
     while place is not None:
         place, step = place

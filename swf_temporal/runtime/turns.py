@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 from swf_temporal.runtime.host import Host
 
 
-class Turns:
+class TimerOrder:
     """The turns of one run."""
 
     def __init__(self, host: Host) -> None:

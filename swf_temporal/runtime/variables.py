@@ -6,7 +6,7 @@ from typing import Final, Literal, Protocol
 
 JSON_TYPE: Final = "application/json"
 
-Scope = Literal["instance", "workflow", "namespace", "thread", "file"]
+VariableScope = Literal["instance", "workflow", "namespace", "thread", "file"]
 """The scope of a variable: who shares it.
 
 `thread`: an instance, and the sub-workflows that it calls once it has the variable. `file`: no variable, but a file of
@@ -18,7 +18,7 @@ the namespace, which can only be read.
 class VariableRef:
     """A reference to a variable."""
 
-    scope: Scope
+    scope: VariableScope
     owner: str
     """The instance, the workflow or the namespace that it belongs to; of a file the workflow that asks for it."""
     key: str

@@ -11,14 +11,14 @@ from swf_temporal.simulation.definitions import check_reading, started_by_events
 from swf_temporal.simulation.differences import line_by_line, request_differences, unequal
 from swf_temporal.simulation.model.expectations import Expected
 from swf_temporal.simulation.model.scenario import Scenario
-from swf_temporal.simulation.result import Observed
+from swf_temporal.simulation.result import ObservedRun
 
 _TICK = timedelta(milliseconds=1)
 """Delays that differ by no more are the same: an engine knows no shorter pause than this, not even none at all."""
 _OWN_TO_A_RUN = ("id", "time")
 
 
-def check(scenario: Scenario, observed: Observed) -> list[str]:
+def check(scenario: Scenario, observed: ObservedRun) -> list[str]:
     """Return how *observed* differs from what *scenario* expects: one readable text a difference, none if it holds."""
     expect = scenario.expect
     found = check_reading(scenario) + _unknown(scenario)
@@ -82,7 +82,7 @@ def _anonymous(value: JSON) -> JSON:
     return {key: _anonymous(item) for key, item in value.items() if key not in dropped}
 
 
-def _status(observed: Observed) -> str:
+def _status(observed: ObservedRun) -> str:
     if observed.status == "failed" and observed.error:
         where = f" in state {observed.error['state']!r}" if observed.error.get("state") else ""
         return f"failed with {observed.error.get('name')}{where}: {observed.error.get('message')}"
@@ -114,7 +114,7 @@ def _produced(expected: Sequence[Mapping[str, JSON]], actual: Sequence[Mapping[s
     return found
 
 
-def _of_states(expect: Expected, observed: Observed) -> list[str]:
+def _of_states(expect: Expected, observed: ObservedRun) -> list[str]:
     found = []
     if expect.states is not None:
         found += unequal("states", list(expect.states), list(observed.states))
@@ -125,7 +125,7 @@ def _of_states(expect: Expected, observed: Observed) -> list[str]:
     return found
 
 
-def _of_functions(expect: Expected, observed: Observed) -> list[str]:
+def _of_functions(expect: Expected, observed: ObservedRun) -> list[str]:
     found = []
     for name, calls in expect.calls.items():
         found += _calls(name, calls, [arguments for called, arguments in observed.calls if called == name])

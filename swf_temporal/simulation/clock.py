@@ -4,7 +4,7 @@ An asyncio event loop whose time is virtual. What is due is done one thing at a 
 left to do for the one before. When nothing is due, the clock jumps to the next moment that something waits for. An hour
 passes in microseconds, and in the same order as it would have passed.
 
-Things that are due at the same moment have an order, too, and it is that of `Key`. The host of scenarios on Temporal
+Things that are due at the same moment have an order, too, and it is that of `DueKey`. The host of scenarios on Temporal
 goes by the same keys, so that both hosts decide a tie alike.
 """
 
@@ -25,7 +25,7 @@ MICROSECOND = timedelta(microseconds=1)
 _SECOND = 1_000_000
 
 
-class Key(NamedTuple):
+class DueKey(NamedTuple):
     """A key by which things are ordered that are due: by its fields, from the first to the last."""
 
     due: int
@@ -56,7 +56,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._shown_at, self._shown = 0, EPOCH
         self._step = 0
         self._numbers = count(1)
-        self._due: list[tuple[Key, asyncio.TimerHandle]] = []
+        self._due: list[tuple[DueKey, asyncio.TimerHandle]] = []
         self._deliveries: list[tuple[tuple[int, ...], asyncio.Future[None]]] = []
         self._outside = 0
         self._when_idle = when_idle
@@ -86,7 +86,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     ) -> asyncio.TimerHandle:
         """Call *callback* at a moment, after all that is due before."""
         handle = asyncio.TimerHandle(when, callback, args, self, context)
-        key = Key(round(when * _SECOND), self._step, PLACE.get(), self.number())
+        key = DueKey(round(when * _SECOND), self._step, PLACE.get(), self.number())
         heappush(self._due, (key, handle))
         return handle
 

@@ -16,7 +16,7 @@ from swf_temporal.runtime.budgets import Budget
 from swf_temporal.runtime.host import (
     Completed,
     ContinuedAs,
-    Instance,
+    InstanceIdentity,
     SubflowCall,
     Suspended,
     TraceEntry,
@@ -27,7 +27,7 @@ from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.simulation.clock import EPOCH, PLACE, VirtualLoop
-from swf_temporal.simulation.cycles import Course
+from swf_temporal.simulation.cycles import StateHistory
 from swf_temporal.simulation.host import SimulatedHost
 from swf_temporal.simulation.result import SimulatedInstance, Simulation, Status, error_of, last_metadata
 from swf_temporal.simulation.variables import VariableStore
@@ -188,7 +188,7 @@ class SimulationContext:
         self._threads[instance_id] = thread or {}
         PLACE.set(place)
         execution = ContinuedAs(workflow_id, version, data)
-        course = Course()
+        course = StateHistory()
         while True:
             course.begin(execution.workflow_id)
             budget = Budget(execution.workflow_id, numbers or {})
@@ -199,7 +199,7 @@ class SimulationContext:
             execution = outcome
 
     async def _run_execution(
-        self, execution: ContinuedAs, instance_id: str, course: Course, budget: Budget
+        self, execution: ContinuedAs, instance_id: str, course: StateHistory, budget: Budget
     ) -> Completed | ContinuedAs:
         definition = self.catalogue.find(execution.workflow_id, execution.version)
         program = self._program(definition)
@@ -220,7 +220,7 @@ class SimulationContext:
         events = [*execution.events, *self._early]
         self._early = []
         while True:
-            instance = Instance(instance_id, host.run_id, self._threads[instance_id])
+            instance = InstanceIdentity(instance_id, host.run_id, self._threads[instance_id])
             run = Run(program, host, data, instance, progress, limit)
             self._instances[instance_id] = (PLACE.get(), run)
             while events:

@@ -15,7 +15,7 @@ MAX_EXECUTIONS = 2_000
 """That continue one another by `continueAs`, whether or not time passes."""
 
 
-class Course:
+class StateHistory:
     """The states that one instance ran, through all of its executions."""
 
     def __init__(self) -> None:

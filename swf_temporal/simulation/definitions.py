@@ -12,7 +12,7 @@ from swf_temporal.errors import InvalidDefinition, Problem, Severity, UsageError
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.loading import check_file, check_part, conflicting
 from swf_temporal.simulation.model.expectations import ExpectedProblem
-from swf_temporal.simulation.model.scenario import Scenario, Written
+from swf_temporal.simulation.model.scenario import InlineDefinition, Scenario
 
 
 def workflows_of(scenario: Scenario) -> list[Definition]:
@@ -76,12 +76,12 @@ def _read(scenario: Scenario) -> tuple[list[Definition], list[Problem]]:
     return workflows, [*(problem for one in checked for problem in one.problems), *conflicting(workflows)]
 
 
-def _checked(definition: Path | Written) -> Checked:
+def _checked(definition: Path | InlineDefinition) -> Checked:
     return check_file(definition) if isinstance(definition, Path) else _checked_part(definition)
 
 
 @lru_cache(maxsize=512)
-def _checked_part(written: Written) -> Checked:
+def _checked_part(written: InlineDefinition) -> Checked:
     return check_part(written.definition, written.source)
 
 

@@ -15,7 +15,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, UnreadableDefinition, WorkflowFault
 from swf_temporal.runtime.attempts import AttemptsFrame, repeat
-from swf_temporal.runtime.budgets import Budget, Limits
+from swf_temporal.runtime.budgets import Budget, InstanceLimits
 from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.joining import MISSING, Missing, within
@@ -24,7 +24,7 @@ from swf_temporal.runtime.performing import ONE_STEP, check_size, size_of, subfl
 from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.simulation.clock import PLACE, VirtualLoop
-from swf_temporal.simulation.cycles import Course
+from swf_temporal.simulation.cycles import StateHistory
 from swf_temporal.simulation.folders import folder_for, wants_folder
 from swf_temporal.simulation.outlasting import OutlastingCalls
 from swf_temporal.simulation.script import arguments_of
@@ -50,7 +50,7 @@ class SimulatedHost:
         loop: VirtualLoop,
         instance_id: str,
         source: str,
-        course: Course,
+        course: StateHistory,
         budget: Budget | None = None,
     ) -> None:
         """Make the host of an execution of the instance *instance_id*, whose definition was read from *source*.
@@ -196,7 +196,7 @@ class SimulatedHost:
         own_id = id_of_child(self.instance_id, self.run_id, call.id)
         if call.fire_and_forget:
             return own_id, {}
-        self.budget.check_depth(Limits())
+        self.budget.check_depth(InstanceLimits())
         return own_id, self.budget.of_child()
 
     async def _begun(self, instance: asyncio.Task[None], place: tuple[int, ...]) -> None:

@@ -13,11 +13,11 @@ from pydantic_core import ErrorDetails
 from swf_temporal.errors import Position, Problem, UsageError
 from swf_temporal.files import is_folder, read_text
 from swf_temporal.loading import documents_in
-from swf_temporal.simulation.model.answers import Answer, ScriptedFunction
+from swf_temporal.simulation.model.answers import ScriptedFunction, StubAnswer
 from swf_temporal.simulation.model.part import ScenarioFile
 from swf_temporal.simulation.model.scenario import Scenario
-from swf_temporal.text.located import Object, Unreadable
-from swf_temporal.text.model_errors import Place, custom_problem, fields_at, problem_of, problems_of
+from swf_temporal.text.located import Object, UnreadableText
+from swf_temporal.text.model_errors import ErrorPlace, custom_problem, fields_at, problem_of, problems_of
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_source
 from swf_temporal.text.suggestions import did_you_mean
@@ -57,7 +57,7 @@ def read_scenarios(path: str | os.PathLike[str]) -> list[Scenario]:
     return found
 
 
-def read_script(path: str | os.PathLike[str]) -> dict[str, tuple[Answer, ...]]:
+def read_script(path: str | os.PathLike[str]) -> dict[str, tuple[StubAnswer, ...]]:
     """Return the answers of the functions in the file at *path*: an object with the name of each and what it answers.
 
     Raises UsageError, with the places and what was perhaps meant, if it is not written as it should be.
@@ -76,7 +76,7 @@ def read_script(path: str | os.PathLike[str]) -> dict[str, tuple[Answer, ...]]:
 def _data(source: Source) -> Any:
     try:
         data, _ = read_source(source)
-    except Unreadable as unreadable:
+    except UnreadableText as unreadable:
         raise UsageError(str(unreadable)) from None
     return data
 
@@ -96,12 +96,12 @@ def _problem(details: ErrorDetails, model: Any, data: Object, source: Source, ro
     if problem := custom_problem(details, data, source, _CODE):
         return problem
     path, kind = details["loc"], details["type"]
-    place = Place(data, path)
+    place = ErrorPlace(data, path)
     if kind == "missing":
         return source.problem("missing", f"{_subject(place, root)} has no {path[-1]!r}", place.position)
     if kind == "extra_forbidden":
         known = fields_at(model, path[:-1])
-        message = f"{path[-1]!r} is not a field of {_subject(Place(data, path[:-1]), root)}"
+        message = f"{path[-1]!r} is not a field of {_subject(ErrorPlace(data, path[:-1]), root)}"
         hint = did_you_mean(str(path[-1]), known) or f"there are {', '.join(known)}"
         return source.problem(_CODE, message, place.key_position, hint)
     subject = _subject(place, root)
@@ -112,7 +112,7 @@ def _problem(details: ErrorDetails, model: Any, data: Object, source: Source, ro
     return problem_of(details, place, subject, source)
 
 
-def _subject(place: Place, root: str) -> str:
+def _subject(place: ErrorPlace, root: str) -> str:
     """Return the words for the value at *place*."""
     keys = [step for step, _ in place.steps if isinstance(step, str)]
     if not keys:

@@ -77,7 +77,7 @@ def last_metadata(trace: Sequence[TraceEntry]) -> JSON:
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
+class ObservedRun:
     """The observed behaviour of a run, on either host."""
 
     status: str

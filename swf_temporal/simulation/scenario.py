@@ -14,11 +14,11 @@ from swf_temporal.simulation.checking import canonical, check
 from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.definitions import broken_in, check_reading, starts_of, workflows_of
-from swf_temporal.simulation.model.answers import Answer
+from swf_temporal.simulation.model.answers import StubAnswer
 from swf_temporal.simulation.model.expectations import Expected
 from swf_temporal.simulation.model.scenario import Scenario
 from swf_temporal.simulation.reading import find_scenarios, read_scenarios, read_script
-from swf_temporal.simulation.result import Observed, Simulation
+from swf_temporal.simulation.result import ObservedRun, Simulation
 from swf_temporal.simulation.script import Scripted, Sleep, jitter_in, scripted
 from swf_temporal.simulation.simulate import events_of
 from swf_temporal.simulation.variables import VariableStore
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from swf_temporal.simulation.services.stub_services import StubServices
 
 __all__ = [
-    "Answer",
     "Expected",
-    "Observed",
+    "ObservedRun",
     "Scenario",
     "Scripted",
     "Sleep",
+    "StubAnswer",
     "answering",
     "canonical",
     "check",
@@ -95,9 +95,9 @@ def answering(path: Path) -> dict[str, Scripted]:
     return scripted(read_script(path), _sleep)
 
 
-def observed(scenario: Scenario, simulation: Simulation) -> Observed:
+def observed(scenario: Scenario, simulation: Simulation) -> ObservedRun:
     """Return what *simulation*, a run of *scenario*, did, in the form in which runs are compared."""
-    return Observed(
+    return ObservedRun(
         status=simulation.status,
         output=simulation.output,
         error=None if simulation.error is None else asdict(simulation.error),

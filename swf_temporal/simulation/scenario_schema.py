@@ -5,7 +5,7 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from swf_temporal.simulation.model.part import Part
+from swf_temporal.simulation.model.part import ScenarioPart
 from swf_temporal.simulation.model.scenario import Scenario
 from swf_temporal.text.model_schemas import DIALECT, field_docs
 
@@ -22,7 +22,7 @@ class _Generator(GenerateJsonSchema):
     def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
         """Return the schema of a model, with the texts under its fields."""
         written = super().model_schema(schema)
-        for kind in (one for one in schema["cls"].__mro__ if issubclass(one, Part)):
+        for kind in (one for one in schema["cls"].__mro__ if issubclass(one, ScenarioPart)):
             for field, text in field_docs(kind):
                 name = kind.model_fields[field].alias or field if field in kind.model_fields else field
                 if name in written.get("properties", {}):

@@ -12,14 +12,14 @@ from swf_temporal.runtime.performing import filled
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 
 if TYPE_CHECKING:  # who simulates a definition without a scenario need not wait for the models of one
-    from swf_temporal.simulation.model.answers import Answer, Failure
+    from swf_temporal.simulation.model.answers import StubAnswer, StubFailure
     from swf_temporal.simulation.model.scenario import Scenario
 
 Sleep: TypeAlias = Callable[[timedelta], Awaitable[None]]
 Scripted: TypeAlias = Callable[[JSON], Awaitable[JSON]]
 
 
-def scripted(functions: Mapping[str, "Sequence[Answer]"], sleep: Sleep) -> dict[str, Scripted]:
+def scripted(functions: Mapping[str, "Sequence[StubAnswer]"], sleep: Sleep) -> dict[str, Scripted]:
     """Return the *functions* of a scenario as callables of their arguments, fresh for one run.
 
     Every call is answered by the next answer of the script, and the last one repeats. A callable raises CallFailed
@@ -59,7 +59,7 @@ def jitter_in(scenario: "Scenario") -> Callable[[str], JitterSource]:
 class _Script:
     """One function, and how many of its answers it has given."""
 
-    def __init__(self, name: str, answers: "tuple[Answer, ...]", sleep: Sleep) -> None:
+    def __init__(self, name: str, answers: "tuple[StubAnswer, ...]", sleep: Sleep) -> None:
         self._name = name
         self._answers = answers
         self._sleep = sleep
@@ -78,7 +78,7 @@ class _Script:
         value = Expressions().template(answer.computes)(arguments, {})
         return None if value is NOTHING else value
 
-    def _failure(self, failure: "Failure") -> CallFailed:
+    def _failure(self, failure: "StubFailure") -> CallFailed:
         return CallFailed(
             f"function {self._name!r} failed" if failure.message is None else failure.message,
             code=failure.status if failure.code is None else failure.code,

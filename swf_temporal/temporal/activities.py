@@ -21,7 +21,7 @@ from swf_temporal.errors import (
     WorkflowFault,
 )
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.runtime.budgets import Limits, LimitsRecord
+from swf_temporal.runtime.budgets import InstanceLimits, LimitsRecord
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
@@ -74,9 +74,9 @@ class Activities:
         catalogue: Catalogue,
         variables: VariableStorage,
         max_payload_bytes: int,
-        limits: Limits | None = None,
+        limits: InstanceLimits | None = None,
     ) -> None:
-        self.limits = limits or Limits()
+        self.limits = limits or InstanceLimits()
         self.variables = variables
         self.max_payload_bytes = max_payload_bytes
         self.performer = performer

@@ -13,7 +13,7 @@ from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
 from swf_temporal.data import JSON
 from swf_temporal.definition_cache import of_definitions
 from swf_temporal.errors import WorkflowFault
-from swf_temporal.runtime.budgets import Budget, Limits
+from swf_temporal.runtime.budgets import Budget, InstanceLimits
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.joining import noticing
@@ -32,7 +32,9 @@ _CLOSE_POLICIES: Final = {"terminate": ParentClosePolicy.TERMINATE, "abandon": P
 class Children:
     """The child workflows of one execution."""
 
-    def __init__(self, pin: Pin, outgoing: Outgoing, budget: Budget, limits: Callable[[], Awaitable[Limits]]) -> None:
+    def __init__(
+        self, pin: Pin, outgoing: Outgoing, budget: Budget, limits: Callable[[], Awaitable[InstanceLimits]]
+    ) -> None:
         self._pin = pin
         self._outgoing = outgoing
         self._budget = budget

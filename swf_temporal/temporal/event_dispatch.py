@@ -13,7 +13,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.languages.port import Definition
 from swf_temporal.routing.chains import hops_of
-from swf_temporal.routing.keys import Key, mailbox_id
+from swf_temporal.routing.keys import CorrelationKey, mailbox_id
 from swf_temporal.routing.routes import Awaiting, Route, Started
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal import summaries
@@ -150,7 +150,7 @@ class _Post:
     task_queue: str
     mailboxes: Mailboxes
 
-    async def send(self, to: Started | Awaiting, key: Key, awaiting: Awaiting | None) -> Receipt:
+    async def send(self, to: Started | Awaiting, key: CorrelationKey, awaiting: Awaiting | None) -> Receipt:
         """Send the event to the mailbox of *key*, which is begun by that if need be.
 
         *awaiting* is what those wait for that have subscribed there, if instances may wait for the event.

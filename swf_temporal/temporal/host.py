@@ -14,7 +14,7 @@ from temporalio.workflow import ActivityCancellationType
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.runtime.budgets import MIN_HELD_BYTES, Budget, Limits
+from swf_temporal.runtime.budgets import MIN_HELD_BYTES, Budget, InstanceLimits
 from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
 from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import shortened_id
@@ -143,7 +143,7 @@ class TemporalHost:
         numbers = self.budget.over(progress.get("numbers", {}), self.budget.carried())
         return {**progress, "numbers": numbers} if numbers else progress
 
-    async def _limits(self) -> Limits:
+    async def _limits(self) -> InstanceLimits:
         """Return the limits of the operator, as they are now: what is answered stands in the history."""
         try:
             found = await workflow.execute_local_activity(
@@ -153,7 +153,7 @@ class TemporalHost:
             if isinstance(error.cause, CancelledError):
                 raise asyncio.CancelledError from None
             raise fault_of_activity(error, LIMITS) from None
-        return Limits.from_json(found)
+        return InstanceLimits.from_json(found)
 
     async def check_continuation(self) -> None:
         """Raise StepLimitExceeded where too many executions were begun without waiting, each by the one before."""

@@ -18,11 +18,11 @@ from swf_temporal.definition_cache import of_definitions
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load, load_pinned
-from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, Limit, SecretTemplate
+from swf_temporal.runtime.host import CallFile, CallFolder, ContinueTimeout, FunctionCall, SecretTemplate
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.run import Program
 from swf_temporal.runtime.semantics import SEMANTICS
-from swf_temporal.runtime.variables import Scope
+from swf_temporal.runtime.variables import VariableScope
 from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.formats import FIRST_FORMAT, check_format, check_number
 from swf_temporal.temporal.variables import RefRecord, ref_from_json, ref_to_json
@@ -105,7 +105,7 @@ class Pin:
     """Where a continued run goes on: see `runtime.progress.ProgressRecord`."""
     numbers: dict[str, int] = field(default_factory=dict)
     """How often ids were given in the executions before this one."""
-    limit: Limit | None = None
+    limit: ContinueTimeout | None = None
     """What a `continueAs` sets in place of the workflow's own timeout."""
     call: "CallRecord | None" = None
     """The call that this run consists in: one that was invoked `async`, or one that is long-running."""
@@ -165,7 +165,7 @@ class Pin:
             events=list(record.get("events", ())),
             progress=record.get("progress"),
             numbers=dict(record.get("numbers", {})),
-            limit=Limit.from_json(record["limit"]) if "limit" in record else None,
+            limit=ContinueTimeout.from_json(record["limit"]) if "limit" in record else None,
             call=record.get("call"),
             thread=dict(record.get("thread", {})),
             hops=record.get("hops", 0),
@@ -312,4 +312,4 @@ def _folder_to_json(folder: CallFolder) -> FolderRecord:
 
 def _folder_from_json(record: FolderRecord) -> CallFolder:
     files = (CallFile(ref_from_json(file["of"]), file["name"], file["form"]) for file in record["files"])
-    return CallFolder(tuple(files), {cast("Scope", scope): owner for scope, owner in record["owners"].items()})
+    return CallFolder(tuple(files), {cast("VariableScope", scope): owner for scope, owner in record["owners"].items()})

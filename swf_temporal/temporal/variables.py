@@ -29,7 +29,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.errors import PayloadTooLarge, StoreUnavailable
-from swf_temporal.runtime.variables import Scope, Variable, VariableRef, VariableStore
+from swf_temporal.runtime.variables import Variable, VariableRef, VariableScope, VariableStore
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.formats import check_format, readable
 
@@ -109,7 +109,7 @@ def ref_to_json(of: VariableRef) -> RefRecord:
 
 def ref_from_json(record: RefRecord) -> VariableRef:
     """Return the reference that `ref_to_json` wrote."""
-    return VariableRef(cast("Scope", record["scope"]), record["owner"], record["key"])
+    return VariableRef(cast("VariableScope", record["scope"]), record["owner"], record["key"])
 
 
 @workflow.defn(name=TYPE, sandboxed=False)

@@ -10,7 +10,7 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
 
 from swf_temporal.guarding import guard
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.runtime.budgets import Limits
+from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
 from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.converter import limit_of
@@ -40,7 +40,7 @@ class Capacity:
     """Running workflows kept in memory; others are replayed when something happens to them."""
     activities: int = ACTIVITIES
     """Function calls under way."""
-    limits: Limits = field(default_factory=Limits)
+    limits: InstanceLimits = field(default_factory=InstanceLimits)
     """How long an instance may go on without waiting."""
 
 

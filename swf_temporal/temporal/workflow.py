@@ -25,7 +25,15 @@ from swf_temporal.errors import (
     unforeseen,
 )
 from swf_temporal.languages.port import Definition, Words
-from swf_temporal.runtime.host import Completed, ContinuedAs, Instance, Outcome, Suspended, TraceEntry, TraceKind
+from swf_temporal.runtime.host import (
+    Completed,
+    ContinuedAs,
+    InstanceIdentity,
+    RunOutcome,
+    Suspended,
+    TraceEntry,
+    TraceKind,
+)
 from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.strict_json import NotJSON
@@ -224,7 +232,7 @@ class Interpreter:
         self._definition = definition
         self._log.started(definition)
         self._lifecycle.begin(definition, host.outgoing, self._pin.hops)
-        instance = Instance(info.workflow_id, info.run_id, self._pin.thread)
+        instance = InstanceIdentity(info.workflow_id, info.run_id, self._pin.thread)
         progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
         if self.subscribes:
             self._subscriptions = Subscriptions(definition, self._pin.definitions)
@@ -259,7 +267,7 @@ class Interpreter:
                     self._log.stays(following.size, len(run.inbox.kept))
                     progress = following.progress
 
-    async def _outcome_of(self, run: Run) -> Outcome:
+    async def _outcome_of(self, run: Run) -> RunOutcome:
         """Run *run*. Raises HistoryTooLong where that was given up."""
         try:
             return await run.run()

@@ -21,7 +21,7 @@ class _Key:
     value: Any
 
 
-class Written:
+class WrittenText:
     """What a text says, and where: an object as it was read, beside the document that may be changed in place."""
 
     def __init__(self, located: Object, root: MutableMapping[str, Any]) -> None:
@@ -56,7 +56,7 @@ class Written:
 class Graft:
     """Puts a made document into the text that it was made of."""
 
-    def __init__(self, written: Written, changed: Callable[[str, str | None, Position], None]) -> None:
+    def __init__(self, written: WrittenText, changed: Callable[[str, str | None, Position], None]) -> None:
         self._written = written
         self._changed = changed
         """What is told of each key or word that is called otherwise now, or nothing any more, and where it stands."""

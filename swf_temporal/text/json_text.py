@@ -12,7 +12,7 @@ from swf_temporal.text.located import (
     MAX_DEPTH,
     Array,
     Object,
-    Unreadable,
+    UnreadableText,
     duplicate_key,
     number_of,
 )
@@ -55,7 +55,7 @@ class _Reader:
         return match.end() if match else offset
 
     def fail(self, message: str, offset: int, hint: str | None = None, *, yaml: bool = False) -> NoReturn:
-        raise Unreadable(self.source.problem("syntax", message, self.at(offset), hint), perhaps_yaml=yaml)
+        raise UnreadableText(self.source.problem("syntax", message, self.at(offset), hint), perhaps_yaml=yaml)
 
     def value(self, offset: int, depth: int) -> Any:
         first = self.text[offset : offset + 1]
@@ -142,7 +142,7 @@ class _Reader:
             places = self.at(offset), self.at(start)
             value = self.value(start, depth)
             if key in found:
-                raise Unreadable(self.source.problem(*duplicate_key(key, found.where.key(key), places[0])))
+                raise UnreadableText(self.source.problem(*duplicate_key(key, found.where.key(key), places[0])))
             found.put(key, value, places)
             offset = self.more(start, "}")
             if offset < 0:

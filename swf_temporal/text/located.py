@@ -17,7 +17,7 @@ MAX_DEPTH = 100
 """The nesting limit of a definition: more is an accident or an attack."""
 
 
-class Unreadable(InvalidDefinition):
+class UnreadableText(InvalidDefinition):
     """A text that is neither YAML nor JSON, or holds no definition."""
 
     def __init__(self, problem: Problem, *, perhaps_yaml: bool = False) -> None:

@@ -58,7 +58,7 @@ def wrong_form(expected: str) -> PydanticCustomError:
     return PydanticCustomError(WRONG_FORM, "{expected}", {"expected": expected})
 
 
-class Place:
+class ErrorPlace:
     """The place of an error in a document, as far as its path exists in the text."""
 
     def __init__(self, root: Object, path: Sequence[int | str]) -> None:
@@ -98,7 +98,7 @@ def problems_of(refused: ValidationError, tell: Callable[[ErrorDetails], Problem
 
 
 def problem_of(
-    details: ErrorDetails, place: Place, subject: str, source: Source, expected: str | None = None
+    details: ErrorDetails, place: ErrorPlace, subject: str, source: Source, expected: str | None = None
 ) -> Problem:
     """Return the problem that *subject*, the value at *place*, is not one of the allowed words, or of another form.
 
@@ -125,10 +125,10 @@ def custom_problem(details: ErrorDetails, root: Object, source: Source, code: st
     """
     facts = details.get("ctx", {})
     if details["type"] == "value_error":
-        return source.problem(code, str(facts["error"]), Place(root, details["loc"]).position)
+        return source.problem(code, str(facts["error"]), ErrorPlace(root, details["loc"]).position)
     if details["type"] != "custom":
         return None
-    place = Place(root, (*details["loc"], *facts["path"]))
+    place = ErrorPlace(root, (*details["loc"], *facts["path"]))
     at_key = facts["at_key"] or _OF_A_KEY in details["loc"][-1:]
     position = place.key_position if at_key else place.position
     return source.problem(code, facts["message"], position, facts["hint"])

@@ -6,7 +6,7 @@ from typing import Any
 from swf_temporal import strict_json
 from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.text.json_text import read_json
-from swf_temporal.text.located import LINE_END, Array, Object, Unreadable
+from swf_temporal.text.located import LINE_END, Array, Object, UnreadableText
 from swf_temporal.text.origin import Source
 from swf_temporal.text.yaml_text import read_plain_yaml, read_yaml
 
@@ -22,13 +22,13 @@ def read_source(source: Source) -> tuple[Any, list[Problem]]:
     """
     text = source.text.removeprefix("\ufeff")
     if not text.strip():
-        raise Unreadable(source.problem("empty", "there is no definition here: the text is empty", Position()))
+        raise UnreadableText(source.problem("empty", "there is no definition here: the text is empty", Position()))
     _refuse_characters(text, source)
     if text.lstrip()[0] not in "{[":
         return read_yaml(text, source), []
     try:
         return read_json(text, source), []
-    except Unreadable as not_json:
+    except UnreadableText as not_json:
         return _flow(text, source, not_json)
 
 
@@ -39,7 +39,7 @@ def read_object(source: Source) -> tuple[Object, list[Problem]]:
         return data, tolerated
     written = "a list" if isinstance(data, Array) else "a single value"
     message = f"a definition is an object with keys such as id and states, but this is {written}"
-    raise Unreadable(source.problem("type", message, Position()))
+    raise UnreadableText(source.problem("type", message, Position()))
 
 
 def read_data(text: str | bytes) -> Any:
@@ -59,19 +59,19 @@ def read_data(text: str | bytes) -> Any:
     try:
         _refuse_characters(text, source)
         return read_plain_yaml(text, source)
-    except Unreadable as error:
+    except UnreadableText as error:
         problem = error.problem
         place = f"line {problem.position.line}, column {problem.position.column}"
         raise ValueError(f"{place}: {problem.message}") from None
 
 
-def _flow(text: str, source: Source, not_json: Unreadable) -> tuple[Any, list[Problem]]:
+def _flow(text: str, source: Source, not_json: UnreadableText) -> tuple[Any, list[Problem]]:
     first = not_json.problem
     if not not_json.perhaps_yaml:
         raise not_json
     try:
         data = read_yaml(text, source)
-    except Unreadable:
+    except UnreadableText:
         raise not_json from None
     message = f"this is not JSON, and was read as YAML: {first.message}"
     return data, [source.problem("tolerated-spelling", message, first.position, first.hint, Severity.WARNING)]
@@ -84,4 +84,4 @@ def _refuse_characters(text: str, source: Source) -> None:
     starts = [0, *(end.end() for end in LINE_END.finditer(text, 0, found.start()))]
     position = Position(len(starts), found.start() - starts[-1] + 1)
     message = f"the character U+{ord(found[0]):04X} is not allowed in YAML or JSON"
-    raise Unreadable(source.problem("encoding", message, position, "is this file really text, in UTF-8?"))
+    raise UnreadableText(source.problem("encoding", message, position, "is this file really text, in UTF-8?"))

@@ -24,7 +24,7 @@ from yaml.events import (
 from swf_temporal import strict_json
 from swf_temporal.errors import Position
 from swf_temporal.strict_json import HALF, NotJSON, finite, integer
-from swf_temporal.text.located import MAX_DEPTH, Array, Object, Unreadable, duplicate_key, number_of
+from swf_temporal.text.located import MAX_DEPTH, Array, Object, UnreadableText, duplicate_key, number_of
 from swf_temporal.text.origin import Source
 from swf_temporal.text.yaml_errors import LOADER, explain, is_of_surrogate, where_too_deep
 
@@ -65,7 +65,7 @@ def _read(reader: "type[_Reader]", text: str, source: Source) -> Any:
             with suppress(yaml.YAMLError, ValueError, OverflowError):
                 return reader(yaml.SafeLoader(text), source).document()
         if (limit := where_too_deep(error)) is None:
-            raise Unreadable(explain(error, source)) from None
+            raise UnreadableText(explain(error, source)) from None
         # The library looks ahead to its own limit, which is further down than ours: ours is what the author is told.
         return _read(reader, text[:limit], source)
 
@@ -87,7 +87,7 @@ class _Reader:
         return event
 
     def fail(self, code: str, message: str, position: Position, hint: str | None = None) -> NoReturn:
-        raise Unreadable(self.source.problem(code, message, position, hint))
+        raise UnreadableText(self.source.problem(code, message, position, hint))
 
     def document(self) -> Any:
         self.next()

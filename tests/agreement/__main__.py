@@ -17,7 +17,7 @@ import typer
 from swf_temporal.app.logs import be_quiet
 from swf_temporal.app.scenarios.host import ScenarioHost, scenario_host
 from swf_temporal.errors import UsageError
-from swf_temporal.simulation.scenario import Observed
+from swf_temporal.simulation.scenario import ObservedRun
 from tests.agreement.comparing import Compared, compare
 from tests.agreement.generating import Document, scenario
 from tests.agreement.shrinking import shrunk
@@ -89,7 +89,7 @@ def _write(one: Compared, folder: Path) -> Path:
     return path
 
 
-def _expected(seen: Observed) -> Document:
+def _expected(seen: ObservedRun) -> Document:
     facts = asdict(seen)
     error = {key: value for key, value in (facts["error"] or {}).items() if value is not None}
     return {"status": seen.status, **({"error": error} if error else {})}

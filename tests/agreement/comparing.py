@@ -15,7 +15,7 @@ from swf_temporal.app.stopping import beside
 from swf_temporal.errors import InvalidDefinition
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.simulation.clock import EPOCH
-from swf_temporal.simulation.scenario import Observed, Scenario, canonical, context_of, observed, read_scenarios
+from swf_temporal.simulation.scenario import ObservedRun, Scenario, canonical, context_of, observed, read_scenarios
 from tests.agreement.generating import Document
 
 AT_ONCE = 48
@@ -28,7 +28,7 @@ class Compared:
     """One scenario that ran on both hosts."""
 
     document: Document
-    simulated: Observed | None
+    simulated: ObservedRun | None
     """None if its definition cannot run."""
     differences: Sequence[str] = ()
 
@@ -57,7 +57,7 @@ async def compare(host: ScenarioHost, documents: Sequence[Document]) -> list[Com
     return await asyncio.gather(*map(one, documents, scenarios))
 
 
-def differences(here: Observed, there: Observed) -> list[str]:
+def differences(here: ObservedRun, there: ObservedRun) -> list[str]:
     """Return in what two runs differ: one text a difference."""
     found = []
     for what in ("status", "output", "error", "calls", "delays", "elapsed"):
@@ -73,7 +73,7 @@ def differences(here: Observed, there: Observed) -> list[str]:
     return found
 
 
-def simulated(scenario: Scenario) -> Observed:
+def simulated(scenario: Scenario) -> ObservedRun:
     """Return what comes of a scenario in simulation."""
     return observed(scenario, context_of(scenario).run(scenario.input))
 

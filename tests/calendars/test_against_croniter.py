@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.fields import DAY_OF_MONTH, UNIX_WEEKDAY, Field, numbers
-from swf_temporal.calendars.moments import Unreadable
+from swf_temporal.calendars.moments import InvalidTime
 from swf_temporal.calendars.previewing import preview
 
 _MONTHS = ("JAN", "feb", "Mar", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
@@ -122,7 +122,7 @@ def test_what_croniter_does_not_know(text: str) -> None:
 def _compare(text: str, after: datetime) -> None:
     try:
         spec = compile_schedule(cron=text)
-    except Unreadable as error:
+    except InvalidTime as error:
         assume("never comes" not in error.message)
         raise
     theirs = croniter(text, after, ret_type=datetime, second_at_beginning=True)

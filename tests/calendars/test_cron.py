@@ -10,7 +10,7 @@ import pytest
 
 from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.cron import parse_cron
-from swf_temporal.calendars.moments import Unreadable
+from swf_temporal.calendars.moments import InvalidTime
 from swf_temporal.calendars.previewing import preview
 from swf_temporal.calendars.specs import CalendarSpec, Range
 
@@ -137,7 +137,7 @@ WRONG: dict[str, tuple[int, str]] = {
 @pytest.mark.parametrize(("cron", "offset", "message"), [(cron, *rest) for cron, rest in WRONG.items()], ids=WRONG)
 def test_wrong(cron: str, offset: int, message: str) -> None:
     """What is no cron expression is refused, saying what is wrong and where it stands."""
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(InvalidTime) as refused:
         parse_cron(cron)
     assert message in refused.value.message
     assert refused.value.offset == offset

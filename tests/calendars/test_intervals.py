@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.intervals import parse_interval
-from swf_temporal.calendars.moments import Unreadable
+from swf_temporal.calendars.moments import InvalidTime
 from swf_temporal.calendars.previewing import distance, preview
 from swf_temporal.calendars.specs import IntervalSpec, Range, ScheduleSpec, ranges_of
 
@@ -220,7 +220,7 @@ WRONG: dict[str, tuple[dict[str, str], int, str]] = {
 @pytest.mark.parametrize(("schedule", "offset", "message"), WRONG.values(), ids=WRONG)
 def test_wrong(schedule: dict[str, str], offset: int, message: str) -> None:
     """What says no time is refused, saying what is wrong and where it stands."""
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(InvalidTime) as refused:
         compile_schedule(**schedule)
     assert message in refused.value.message
     assert refused.value.offset == offset
@@ -233,7 +233,7 @@ def test_wrong(schedule: dict[str, str], offset: int, message: str) -> None:
 def test_anything(interval: str, cron: str) -> None:
     """Whatever is written there, it has times or is refused."""
     for schedule in ({"interval": interval}, {"cron": cron}, {"interval": f"R{interval}/2030-01-01/P1D"}):
-        with suppress(Unreadable):
+        with suppress(InvalidTime):
             assert len(preview(compile_schedule(**schedule), datetime(2026, 1, 1, tzinfo=UTC), 3)) <= 3
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from swf_temporal.guarding import guard
 
-LIMITS = guard.Limits(seconds=0.25, memory=256 << 20, output=1 << 20, processes=2)
+LIMITS = guard.EvaluationLimits(seconds=0.25, memory=256 << 20, output=1 << 20, processes=2)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -14,4 +14,4 @@ def _short_limits() -> Iterator[None]:
     # Not for the package: without an `__init__.py` that lasts as long as the process, whose other tests it would limit.
     guard.configure(LIMITS)
     yield
-    guard.configure(guard.Limits())
+    guard.configure(guard.EvaluationLimits())

@@ -4,20 +4,20 @@ import pytest
 
 from swf_temporal.errors import ExpressionFailed
 from swf_temporal.expressions.compiled import BadExpression
-from swf_temporal.expressions.structured import Query, StructuredJq, split
+from swf_temporal.expressions.structured import EmbeddedQuery, StructuredJq, split
 
 
 @pytest.mark.parametrize(
     ("text", "pieces"),
     [
-        ("a jq(.b[(1)]) c", ["a ", Query(".b[(1)]", 5), " c"]),
-        ('jq(")" | f(1)) c', [Query('")" | f(1)', 3), " c"]),
-        ('jq("(1) ) c', [Query('"(1) ', 3), " c"]),
-        ('js("(1) ) c', [Query('"(1) ', 3, "js"), " c"]),
+        ("a jq(.b[(1)]) c", ["a ", EmbeddedQuery(".b[(1)]", 5), " c"]),
+        ('jq(")" | f(1)) c', [EmbeddedQuery('")" | f(1)', 3), " c"]),
+        ('jq("(1) ) c', [EmbeddedQuery('"(1) ', 3), " c"]),
+        ('js("(1) ) c', [EmbeddedQuery('"(1) ', 3, "js"), " c"]),
     ],
     ids=["brackets", "a bracket in a string", "a string that is not closed", "JavaScript"],
 )
-def test_a_query_ends_with_its_bracket(text: str, pieces: list[str | Query]) -> None:
+def test_a_query_ends_with_its_bracket(text: str, pieces: list[str | EmbeddedQuery]) -> None:
     """Brackets in strings do not count, unless a query cannot be read: then all do, wherever they stand."""
     assert split(text) == pieces
 

@@ -15,7 +15,7 @@ import pytest
 from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.guarding import guard as guarding
 from swf_temporal.guarding import jq_process
-from swf_temporal.guarding.guard import Answer, Guard, Limits
+from swf_temporal.guarding.guard import EngineAnswer, EvaluationLimits, Guard
 
 ENDLESS = "[range(1e18)] | tojson"
 
@@ -23,7 +23,7 @@ ENDLESS = "[range(1e18)] | tojson"
 @pytest.fixture
 def guard() -> Iterator[Guard]:
     """Return a pool of two helpers with short limits, stopped after the test."""
-    pool = Guard(Limits(seconds=0.2, memory=256 << 20, output=1000, processes=2))
+    pool = Guard(EvaluationLimits(seconds=0.2, memory=256 << 20, output=1000, processes=2))
     yield pool
     pool.stop()
 
@@ -40,9 +40,9 @@ def children() -> set[str]:
 
 def test_answers_with_outputs_and_messages(guard: Guard) -> None:
     """An answer holds every output as a line of JSON, or says why there is none."""
-    assert guard.run(".[] | tojson", '[1.0,"a\\nb"]') == Answer(jq_process.OUTPUTS, '1.0\n"a\\nb"')
+    assert guard.run(".[] | tojson", '[1.0,"a\\nb"]') == EngineAnswer(jq_process.OUTPUTS, '1.0\n"a\\nb"')
     assert guard.run("nope", None).status == jq_process.NOT_COMPILED
-    assert guard.run(".a | tojson", "1") == Answer(jq_process.FAILED, 'Cannot index number with string ("a")')
+    assert guard.run(".a | tojson", "1") == EngineAnswer(jq_process.FAILED, 'Cannot index number with string ("a")')
 
 
 def test_a_helper_is_used_again(guard: Guard) -> None:
@@ -122,10 +122,10 @@ def test_threads_share_the_helpers(guard: Guard) -> None:
 
 def test_stopping_ends_a_helper_at_work_when_it_has_answered() -> None:
     """A pool that is replaced while an evaluation runs leaves no helper behind."""
-    pool = Guard(Limits(seconds=5, processes=1))
+    pool = Guard(EvaluationLimits(seconds=5, processes=1))
     pool.start()
     started = threading.Event()
-    answers: list[Answer] = []
+    answers: list[EngineAnswer] = []
 
     def work() -> None:
         started.set()
@@ -142,7 +142,7 @@ def test_stopping_ends_a_helper_at_work_when_it_has_answered() -> None:
 
 def test_a_turn_that_nobody_takes_holds_nobody_up() -> None:
     """A thread can be broken off at any place, also where it has a turn and does not give it back."""
-    pool = Guard(Limits(processes=1))
+    pool = Guard(EvaluationLimits(processes=1))
     pool._waiting.append("of a thread that was broken off")
     assert pool.run("1 | tojson", "null").text == "1"
     assert not pool._waiting
@@ -151,7 +151,7 @@ def test_a_turn_that_nobody_takes_holds_nobody_up() -> None:
 
 def test_a_thread_with_many_expressions_lets_others_have_its_helper() -> None:
     """Whoever waits for a helper is next, though the thread that gave it back wants it again at once."""
-    many, pool = 3_000, Guard(Limits(processes=1))
+    many, pool = 3_000, Guard(EvaluationLimits(processes=1))
     done = 0
 
     def evaluate_many() -> None:
@@ -174,7 +174,7 @@ def test_a_thread_with_many_expressions_lets_others_have_its_helper() -> None:
 
 def test_a_pool_that_was_stopped_has_its_helpers_again() -> None:
     """As many as it may have: none of those that were ended counts."""
-    pool = Guard(Limits(processes=1))
+    pool = Guard(EvaluationLimits(processes=1))
     for _ in range(2):
         pool.start()
         pool.stop()
@@ -196,7 +196,7 @@ class _Told(threading.Condition):
 
 def test_there_are_no_more_helpers_than_there_may_be() -> None:
     """Who asks for one more waits until one comes back, and gets that."""
-    pool = Guard(Limits(processes=1))
+    pool = Guard(EvaluationLimits(processes=1))
     pool._changed = told = _Told()
     helper = pool._take()
     taken: list[object] = []
@@ -237,7 +237,7 @@ def test_evaluations_of_large_data_wait_for_one_another(guard: Guard, monkeypatc
 
 def test_who_waits_for_slow_evaluations_has_a_helper_of_their_own() -> None:
     """Those at work may take long. So there are some more than work at once without being slowed down."""
-    pool = Guard(Limits(processes=1))
+    pool = Guard(EvaluationLimits(processes=1))
     helpers = [pool._take() for _ in range(4)]
     assert len(set(helpers)) == 4
     for helper in helpers:
@@ -248,7 +248,7 @@ def test_who_waits_for_slow_evaluations_has_a_helper_of_their_own() -> None:
 
 def test_a_fresh_helper_takes_the_place_of_those_that_are_idle() -> None:
     """One that held too much memory is not needed any more, and neither are others: there are as many as before."""
-    pool = Guard(Limits(processes=2))
+    pool = Guard(EvaluationLimits(processes=2))
     idle = [pool._take(), pool._take()]
     for helper in idle:
         pool._give_back(helper)
@@ -266,11 +266,11 @@ def test_other_limits_hold_from_the_next_evaluation_on() -> None:
     before = children()
     guarding.start()
     (helper,) = children() - before
-    guarding.configure(Limits(output=3))
+    guarding.configure(EvaluationLimits(output=3))
     assert children() == before
     for engine in (guarding.JQ, guarding.JAVASCRIPT, guarding.SCHEMAS, guarding.JSONPATH):
         assert (guarding.guard(engine).engine, guarding.guard(engine).limits.output) == (engine, 3)
-    guarding.configure(Limits())
+    guarding.configure(EvaluationLimits())
     assert guarding.guard().run('"1234" | tojson', "null").text == '"1234"'
     assert helper not in children()
     guarding.stop()
@@ -279,7 +279,7 @@ def test_other_limits_hold_from_the_next_evaluation_on() -> None:
 
 def test_helpers_that_are_gone_do_not_count() -> None:
     """Whoever ended one, outside or by a limit, the pool may start another in its place, and no more than that."""
-    pool = Guard(Limits(seconds=0.2, processes=1))
+    pool = Guard(EvaluationLimits(seconds=0.2, processes=1))
     for _ in range(2):
         before = children()
         pool.start()
@@ -295,7 +295,7 @@ def test_helpers_that_are_gone_do_not_count() -> None:
 
 def test_a_helper_that_comes_back_to_a_stopped_pool_is_ended() -> None:
     """However often the pool was stopped."""
-    pool = Guard(Limits(processes=1))
+    pool = Guard(EvaluationLimits(processes=1))
     for _ in range(2):
         helper = pool._take()
         pool.stop()
@@ -329,7 +329,7 @@ def test_helpers_die_with_their_parent() -> None:
 
 def test_a_helper_that_cannot_start_says_so() -> None:
     """Limits that the system cannot set are an error of who set them, not of the expression."""
-    pool = Guard(Limits(seconds=0.2, memory=1 << 70, processes=1))
+    pool = Guard(EvaluationLimits(seconds=0.2, memory=1 << 70, processes=1))
     for _ in range(2):
         with pytest.raises(RuntimeError, match=r"the process that runs jq did not start \(exit code -?\d+\)"):
             pool.run(".", "null")
@@ -353,9 +353,9 @@ def test_a_helper_is_used_again_beside_a_large_process() -> None:
     script = """
 import os, threading
 from pathlib import Path
-from swf_temporal.guarding.guard import Guard, Limits
+from swf_temporal.guarding.guard import Guard, EvaluationLimits
 large = b"x" * (400 << 20)
-pool = Guard(Limits(processes=1))
+pool = Guard(EvaluationLimits(processes=1))
 def children(): return Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split()
 pool.run("1 | tojson", "null")
 first = children()
@@ -368,7 +368,7 @@ pool.stop()
 
 def test_a_helper_that_holds_much_is_replaced() -> None:
     """It gives the answer for which it took the memory, and that is its last; jq keeps a text that it has compiled."""
-    pool = Guard(Limits(processes=1, seconds=10))
+    pool = Guard(EvaluationLimits(processes=1, seconds=10))
     try:
         before = children()
         assert pool.run('("x" * 300000000) | length | tojson', "null").text == "300000000"

@@ -15,13 +15,13 @@ import pytest
 from swf_temporal.accounting import current_account
 from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.guarding import jq_process
-from swf_temporal.guarding.guard import JQ, Answer, Engine, Guard
-from swf_temporal.guarding.helper import Helper, Limits
+from swf_temporal.guarding.guard import JQ, Engine, EngineAnswer, Guard
+from swf_temporal.guarding.helper import EvaluationLimits, Helper
 
 ENDLESS = "last(range(1e18)) | tojson"
 LONG = "last(range(1000000)) | tojson"
 """It takes longer than a thread waits before it looks whether it is to wait on."""
-LIMITS = Limits(seconds=30, memory=256 << 20, output=10, processes=1)
+LIMITS = EvaluationLimits(seconds=30, memory=256 << 20, output=10, processes=1)
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_a_helper_ends_in_time_whatever_its_parent_ignores() -> None:
     """A signal that a process ignores is ignored by those that it starts."""
     usual = signal.signal(signal.SIGPROF, signal.SIG_IGN)
     try:
-        started = Helper(JQ, Limits(seconds=0.2), 0)
+        started = Helper(JQ, EvaluationLimits(seconds=0.2), 0)
     finally:
         signal.signal(signal.SIGPROF, usual)
     with pytest.raises(ExpressionLimitExceeded, match=r"longer than 0\.2 s"):
@@ -65,14 +65,14 @@ def test_a_helper_ends_in_time_whatever_its_parent_ignores() -> None:
 
 def test_a_helper_answers_as_much_as_it_may(helper: Helper) -> None:
     """All outputs of one evaluation count together, and as much as the limit is not too much."""
-    assert helper.ask('"123", "4567" | .[1:] | tojson', "null") == Answer(jq_process.OUTPUTS, '"23"\n"567"')
-    assert helper.ask('"123", "45678" | .[1:] | tojson', "null") == Answer(jq_process.OUTPUTS, '"23"\n"5678"')
-    assert helper.ask('"123", "456789" | .[1:] | tojson', "null") == Answer(jq_process.TOO_LARGE, "")
+    assert helper.ask('"123", "4567" | .[1:] | tojson', "null") == EngineAnswer(jq_process.OUTPUTS, '"23"\n"567"')
+    assert helper.ask('"123", "45678" | .[1:] | tojson', "null") == EngineAnswer(jq_process.OUTPUTS, '"23"\n"5678"')
+    assert helper.ask('"123", "456789" | .[1:] | tojson', "null") == EngineAnswer(jq_process.TOO_LARGE, "")
 
 
 def test_a_text_is_answered_in_its_characters(helper: Helper) -> None:
     """Characters of several bytes count once, and arrive whole, in the program, the data and the answer."""
-    assert helper.ask('. + "é" | tojson', '"日本語ß€"') == Answer(jq_process.OUTPUTS, '"日本語ß€é"')
+    assert helper.ask('. + "é" | tojson', '"日本語ß€"') == EngineAnswer(jq_process.OUTPUTS, '"日本語ß€é"')
 
 
 def test_an_evaluation_may_take_its_time(helper: Helper) -> None:
@@ -178,7 +178,7 @@ def test_a_helper_that_let_others_go_first_is_as_quick_as_it_was_or_is_replaced(
 
 def test_an_evaluation_that_broke_a_limit_counts_as_all_the_time_that_it_had() -> None:
     """How long it really took is not known; it is added to what this thread had others evaluate before."""
-    pool = Guard(Limits(seconds=0.2, processes=1))
+    pool = Guard(EvaluationLimits(seconds=0.2, processes=1))
     spent = current_account()
     for _ in range(2):
         pool.run("1 | tojson", "null")
@@ -191,7 +191,7 @@ def test_an_evaluation_that_broke_a_limit_counts_as_all_the_time_that_it_had() -
 
 def test_one_that_did_not_get_to_run_counts_as_much() -> None:
     """As on a machine that is busy with others: it is ended by the clock, and has used no processor time."""
-    helper = Helper(JQ, Limits(seconds=0.1), 0)
+    helper = Helper(JQ, EvaluationLimits(seconds=0.1), 0)
     os.kill(helper._process.pid, signal.SIGSTOP)
     spent = current_account()
     before = spent.seconds
@@ -214,7 +214,7 @@ def test_the_time_of_answers_is_counted(helper: Helper) -> None:
 def test_what_took_long_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is interrupted and tried again, or replayed, comes further; what it took is counted again."""
     monkeypatch.setattr("swf_temporal.guarding.guard._SLOW", 0)
-    pool = Guard(Limits(processes=1))
+    pool = Guard(EvaluationLimits(processes=1))
     account = current_account()
     taken = []
     for _ in range(2):

@@ -7,8 +7,8 @@ import pytest
 
 from swf_temporal.accounting import current_account
 from swf_temporal.guarding import jq_process
-from swf_temporal.guarding.guard import JQ, Answer, Engine
-from swf_temporal.guarding.helper import Helper, Limits
+from swf_temporal.guarding.guard import JQ, Engine, EngineAnswer
+from swf_temporal.guarding.helper import EvaluationLimits, Helper
 
 COUNTING = """
 class compiled:
@@ -31,7 +31,7 @@ def counting(tmp_path: Path) -> Iterator[Helper]:
     """Return a helper with an engine that counts what it compiles."""
     driver = tmp_path / "counting.py"
     driver.write_text(COUNTING)
-    helper = Helper(Engine("counting", "json", "json", str(driver)), Limits(seconds=30), 0)
+    helper = Helper(Engine("counting", "json", "json", str(driver)), EvaluationLimits(seconds=30), 0)
     yield helper
     helper.end()
 
@@ -55,7 +55,7 @@ def test_programs_that_were_not_used_for_long_are_forgotten(counting: Helper) ->
 def test_no_more_time_is_told_than_the_process_took() -> None:
     """Of all evaluations together; what a helper does before the first counts for none."""
     before = current_account().seconds
-    helper = Helper(JQ, Limits(), 0)
+    helper = Helper(JQ, EvaluationLimits(), 0)
     try:
         assert current_account().seconds == before
         for _ in range(10):
@@ -68,10 +68,10 @@ def test_no_more_time_is_told_than_the_process_took() -> None:
 
 def test_an_evaluation_that_fails_in_a_process_that_holds_much() -> None:
     """The failure is told, and that this was the last answer."""
-    helper = Helper(JQ, Limits(seconds=30), 0)
+    helper = Helper(JQ, EvaluationLimits(seconds=30), 0)
     try:
         answer = helper.ask('("x" * 300000000) | length | error("too long")', "null")
-        assert answer == Answer(jq_process.FAILED, "too long")
+        assert answer == EngineAnswer(jq_process.FAILED, "too long")
         assert helper.is_last()
     finally:
         helper.end()
@@ -79,8 +79,8 @@ def test_an_evaluation_that_fails_in_a_process_that_holds_much() -> None:
 
 def test_an_evaluation_that_ran_out_of_memory_answers_with_nothing_else() -> None:
     """What there was of the results by then is gone."""
-    helper = Helper(JQ, Limits(seconds=30, memory=64 << 20, output=1 << 30), 0)
+    helper = Helper(JQ, EvaluationLimits(seconds=30, memory=64 << 20, output=1 << 30), 0)
     try:
-        assert helper.ask("range(3000000) | tojson", "null") == Answer(jq_process.OUT_OF_MEMORY, "")
+        assert helper.ask("range(3000000) | tojson", "null") == EngineAnswer(jq_process.OUT_OF_MEMORY, "")
     finally:
         helper.end()

@@ -3,12 +3,12 @@
 import pytest
 
 from swf_temporal.errors import ExpressionLimitExceeded
-from swf_temporal.guarding.guard import Guard, Limits
+from swf_temporal.guarding.guard import EvaluationLimits, Guard
 
 
 def test_too_much_memory_is_told_of_the_first_evaluation() -> None:
     """A helper that evaluated nothing before would do no better if it were replaced."""
-    pool = Guard(Limits(seconds=30, memory=256 << 20, processes=1))
+    pool = Guard(EvaluationLimits(seconds=30, memory=256 << 20, processes=1))
     with pytest.raises(ExpressionLimitExceeded, match="an expression took more than 256 MiB of memory"):
         pool.run('"x" * 1e9 | length | tojson', "null")
     pool.stop()
@@ -16,7 +16,7 @@ def test_too_much_memory_is_told_of_the_first_evaluation() -> None:
 
 def test_results_that_take_too_much_memory() -> None:
     """More results than the helper has memory for are an error of the expression, and the helper goes on."""
-    pool = Guard(Limits(seconds=30, memory=64 << 20, output=1 << 30, processes=1))
+    pool = Guard(EvaluationLimits(seconds=30, memory=64 << 20, output=1 << 30, processes=1))
     try:
         with pytest.raises(ExpressionLimitExceeded, match="an expression took more than 64 MiB of memory"):
             pool.run("range(3000000) | tojson", "null")
@@ -27,7 +27,7 @@ def test_results_that_take_too_much_memory() -> None:
 
 def test_programs_that_others_had_compiled_take_no_memory_of_this_one() -> None:
     """What an expression may take depends on itself alone, and not on what its helper keeps of those before."""
-    pool = Guard(Limits(memory=200 << 20, seconds=10, processes=1))
+    pool = Guard(EvaluationLimits(memory=200 << 20, seconds=10, processes=1))
     try:
         for number in range(4):
             assert pool.run(_large(number), "null").text
@@ -42,7 +42,7 @@ def test_an_expression_for_which_too_little_memory_was_left_is_evaluated_by_a_fr
     program: str, end: str
 ) -> None:
     """Whether it ran out while it took the results or in jq: by no other that was used before, either."""
-    pool = Guard(Limits(memory=170 << 20, seconds=10, processes=2))
+    pool = Guard(EvaluationLimits(memory=170 << 20, seconds=10, processes=2))
     try:
         used = [pool._take(), pool._take()]
         for number, helper in enumerate(used):

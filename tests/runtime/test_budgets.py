@@ -9,7 +9,7 @@ from swf_temporal.runtime.budgets import (
     MIN_STATES,
     STATES,
     Budget,
-    Limits,
+    InstanceLimits,
 )
 
 
@@ -22,7 +22,7 @@ def _entered(budget: Budget, times: int) -> Budget:
 def test_states_are_limited_that_began_without_waiting() -> None:
     """As many as the limit are too many; one less is not. The message names the states of the cycle."""
     budget = _entered(Budget("w", {}), 99)
-    limits = Limits(states=100)
+    limits = InstanceLimits(states=100)
     budget.check_states(limits)
     budget.enter("B")
     with pytest.raises(StepLimitExceeded, match=r"^100 states ran without waiting for anything, .*'A' and 'B'"):
@@ -55,11 +55,11 @@ def test_limits_are_asked_for_when_an_instance_has_come_far() -> None:
     budget.enter("A")
     assert budget.asks_for_states
     assert budget.is_suspicious
-    budget.check_states(Limits())
+    budget.check_states(InstanceLimits())
     assert not budget.asks_for_states
     assert not _entered(budget, MIN_STATES - 1).asks_for_states
     assert _entered(budget, 1).asks_for_states
-    budget.check_states(Limits(states=2 * MIN_STATES + 1))
+    budget.check_states(InstanceLimits(states=2 * MIN_STATES + 1))
     assert not budget.asks_for_states
     assert _entered(budget, 1).asks_for_states
     budget.waited()
@@ -73,15 +73,15 @@ def test_a_state_is_limited_that_begins_with_the_same_data_without_waiting() -> 
     for _ in range(4_999):
         budget.enter("A")
         budget.enter_with("A", {"n": 1})
-    budget.check_states(Limits())
+    budget.check_states(InstanceLimits())
     budget.enter_with("A", {"n": 1})
     assert budget.asks_for_states
-    budget.check_states(Limits(states=5_001 * 2_000))
+    budget.check_states(InstanceLimits(states=5_001 * 2_000))
     with pytest.raises(StepLimitExceeded, match="'A' began with the same data 5,000 times without waiting"):
-        budget.check_states(Limits(states=STATES))
+        budget.check_states(InstanceLimits(states=STATES))
     budget.waited()
     assert not budget.asks_for_states
-    budget.check_states(Limits())
+    budget.check_states(InstanceLimits())
 
 
 def test_other_data_is_another_round() -> None:
@@ -90,12 +90,12 @@ def test_other_data_is_another_round() -> None:
     for n in range(6_000):
         budget.enter("A")
         budget.enter_with("A", {"n": n})
-    budget.check_states(Limits())
+    budget.check_states(InstanceLimits())
 
 
 def test_executions_are_limited_that_began_without_waiting() -> None:
     """One more than the limit is refused before it begins; the message names the workflows of the cycle."""
-    limits = Limits(executions=3)
+    limits = InstanceLimits(executions=3)
     second = Budget("w", Budget("v", {}).of_next())
     second.check_executions(limits)
     third = Budget("v", second.of_next())
@@ -116,7 +116,7 @@ def test_limits_of_executions_are_asked_for_late() -> None:
 
 def test_sub_workflows_are_limited_that_wait_for_one_another() -> None:
     """One deeper than the limit is refused, and told with the workflows that run each other."""
-    limits = Limits(depth=2)
+    limits = InstanceLimits(depth=2)
     first = Budget("v", {})
     first.check_depth(limits)
     second = Budget("w", first.of_child())
@@ -140,7 +140,7 @@ def _asking(depth: int, limit: int) -> list[int]:
         if budget.asks_for_depth:
             asked.append(budget.depth)
             try:
-                budget.check_depth(Limits(depth=limit))
+                budget.check_depth(InstanceLimits(depth=limit))
             except StepLimitExceeded:
                 return asked
             assert not budget.asks_for_depth
@@ -158,7 +158,7 @@ def test_limits_of_depth_are_asked_for_where_it_has_doubled() -> None:
 def test_what_is_detached_asks_anew() -> None:
     """Nobody waits for it: it begins at the top."""
     budget = Budget("w", {"depth": 40})
-    budget.check_depth(Limits())
+    budget.check_depth(InstanceLimits())
     assert budget.of_child()["asksAtDepth"] == 80
     assert "asksAtDepth" not in budget.of_detached()
     assert budget.over({"asksAtDepth": 7, "depth": 7, "a/b": 1}, {"depth": 2}) == {"a/b": 1, "depth": 2}
@@ -187,14 +187,14 @@ def test_numbers_of_others_are_left_alone() -> None:
 
 def test_limits_survive_as_json() -> None:
     """Those of another release may be fewer."""
-    limits = Limits(1, 2, 3, 4)
+    limits = InstanceLimits(1, 2, 3, 4)
     assert limits.to_json() == {"states": 1, "executions": 2, "depth": 3, "heldBytes": 4}
-    assert Limits.from_json(limits.to_json()) == limits
-    assert Limits.from_json({}) == Limits()
+    assert InstanceLimits.from_json(limits.to_json()) == limits
+    assert InstanceLimits.from_json({}) == InstanceLimits()
 
 
 def test_what_is_held_is_limited() -> None:
     """As much as the limit may be held."""
-    Limits(held_bytes=2_000).check_held(2_000)
+    InstanceLimits(held_bytes=2_000).check_held(2_000)
     with pytest.raises(PayloadTooLarge, match=r"holds 2,001 bytes .*may hold 2,000"):
-        Limits(held_bytes=2_000).check_held(2_001)
+        InstanceLimits(held_bytes=2_000).check_held(2_001)

@@ -12,7 +12,7 @@ from swf_temporal.accounting import LOOP_COST
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.loading import load
-from swf_temporal.runtime.host import Host, Instance, Suspended, Timer, TraceEntry, TraceKind
+from swf_temporal.runtime.host import Host, InstanceIdentity, Suspended, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import SuspendRequested
 from swf_temporal.runtime.pacing import MAX_COST
 from swf_temporal.runtime.run import Run
@@ -71,7 +71,7 @@ def _run(
 ) -> Run:
     definition = load({"id": "a", "specVersion": "0.8", "states": [{"name": "A", **state, "end": True}], **more})
     program = definition.language.prepare(definition, SEMANTICS)
-    return Run(program, cast("Host", clock), {}, Instance("a", "a"), progress)
+    return Run(program, cast("Host", clock), {}, InstanceIdentity("a", "a"), progress)
 
 
 def test_the_work_of_an_activation_is_counted() -> None:

@@ -11,7 +11,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.simulation.model.expectations import ExpectedStarts
 from swf_temporal.simulation.model.part import ScenarioFile
-from swf_temporal.simulation.scenario import Expected, Observed, Scenario, canonical, check
+from swf_temporal.simulation.scenario import Expected, ObservedRun, Scenario, canonical, check
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_source
 
@@ -32,7 +32,7 @@ STARTS_DIFFER = "starts: what is expected (-) and what came (+) differ"
 def _check(expected: Expected, **seen: Any) -> list[str]:
     written = {"scenario": "claim", "workflow": read_source(SOURCE)[0], "expect": expected}
     scenario = Scenario.model_validate(written, context=ScenarioFile(Path("f.yaml"), SOURCE))
-    return check(scenario, Observed(**{"status": expected.status, **seen}))
+    return check(scenario, ObservedRun(**{"status": expected.status, **seen}))
 
 
 def _entry(kind: TraceKind, lane: str, name: str, seconds: int = 0, **detail: Any) -> TraceEntry:

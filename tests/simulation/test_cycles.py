@@ -6,16 +6,16 @@ from itertools import count
 from swf_temporal import simulate
 from swf_temporal.data import JSON
 from swf_temporal.errors import StepLimitExceeded
-from swf_temporal.simulation.cycles import MAX_STATES_WITHOUT_TIME, MAX_TIMES_THE_SAME, Course
+from swf_temporal.simulation.cycles import MAX_STATES_WITHOUT_TIME, MAX_TIMES_THE_SAME, StateHistory
 
 
-def _course() -> Course:
-    course = Course()
+def _course() -> StateHistory:
+    course = StateHistory()
     course.begin("w")
     return course
 
 
-def _given_up(course: Course, steps: Iterator[tuple[str, JSON]]) -> tuple[int, str]:
+def _given_up(course: StateHistory, steps: Iterator[tuple[str, JSON]]) -> tuple[int, str]:
     """Return after how many *steps*, all of them in one moment, the course is given up, and what is told."""
     for number, (state, data) in enumerate(steps):
         try:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.errors import Severity, UsageError
-from swf_temporal.simulation.model.answers import Answer, Failure, Script
+from swf_temporal.simulation.model.answers import AnswerScript, StubAnswer, StubFailure
 from swf_temporal.simulation.model.expectations import ExpectedProblem, ExpectedStarts
-from swf_temporal.simulation.model.scenario import Written
+from swf_temporal.simulation.model.scenario import InlineDefinition
 from swf_temporal.simulation.scenario import find_scenarios, read_scenarios
 
 WORKFLOW = "workflow: {id: x, states: []}\n"
@@ -54,15 +54,15 @@ why: because
     (one,) = read_scenarios(_file(tmp_path, text))
     assert (one.claim, one.line, one.spec, one.input) == ("Ships", 2, ("Switch State",), {"a": 1})
     assert (one.workflow, one.definitions[0]) == (tmp_path / "child.yaml", tmp_path / "child.yaml")
-    assert isinstance(one.definitions[1], Written)
+    assert isinstance(one.definitions[1], InlineDefinition)
     assert one.definitions[1].definition == {"id": "other"}
     assert one.answers == {
-        "plain": (Script(returns={"inStock": True}),),
-        "returns": (Script(returns={"returns": 1}),),
-        "computes": (Script(computes="${ .a }", takes=timedelta(seconds=5)),),
+        "plain": (AnswerScript(returns={"inStock": True}),),
+        "returns": (AnswerScript(returns={"returns": 1}),),
+        "computes": (AnswerScript(computes="${ .a }", takes=timedelta(seconds=5)),),
         "then": (
-            Answer(raises=Failure(code=502, message="Bad"), takes=timedelta(seconds=1)),
-            Answer(returns={"ok": True}, takes=timedelta(seconds=1)),
+            StubAnswer(raises=StubFailure(code=502, message="Bad"), takes=timedelta(seconds=1)),
+            StubAnswer(returns={"ok": True}, takes=timedelta(seconds=1)),
         ),
     }
     assert (one.events, one.early) == (({"type": "go", "source": "s", "data": 1},), ({"type": "soon"},))

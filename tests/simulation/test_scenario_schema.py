@@ -54,4 +54,5 @@ def test_keys_are_described() -> None:
     schema = scenario_schema("Orders")
     assert schema["title"] == "Orders"
     assert schema["properties"]["spec"]["description"] == "The sections of the specification that it is about."
-    assert schema["$defs"]["Script"]["properties"]["takes"]["description"] == "How long the function takes to answer."
+    takes = schema["$defs"]["AnswerScript"]["properties"]["takes"]
+    assert takes["description"] == "How long the function takes to answer."

@@ -17,7 +17,7 @@ import yaml
 
 from swf_temporal import Simulation, simulate
 from swf_temporal.runtime.host import TraceKind
-from swf_temporal.simulation.model.answers import Answer
+from swf_temporal.simulation.model.answers import StubAnswer
 from swf_temporal.simulation.script import scripted
 
 EXAMPLES = Path(__file__).parents[2].parent / "shared" / "spec" / "examples"
@@ -124,8 +124,8 @@ def _beside_its_documents(file: Path, documents: Mapping[str, Any], folder: Path
 
 
 def _functions(answers: Mapping[str, list[dict[str, Any]]]) -> Mapping[str, Any]:
-    def answer(facts: dict[str, Any]) -> Answer:
-        return Answer(**{**facts, "takes": timedelta(seconds=facts.get("takes", 0))})
+    def answer(facts: dict[str, Any]) -> StubAnswer:
+        return StubAnswer(**{**facts, "takes": timedelta(seconds=facts.get("takes", 0))})
 
     async def sleep(duration: timedelta) -> None:
         await asyncio.sleep(duration.total_seconds())

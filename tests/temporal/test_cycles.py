@@ -9,14 +9,14 @@ from temporalio.client import WorkflowFailureError
 
 from swf_temporal.data import JSON
 from swf_temporal.loading import load
-from swf_temporal.runtime.budgets import Limits
+from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.runtime.ids import MAX_ID_BYTES, MAX_INSTANCE_ID_BYTES
 from swf_temporal.temporal.worker import Capacity
 from tests.sampling import count
 from tests.temporal.conftest import Bench, calling, child_of, define, events_of
 from tests.temporal.suspending import SUSPEND_AFTER
 
-STRICT = Capacity(limits=Limits(states=2_000, executions=10, depth=25))
+STRICT = Capacity(limits=InstanceLimits(states=2_000, executions=10, depth=25))
 LONG = "é" * 600
 """In bytes 1,200."""
 
@@ -93,7 +93,7 @@ async def test_a_cycle_that_waits_is_none(bench: Bench) -> None:
             ],
         }
     )
-    limits = Capacity(limits=Limits(states=1_000))
+    limits = Capacity(limits=InstanceLimits(states=1_000))
     async with bench.worker(definition, capacity=limits, ask=count) as worker:
         assert (await worker.run({"n": 0})) == {"n": 550}
 

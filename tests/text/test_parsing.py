@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import Position
-from swf_temporal.text.located import Unreadable, plain, written
+from swf_temporal.text.located import UnreadableText, plain, written
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
 
@@ -172,7 +172,7 @@ BOMB = "a0: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" + "".join(
 )
 def test_unreadable_texts(text: str, code: str, place: tuple[int, int] | None, message: str | None) -> None:
     """A text that cannot be read gives one problem, at the place, that says what is wrong."""
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(UnreadableText) as refused:
         read(text)
     (problem,) = refused.value.problems
     assert problem.code == code
@@ -182,7 +182,7 @@ def test_unreadable_texts(text: str, code: str, place: tuple[int, int] | None, m
 
 def test_a_tab_is_told() -> None:
     """Where YAML stumbles over a tab, the hint says so."""
-    with pytest.raises(Unreadable, match="replace the tab"):
+    with pytest.raises(UnreadableText, match="replace the tab"):
         read("a:\n\tb: 1\n")
 
 

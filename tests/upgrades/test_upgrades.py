@@ -13,7 +13,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from swf_temporal.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
-from swf_temporal.runtime.host import Limit
+from swf_temporal.runtime.host import ContinueTimeout
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.constants import MEMO
@@ -109,7 +109,9 @@ def test_the_records_are_of_runs_under_way(release: str) -> None:
 def test_the_records_have_what_is_stored_but_seldom(release: str) -> None:
     """The time of an execution that was continued as, and a call that is a run of its own, are among the records."""
     pins = [Pin.from_json(one.arguments[1]) for ran in recorded(release).values() for one in ran]
-    assert [pin.limit for pin in pins if pin.limit is not None] == [Limit(7200, interrupt=False, run_before="Tidy")]
+    assert [pin.limit for pin in pins if pin.limit is not None] == [
+        ContinueTimeout(7200, interrupt=False, run_before="Tidy")
+    ]
     [alone] = [pin.call for pin in pins if pin.call is not None]
     assert (alone["function"]["name"], alone["arguments"]) == (ALONE, {"told": True})
 

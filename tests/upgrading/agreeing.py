@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from swf_temporal.errors import InvalidDefinition
 from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.upgraded import Upgraded
-from swf_temporal.simulation.scenario import Observed, context_of, observed
+from swf_temporal.simulation.scenario import ObservedRun, context_of, observed
 from swf_temporal.text.origin import Source
 from tests.agreement.comparing import read
 
@@ -28,7 +28,7 @@ def upgraded(document: Document, to: str = "0.8") -> tuple[Document, Upgraded]:
     return {**document, "workflow": json.loads(made.text)}, made
 
 
-def run(document: Document) -> Observed | None:
+def run(document: Document) -> ObservedRun | None:
     """Return what is seen of a scenario; None if its definition cannot run."""
     (scenario,) = read([deepcopy(document)])
     try:
@@ -37,7 +37,7 @@ def run(document: Document) -> Observed | None:
         return None
 
 
-def differences(before: Observed, after: Observed) -> list[str]:
+def differences(before: ObservedRun, after: ObservedRun) -> list[str]:
     """Return in what two runs differ, one text a difference; times to the millisecond."""
     found = []
     name, other_name = ((seen.error or {}).get("name") for seen in (before, after))

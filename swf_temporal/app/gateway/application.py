@@ -19,10 +19,10 @@ from swf_temporal.app.client import Client, refusals_as_usage_errors
 from swf_temporal.app.gateway.authentication import API_KEY, Authentication, refuse_operation
 from swf_temporal.app.gateway.description import docs_routes, show_description
 from swf_temporal.app.gateway.endpoints import ENDPOINTS, Endpoint
-from swf_temporal.app.gateway.limits import Limits
+from swf_temporal.app.gateway.limits import TenantLimits
 from swf_temporal.app.gateway.metrics import CONTENT_TYPE, Metrics
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
-from swf_temporal.app.gateway.requests import PATIENCE, Asked, TenantCatalogue
+from swf_temporal.app.gateway.requests import PATIENCE, RequestContext, TenantCatalogue
 from swf_temporal.app.http_settings import LOOPBACK, GatewaySettings
 from swf_temporal.languages.catalogue import Catalogue
 
@@ -47,7 +47,7 @@ class Gateway:
         self._catalogue = catalogue
         self._clients = clients
         self._authentication = Authentication(settings)
-        self._limits = Limits(settings)
+        self._limits = TenantLimits(settings)
         self._metrics = Metrics()
 
     def application(self) -> Any:
@@ -115,12 +115,12 @@ class Gateway:
         )
         return refusal.response()
 
-    async def _asked(self, request: Request) -> Asked:
+    async def _asked(self, request: Request) -> RequestContext:
         tenant = await self._authentication.tenant_of(request)
         await self._limits.count(tenant)
         catalogue = TenantCatalogue(self._catalogue, tenant)
         client = self._clients[tenant.namespace]
-        return Asked(request, tenant, client, catalogue, self._settings, self._limits, self._metrics)
+        return RequestContext(request, tenant, client, catalogue, self._settings, self._limits, self._metrics)
 
     def _refuse_pages(self, request: Request) -> None:
         """Refuse web pages of other origins, which a browser would let ask without looking at the answer.

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from swf_temporal.app.event_routes import latest_of
 from swf_temporal.app.gateway.openapi import description_of
 from swf_temporal.app.gateway.refusals import Refused
-from swf_temporal.app.gateway.requests import Asked
+from swf_temporal.app.gateway.requests import RequestContext
 
 _PAGE: Final = (Path(__file__).parent / "docs.html").read_text(encoding="utf-8")
 _UI: Final = "fastapi_swagger"
@@ -26,7 +26,7 @@ _POLICY: Final = (
 )
 
 
-async def show_description(asked: Asked) -> Response:
+async def show_description(asked: RequestContext) -> Response:
     """Show the OpenAPI description for the tenant."""
     return JSONResponse(description_of(latest_of(asked.catalogue), is_open=asked.settings.is_open))
 

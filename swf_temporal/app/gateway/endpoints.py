@@ -15,7 +15,7 @@ from starlette.responses import Response
 from swf_temporal.app.gateway import answers, events, instances, workflows
 from swf_temporal.app.gateway.cloud_events import BATCH, STRUCTURED
 from swf_temporal.app.gateway.parameters import EVENT, INSTANCE_FILTERS, START_OPTIONS, TASK_FILTERS, VERSION, WAIT
-from swf_temporal.app.gateway.requests import Asked
+from swf_temporal.app.gateway.requests import RequestContext
 from swf_temporal.app.http_settings import Operation
 
 JSON_MEDIA: Final = "application/json"
@@ -27,7 +27,7 @@ class Endpoint:
 
     method: str
     path: str
-    work: Callable[[Asked], Awaitable[Response]]
+    work: Callable[[RequestContext], Awaitable[Response]]
     permits: Operation | None
     """What tenants have to be allowed; None if all may ask."""
     answers: Mapping[int, Any] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from swf_temporal.app.gateway.batches import Batch, answer_of, answered
 from swf_temporal.app.gateway.cloud_events import BATCH, Received, content_type_of, events_of
 from swf_temporal.app.gateway.instances import instance_of, link_to
 from swf_temporal.app.gateway.refusals import Refused
-from swf_temporal.app.gateway.requests import PATIENCE, Asked
+from swf_temporal.app.gateway.requests import PATIENCE, RequestContext
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.routing.routes import Route, route
 from swf_temporal.temporal.event_dispatch import Receipt, lanes_of
@@ -23,7 +23,7 @@ IGNORED = "ignored"
 """The status of an event that nobody takes. Its sender is not to repeat it."""
 
 
-async def send_events(asked: Asked) -> Response:
+async def send_events(asked: RequestContext) -> Response:
     """Send events."""
     received = await _received(asked)
     definitions = latest_of(asked.catalogue)
@@ -37,7 +37,7 @@ async def send_events(asked: Asked) -> Response:
     return JSONResponse(TakenBatch(events=answers), 202 if any(one["status"] != IGNORED for one in answers) else 200)
 
 
-async def deliver_events(asked: Asked) -> Response:
+async def deliver_events(asked: RequestContext) -> Response:
     """Send events to an instance."""
     instance_id = asked.path_id()
     received = await _received(asked)
@@ -50,13 +50,13 @@ async def deliver_events(asked: Asked) -> Response:
     return JSONResponse(TakenBatch(events=answers), 202)
 
 
-async def _delivered(asked: Asked, instance: Instance, event: CloudEvent) -> Taken:
+async def _delivered(asked: RequestContext, instance: Instance, event: CloudEvent) -> Taken:
     status = await instance.send_event(event)
     asked.metrics.count_event(status)
     return answer_of(event, status, [{"definition": None, "instance": instance.id, "status": status}])
 
 
-async def _received(asked: Asked) -> Received:
+async def _received(asked: RequestContext) -> Received:
     """Return the events of a request, which are the tenant's to send. Raises Refused."""
     settings, headers = asked.settings, asked.request.headers
     is_batch = content_type_of(headers.get("content-type", ""))[0] == BATCH
@@ -73,7 +73,7 @@ async def _received(asked: Asked) -> Received:
     return received
 
 
-def _refuse_sources(asked: Asked, received: Received) -> None:
+def _refuse_sources(asked: RequestContext, received: Received) -> None:
     wrong = [
         {"index": index, "detail": f"events of the source {event.source!r} may not be sent with this key"}
         for index, event in enumerate(received.events)
@@ -85,7 +85,7 @@ def _refuse_sources(asked: Asked, received: Received) -> None:
         )
 
 
-async def _sent(asked: Asked, found: Route, event: CloudEvent) -> Taken:
+async def _sent(asked: RequestContext, found: Route, event: CloudEvent) -> Taken:
     max_hops = asked.settings.max_hops
     receipts = await send(asked.client, event, asked.catalogue, asked.task_queue, found=found, max_hops=max_hops)
     answer = answer_of(

@@ -12,7 +12,7 @@ from swf_temporal.app.client import Instance
 from swf_temporal.app.gateway.answers import Fault, InstanceFacts, Outcome
 from swf_temporal.app.gateway.parameters import DEFINITION, EVENT, MAX_INSTANCES, MAX_TASKS, STATUS
 from swf_temporal.app.gateway.refusals import Refused
-from swf_temporal.app.gateway.requests import Asked
+from swf_temporal.app.gateway.requests import RequestContext
 from swf_temporal.app.instances import RUNNING, described, facts_of, filter_of, listed
 from swf_temporal.app.tasks import Tasks, complete_task, find_task, list_tasks
 from swf_temporal.errors import WorkflowFault
@@ -27,7 +27,7 @@ _PAUSE: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TenantInstance:
     """An instance of one of the tenant's definitions."""
 
     instance: Instance
@@ -40,7 +40,7 @@ def link_to(instance_id: str) -> str:
     return f"/instances/{quote(instance_id, safe='')}"
 
 
-async def instance_of(asked: Asked, instance_id: str, seconds: float | None = None) -> Found:
+async def instance_of(asked: RequestContext, instance_id: str, seconds: float | None = None) -> TenantInstance:
     """Return an instance of the tenant's, for which it waits *seconds* at most: two if that is not said.
 
     Raises NotThereError, also if it is one of another tenant: after the same time, so that nobody learns which ids are
@@ -56,14 +56,14 @@ async def instance_of(asked: Asked, instance_id: str, seconds: float | None = No
             await asyncio.sleep(_PAUSE)
 
 
-async def _instance_of(asked: Asked, instance_id: str) -> Found:
+async def _instance_of(asked: RequestContext, instance_id: str) -> TenantInstance:
     row = await described(asked.client, instance_id)
     if not asked.tenant.has_workflow(row["definition"]) or row["definition"] in WORKFLOW_TYPES:
         raise NotThereError(f"there is no instance {instance_id!r}")
-    return Found(asked.client.instance(instance_id), row["definition"], row["status"])
+    return TenantInstance(asked.client.instance(instance_id), row["definition"], row["status"])
 
 
-async def list_instances(asked: Asked) -> Response:
+async def list_instances(asked: RequestContext) -> Response:
     """List instances."""
     definition, status = asked.parameter(DEFINITION), asked.parameter(STATUS)
     limit, known = asked.number(MAX_INSTANCES), asked.known(definition)
@@ -74,14 +74,14 @@ async def list_instances(asked: Asked) -> Response:
     return JSONResponse({"instances": found.rows})
 
 
-async def show_instance(asked: Asked) -> Response:
+async def show_instance(asked: RequestContext) -> Response:
     """Show an instance's status."""
     instance_id = asked.path_id()
     await instance_of(asked, instance_id)
     return JSONResponse(await facts_of(asked.client, instance_id))
 
 
-async def show_result(asked: Asked) -> Response:
+async def show_result(asked: RequestContext) -> Response:
     """Show an instance's result."""
     instance_id, seconds = asked.path_id(), asked.seconds_to_wait()
     until = time.monotonic() + seconds
@@ -89,17 +89,17 @@ async def show_result(asked: Asked) -> Response:
     return await outcome(found, max(0.0, until - time.monotonic()))
 
 
-async def cancel_instance(asked: Asked) -> Response:
+async def cancel_instance(asked: RequestContext) -> Response:
     """Cancel an instance."""
     return await _end(asked, "cancel")
 
 
-async def terminate_instance(asked: Asked) -> Response:
+async def terminate_instance(asked: RequestContext) -> Response:
     """Terminate an instance."""
     return await _end(asked, "terminate")
 
 
-async def _end(asked: Asked, how: str) -> Response:
+async def _end(asked: RequestContext, how: str) -> Response:
     body = await asked.json()
     if body is not None and not (isinstance(body, dict) and isinstance(body.get("reason", ""), str)):
         raise Refused(422, "bad-body", "the body is not an object with a reason", 'send {"reason": "…"}, or nothing')
@@ -114,7 +114,7 @@ async def _end(asked: Asked, how: str) -> Response:
     return JSONResponse(InstanceFacts(id=found.instance.id, definition=found.definition), 202)
 
 
-async def outcome(found: Found, seconds: float) -> Response:
+async def outcome(found: TenantInstance, seconds: float) -> Response:
     """Answer with what came of an instance within *seconds*, or with where to ask later."""
     answer: Outcome = {"id": found.instance.id, "definition": found.definition, "status": RUNNING}
     try:
@@ -134,7 +134,7 @@ def _error(ended: RunEnded) -> Fault:
     return {"name": fault.name, "code": fault.code, "message": ended.message}
 
 
-async def show_tasks(asked: Asked) -> Response:
+async def show_tasks(asked: RequestContext) -> Response:
     """List open tasks."""
     definition, limit = asked.parameter(DEFINITION), asked.number(MAX_TASKS)
     found = Tasks([], [], 0)
@@ -145,7 +145,7 @@ async def show_tasks(asked: Asked) -> Response:
     return JSONResponse({"tasks": tasks, "silent": found.silent, "more": found.more})
 
 
-async def show_task(asked: Asked) -> Response:
+async def show_task(asked: RequestContext) -> Response:
     """Show an instance's task."""
     instance_id, event = asked.path_id(), asked.parameter(EVENT)
     await instance_of(asked, instance_id)
@@ -153,7 +153,7 @@ async def show_task(asked: Asked) -> Response:
     return JSONResponse({**task.facts(), "schema": task.data_schema})
 
 
-async def do_task(asked: Asked) -> Response:
+async def do_task(asked: RequestContext) -> Response:
     """Complete an instance's task."""
     instance_id, event = asked.path_id(), asked.parameter(EVENT)
     data = await asked.json()

@@ -9,7 +9,7 @@ from swf_temporal.app.http_settings import GatewaySettings, Tenant
 from swf_temporal.functions.operator.forms import Rate
 
 
-class Limits:
+class TenantLimits:
     """Counts the requests of tenants, and of all together."""
 
     def __init__(self, settings: GatewaySettings) -> None:

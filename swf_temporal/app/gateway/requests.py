@@ -11,7 +11,7 @@ from starlette.requests import Request
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.gateway.cloud_events import content_type_of, json_of_body
-from swf_temporal.app.gateway.limits import Limits
+from swf_temporal.app.gateway.limits import TenantLimits
 from swf_temporal.app.gateway.metrics import Metrics
 from swf_temporal.app.gateway.parameters import WAIT, Parameter, what_is_wrong
 from swf_temporal.app.gateway.refusals import Refused
@@ -43,7 +43,7 @@ class TenantCatalogue(Catalogue):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RequestContext:
     """A request of a tenant, and what it is answered with."""
 
     request: Request
@@ -51,7 +51,7 @@ class Asked:
     client: Client
     catalogue: TenantCatalogue
     settings: GatewaySettings
-    limits: Limits
+    limits: TenantLimits
     metrics: Metrics
 
     @property

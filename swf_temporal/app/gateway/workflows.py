@@ -11,10 +11,10 @@ from swf_temporal.app.client import Instance
 from swf_temporal.app.event_routes import latest_of
 from swf_temporal.app.gateway.answers import Outcome, Workflow, Workflows
 from swf_temporal.app.gateway.authentication import refuse_workflow
-from swf_temporal.app.gateway.instances import Found, link_to, outcome
+from swf_temporal.app.gateway.instances import TenantInstance, link_to, outcome
 from swf_temporal.app.gateway.parameters import IDEMPOTENCY_KEY, NEW_ID, VERSION
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
-from swf_temporal.app.gateway.requests import Asked
+from swf_temporal.app.gateway.requests import RequestContext
 from swf_temporal.app.instances import RUNNING, described
 from swf_temporal.data import JSON
 from swf_temporal.errors import DefinitionsUnavailable, UnknownDefinition, UsageError
@@ -33,23 +33,23 @@ def path_of(definition_id: str) -> str:
     return f"/workflows/{quote(definition_id, safe='')}"
 
 
-async def list_workflows(asked: Asked) -> Response:
+async def list_workflows(asked: RequestContext) -> Response:
     """List definitions."""
     return JSONResponse(Workflows(workflows=[_facts(one) for one in latest_of(asked.catalogue)]))
 
 
-async def show_workflow(asked: Asked) -> Response:
+async def show_workflow(asked: RequestContext) -> Response:
     """Show a definition."""
     return JSONResponse(_facts(_definition(asked)))
 
 
-async def show_input_schema(asked: Asked) -> Response:
+async def show_input_schema(asked: RequestContext) -> Response:
     """Show the input schema."""
     schema = _definition(asked).input_schema
     return JSONResponse({} if schema is None else schema, media_type=SCHEMA_MEDIA)
 
 
-async def start_workflow(asked: Asked) -> Response:
+async def start_workflow(asked: RequestContext) -> Response:
     """Start an instance."""
     definition, seconds = _definition(asked), asked.seconds_to_wait()
     workflow_id, once = _workflow_id(asked, definition)
@@ -60,7 +60,7 @@ async def start_workflow(asked: Asked) -> Response:
         raise Refused(422, "unfit-input", unfit, f"see {path_of(definition.id)}/schemas/input")
     instance = await _started(asked, definition, given, workflow_id, once=once)
     if seconds:
-        ended = await outcome(Found(instance, definition.id, RUNNING), seconds)
+        ended = await outcome(TenantInstance(instance, definition.id, RUNNING), seconds)
         if ended.status_code == 200:  # noqa: PLR2004 - it has not always
             return ended
     answer: Outcome = {"id": instance.id, "definition": definition.id, "status": RUNNING}
@@ -68,7 +68,7 @@ async def start_workflow(asked: Asked) -> Response:
 
 
 async def _started(
-    asked: Asked, definition: Definition, data: JSON, workflow_id: str | None, *, once: bool
+    asked: RequestContext, definition: Definition, data: JSON, workflow_id: str | None, *, once: bool
 ) -> Instance:
     """Start an instance, or return the one that was started before if it is to be started *once*. Raises Refused."""
     others = [one for one in asked.catalogue.with_reachable(definition) if one is not definition]
@@ -88,7 +88,7 @@ async def _started(
         raise refusal from None
 
 
-def _definition(asked: Asked) -> Definition:
+def _definition(asked: RequestContext) -> Definition:
     """Return the definition that the path names. Raises Refused, and DefinitionsUnavailable."""
     definition_id, version = asked.path_id(), asked.parameter(VERSION)
     refuse_workflow(asked.tenant, definition_id)
@@ -105,12 +105,12 @@ def _definition(asked: Asked) -> Definition:
     raise Refused(404, "unknown-definition", why, hint)
 
 
-async def _is_of(asked: Asked, workflow_id: str, definition: Definition) -> bool:
+async def _is_of(asked: RequestContext, workflow_id: str, definition: Definition) -> bool:
     """Tell whether the instance of that id is one of *definition*, and so the tenant's to see."""
     return bool((await described(asked.client, workflow_id))["definition"] == definition.id)
 
 
-def _workflow_id(asked: Asked, definition: Definition) -> tuple[str | None, bool]:
+def _workflow_id(asked: RequestContext, definition: Definition) -> tuple[str | None, bool]:
     """Return the id of the instance that is to be started, if it is not to be any, and whether it is started once."""
     chosen, key = asked.parameter(NEW_ID), asked.parameter(IDEMPOTENCY_KEY)
     if chosen is not None and chosen.startswith(_OURS):

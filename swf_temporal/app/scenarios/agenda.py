@@ -8,7 +8,7 @@ import asyncio
 from dataclasses import dataclass, field
 from itertools import count
 
-from swf_temporal.simulation.clock import Key
+from swf_temporal.simulation.clock import DueKey
 
 
 @dataclass(slots=True, eq=False)
@@ -38,7 +38,7 @@ class Member:
 
 
 @dataclass(slots=True, eq=False)
-class Call:
+class PendingCall:
     """A call of a function, or an event that is to be sent, until it has an answer."""
 
     member: Member
@@ -59,7 +59,7 @@ class Call:
 class Due:
     """An action that is due at a moment."""
 
-    key: Key
+    key: DueKey
     kind: str
     """A `timer` fires, a `call` has its turn, the time of an `activity` or of a `child` is over."""
     member: Member
@@ -77,8 +77,8 @@ class Agenda:
         self._numbers = count(1)
         self._due: dict[tuple[str, str, int], Due] = {}
         """By kind, run and number."""
-        self._calls: dict[tuple[str, int], Call] = {}
-        self._calls_by_id: dict[tuple[str, str], Call] = {}
+        self._calls: dict[tuple[str, int], PendingCall] = {}
+        self._calls_by_id: dict[tuple[str, str], PendingCall] = {}
 
     def next(self) -> Due | None:
         """Return what is due next."""
@@ -90,20 +90,20 @@ class Agenda:
 
     def add(self, kind: str, member: Member, run_id: str, seq: int, after: int) -> None:
         """Write down what is due after so much time, unless it is written down already."""
-        key = Key(self.now + after, self._step, member.place, next(self._numbers))
+        key = DueKey(self.now + after, self._step, member.place, next(self._numbers))
         self._due.setdefault((kind, run_id, seq), Due(key, kind, member, run_id, seq))
 
     def add_call(self, member: Member, run_id: str, seq: int, activity_id: str, limit: int | None) -> None:
         """Write down a call that waits for its turn, and has so much time for all of its attempts."""
         if (run_id, seq) in self._calls:
             return  # the workflow task is done again
-        call = Call(member, run_id, seq, None if limit is None else self.now + limit)
+        call = PendingCall(member, run_id, seq, None if limit is None else self.now + limit)
         self._calls[run_id, seq] = self._calls_by_id[run_id, activity_id] = call
         self.add("call", member, run_id, seq, 0)
         if limit is not None:
             self.add("activity", member, run_id, seq, limit)
 
-    def call(self, run_id: str, activity_id: str) -> Call | None:
+    def call(self, run_id: str, activity_id: str) -> PendingCall | None:
         """Return the call that an activity is to answer, or None if the answer is not wanted any more."""
         return self._calls_by_id.get((run_id, activity_id))
 
@@ -115,7 +115,7 @@ class Agenda:
         elif due.kind == "call":
             self._calls[due.run_id, due.seq].turn.set()
 
-    def park(self, call: Call, after: int) -> bool:
+    def park(self, call: PendingCall, after: int) -> bool:
         """Let *call* have its next turn after so much time; return whether its answer is wanted at all."""
         call.turn.clear()
         if not call.is_over:
@@ -143,7 +143,7 @@ class Agenda:
         """Release all calls: their answers are not wanted any more."""
         self._release_calls(list(self._calls.values()))
 
-    def _release_calls(self, calls: list[Call]) -> None:
+    def _release_calls(self, calls: list[PendingCall]) -> None:
         for call in calls:
             self.drop_call(call.run_id, call.seq)
             call.turn.set()

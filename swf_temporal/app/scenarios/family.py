@@ -15,10 +15,10 @@ from temporalio.bridge.proto.child_workflow import ParentClosePolicy
 from temporalio.bridge.proto.workflow_activation import WorkflowActivationJob
 from temporalio.bridge.proto.workflow_commands import WorkflowCommand
 
-from swf_temporal.app.scenarios.agenda import Agenda, Call, Due, Member
-from swf_temporal.app.scenarios.virtual_time import CLOCK, CLOSING, Issued, Report
+from swf_temporal.app.scenarios.agenda import Agenda, Due, Member, PendingCall
+from swf_temporal.app.scenarios.virtual_time import CLOCK, CLOSING, ActivationReport, Issued
 
-Token = tuple[str, str, int]
+PendingKey = tuple[str, str, int]
 """A kind of thing that is under way, the run or the instance that it belongs to, and its number there."""
 
 
@@ -37,7 +37,7 @@ class Family:
         self.traces: dict[str, Sequence[dict[str, Any]]] = {}
         """What happened in each execution of the main instance that asked to be closed, in order."""
         self._on_closing = on_closing
-        self._under_way: set[Token] = {("begin", workflow_id, 0)}
+        self._under_way: set[PendingKey] = {("begin", workflow_id, 0)}
         self._calm = asyncio.Event()
         self._children: dict[tuple[str, int], Member] = {}
         self._deliveries: dict[tuple[str, int], Member] = {}
@@ -66,7 +66,7 @@ class Family:
         """Write down that what was sent to *member* will not come."""
         self._end((kind, member.workflow_id, 0))
 
-    def take(self, report: Report) -> None:
+    def take(self, report: ActivationReport) -> None:
         """Take in what came to an execution, and what it asked for then."""
         member = self.members[report.workflow_id]
         member.news += 1
@@ -197,11 +197,11 @@ class Family:
         self._begin(_termination(member))
         self._on_closing(member, member.run_id)
 
-    def _begin(self, token: Token) -> None:
+    def _begin(self, token: PendingKey) -> None:
         self._under_way.add(token)
         self._look()
 
-    def _end(self, token: Token) -> None:
+    def _end(self, token: PendingKey) -> None:
         self._under_way.discard(token)
         self._look()
 
@@ -225,7 +225,7 @@ class Family:
         if due.kind in {"activity", "call"}:
             self._begin(("activity", due.run_id, due.seq))
 
-    def park(self, call: Call, after: int) -> None:
+    def park(self, call: PendingCall, after: int) -> None:
         """Let *call* have its next turn after so much time."""
         if self.agenda.park(call, after):
             self._end(("activity", call.run_id, call.seq))
@@ -235,5 +235,5 @@ class Family:
         return self._children[due.run_id, due.seq]
 
 
-def _termination(member: Member) -> Token:
+def _termination(member: Member) -> PendingKey:
     return ("end", member.workflow_id, 0)

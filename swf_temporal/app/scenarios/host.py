@@ -20,7 +20,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.simulation.clock import MICROSECOND
-from swf_temporal.simulation.scenario import Observed, Scenario, workflows_of
+from swf_temporal.simulation.scenario import ObservedRun, Scenario, workflows_of
 from swf_temporal.simulation.simulate import events_of
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import Handle, RunEnded, result, start
@@ -44,7 +44,7 @@ class ScenarioHost:
     client: Client
     calls: ScriptedCalls
 
-    async def observe(self, scenario: Scenario) -> Observed:
+    async def observe(self, scenario: Scenario) -> ObservedRun:
         """Run *scenario* once. Raises InvalidDefinition if a definition of it cannot run."""
         workflows = workflows_of(scenario)
         # An instance of a simulation has its definition's id, too.
@@ -58,7 +58,7 @@ class ScenarioHost:
 
     async def _observe(
         self, scenario: Scenario, workflows: Sequence[Definition], session: Session, driver: ScenarioDriver
-    ) -> Observed:
+    ) -> ObservedRun:
         workflow_id = workflows[0].id
         early = [event.to_json() for event in events_of(scenario.early, "early")]
         handle = await start(
@@ -91,7 +91,7 @@ class ScenarioHost:
 
     async def _observed(
         self, handle: Handle, session: Session, status: str, cancellation: WorkflowFault | None
-    ) -> Observed:
+    ) -> ObservedRun:
         output: JSON = None
         error: dict[str, JSON] | None = None
         if status == "cancelled" and cancellation is not None:
@@ -107,7 +107,7 @@ class ScenarioHost:
         if main.ended is None:
             with suppress(RPCError):  # one that is stuck answers nothing
                 traces.append(await self.client.get_workflow_handle(handle.id).query("trace"))
-        return Observed(
+        return ObservedRun(
             status=status,
             output=output,
             error=error,

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from temporalio import activity
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.app.scenarios.agenda import Call
+from swf_temporal.app.scenarios.agenda import PendingCall
 from swf_temporal.app.scenarios.family import Family
-from swf_temporal.app.scenarios.virtual_time import TOO_LATE, Report
+from swf_temporal.app.scenarios.virtual_time import TOO_LATE, ActivationReport
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, WorkflowFault
@@ -87,11 +87,11 @@ class ScriptedCalls:
         """By the id of the main instance; the ids of sub-workflows begin with it."""
         self._loop = asyncio.get_running_loop()
 
-    def listen(self, report: Report) -> None:
+    def listen(self, report: ActivationReport) -> None:
         """Take in what a workflow was told and asked for. It is called in the thread of the workflow."""
         self._loop.call_soon_threadsafe(self._on_report, report)
 
-    def _on_report(self, report: Report) -> None:
+    def _on_report(self, report: ActivationReport) -> None:
         session = self.sessions.get(_main(report.workflow_id))
         if session is not None and report.workflow_id in session.family.members:
             session.family.take(report)
@@ -151,7 +151,7 @@ class ScriptedCalls:
         return session
 
 
-async def _turn(family: Family) -> Call:
+async def _turn(family: Family) -> PendingCall:
     """Wait until it is this activity's turn."""
     info = activity.info()
     call = family.agenda.call(info.workflow_run_id or "", info.activity_id)

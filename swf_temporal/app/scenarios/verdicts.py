@@ -8,7 +8,15 @@ from typing import Any
 from swf_temporal.app.scenarios.host import scenario_host
 from swf_temporal.app.stopping import beside
 from swf_temporal.errors import InvalidDefinition
-from swf_temporal.simulation.scenario import Observed, Scenario, canonical, check, check_reading, context_of, observed
+from swf_temporal.simulation.scenario import (
+    ObservedRun,
+    Scenario,
+    canonical,
+    check,
+    check_reading,
+    context_of,
+    observed,
+)
 
 SIMULATION, TEMPORAL = "simulation", "temporal"
 """The hosts, as scenarios name them."""
@@ -63,7 +71,7 @@ async def verdicts(scenarios: Sequence[Scenario], *, in_simulation: bool, on_tem
         return
     async with scenario_host() as temporal:
         for scenario in running:
-            seen: Observed | None = None
+            seen: ObservedRun | None = None
             if in_simulation:
                 left_out = _left_out(scenario, SIMULATION)
                 verdict, seen = (left_out, None) if left_out else await beside(partial(_simulated, scenario))
@@ -75,7 +83,7 @@ def _left_out(scenario: Scenario, host: str) -> Verdict | None:
     return None if host in scenario.hosts else Verdict(scenario, host, left_out=scenario.why)
 
 
-def _simulated(scenario: Scenario) -> tuple[Verdict, Observed | None]:
+def _simulated(scenario: Scenario) -> tuple[Verdict, ObservedRun | None]:
     try:
         seen = observed(scenario, context_of(scenario).run(scenario.input))
     except InvalidDefinition as error:
@@ -84,7 +92,7 @@ def _simulated(scenario: Scenario) -> tuple[Verdict, Observed | None]:
 
 
 async def _on_temporal(
-    scenario: Scenario, observe: Callable[[Scenario], Awaitable[Observed]], simulated: Observed | None
+    scenario: Scenario, observe: Callable[[Scenario], Awaitable[ObservedRun]], simulated: ObservedRun | None
 ) -> Verdict:
     try:
         seen = await observe(scenario)
@@ -96,7 +104,7 @@ async def _on_temporal(
     return Verdict(scenario, TEMPORAL, tuple(differences))
 
 
-def _apart(simulated: Observed, seen: Observed) -> list[str]:
+def _apart(simulated: ObservedRun, seen: ObservedRun) -> list[str]:
     """Return where the traces of two hosts part: for each lane the first entry that differs."""
     here, there = canonical(simulated.trace), canonical(seen.trace)
     found = []

@@ -85,7 +85,7 @@ class Issued:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ActivationReport:
     """The new jobs of one activation of a workflow, and the commands that it answered with."""
 
     workflow_id: str
@@ -98,7 +98,7 @@ class Report:
     """What happened in the execution, where it is a main one that asks to be closed."""
 
 
-Listener = Callable[[Report], None]
+Listener = Callable[[ActivationReport], None]
 """Is called in the thread of a workflow, before the server is told."""
 
 
@@ -165,7 +165,7 @@ class _Instance(WorkflowInstance):
             completion.successful.commands.insert(number, command)
         if self._listener is not None and not act.is_replaying:
             trace = self._asked(act, "trace") if self._is_closing and not self._place else None
-            self._listener(Report(self._info.workflow_id, act.run_id, came, issued, self._is_closing, trace))
+            self._listener(ActivationReport(self._info.workflow_id, act.run_id, came, issued, self._is_closing, trace))
         return completion
 
     def get_serialization_context(self, command_info: Any) -> Any:

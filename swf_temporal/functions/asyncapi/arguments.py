@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.locations import value_at
-from swf_temporal.functions.asyncapi.operations import AddressParameter, AsyncApiOperation, Place
+from swf_temporal.functions.asyncapi.operations import AddressParameter, AsyncApiOperation, ChannelPlace
 from swf_temporal.functions.asyncapi.parts import with_values
 from swf_temporal.functions.asyncapi.schemas import named_properties
 from swf_temporal.functions.call import permanent_failure
@@ -78,7 +78,7 @@ def read_arguments(operation: AsyncApiOperation, query_names: Sequence[str], arg
     return _with_parameters(operation, given, arguments)
 
 
-def address_of(place: Place, given: Given, family: str) -> str:
+def address_of(place: ChannelPlace, given: Given, family: str) -> str:
     """Return the address of a channel, its parameters filled in. Raises CallFailed for one that it cannot have."""
     if place.address is None:
         raise permanent_failure("BadDocument", "the document does not say which address the operation's channel has")

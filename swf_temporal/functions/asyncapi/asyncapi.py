@@ -9,7 +9,7 @@ from swf_temporal.functions.asyncapi import version3 as asyncapi_version3
 from swf_temporal.functions.asyncapi.arguments import read_arguments
 from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.asyncapi.channels import query_names
-from swf_temporal.functions.asyncapi.exchanges import Exchanges, Task
+from swf_temporal.functions.asyncapi.exchanges import BrokerCall, Exchanges
 from swf_temporal.functions.asyncapi.operations import AsyncApiOperation
 from swf_temporal.functions.asyncapi.parts import is_version_3
 from swf_temporal.functions.asyncapi.security import authenticate
@@ -50,7 +50,7 @@ class AsyncApi(Performer):
         authentication = authenticate(operation.document.name, demands, call)
 
         async def exchange(call: Call) -> JSON:
-            received = await self._exchanges.perform(Task(call, operation, target, given, authentication))
+            received = await self._exchanges.perform(BrokerCall(call, operation, target, given, authentication))
             if received is None:
                 return None
             return received.whole() if result == "message" else received.payload

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Credentials
-from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, MessageType, Place
+from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, ChannelPlace, MessageType
 from swf_temporal.functions.asyncapi.operations import Bindings as AllBindings
 from swf_temporal.functions.asyncapi.schemas import named_properties
 from swf_temporal.functions.asyncapi.servers import Target
@@ -76,7 +76,9 @@ def with_query(address: str, query: Mapping[str, JSON], secret: Mapping[str, str
     return f"{address}{'&' if '?' in address else '?'}{text}" if text else address
 
 
-def bindings_of(target: Target, place: Place, operation: AsyncApiOperation, kind: MessageType | None) -> Bindings:
+def bindings_of(
+    target: Target, place: ChannelPlace, operation: AsyncApiOperation, kind: MessageType | None
+) -> Bindings:
     """Return what the document says about the protocol of *target*, in each place where it may say something."""
     family = target.wire.family
     return Bindings(

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.arguments import Given, address_of, is_many
-from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Conversing, Delivery, Message
+from swf_temporal.functions.asyncapi.brokers.port import Bindings, BrokerMessage, Channel, Conversing, Message
 from swf_temporal.functions.asyncapi.brokers.protocols import BY_HTTP, Brokers
 from swf_temporal.functions.asyncapi.channels import bindings_of, channel_to, identity_of, with_query
 from swf_temporal.functions.asyncapi.locations import value_at
 from swf_temporal.functions.asyncapi.messages import ReceivedMessage, ids_of, read_message, write_message
-from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, MessageType, Place, Reply
+from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, ChannelPlace, MessageType, OperationReply
 from swf_temporal.functions.asyncapi.schemas import check_schemas
 from swf_temporal.functions.asyncapi.security import Authentication, broker_credentials
 from swf_temporal.functions.asyncapi.servers import Target
@@ -24,7 +24,7 @@ _IDEMPOTENCY_KEY = "Idempotency-Key"
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class BrokerCall:
     """One call, and everything that is known of it before a broker is asked."""
 
     call: Call
@@ -47,7 +47,7 @@ class Exchanges:
         self._limits = limits
         self._brokers = brokers
 
-    async def perform(self, task: Task) -> ReceivedMessage | None:
+    async def perform(self, task: BrokerCall) -> ReceivedMessage | None:
         """Return the message that came, or None where none is to come. Raises CallFailed."""
         reply = task.operation.reply
         check_schemas([*task.operation.messages, *(reply.messages if reply else ())])
@@ -60,11 +60,11 @@ class Exchanges:
         await self._send(channel, task, message)
         return None
 
-    async def _send(self, channel: Channel, task: Task, message: Message) -> None:
+    async def _send(self, channel: Channel, task: BrokerCall, message: Message) -> None:
         async with self._limits.of_host(task.target.host, task.target.port):
             await self._brokers.speaking(task.family).send(channel, _marked(message, task.call))
 
-    async def _receive(self, task: Task) -> ReceivedMessage:
+    async def _receive(self, task: BrokerCall) -> ReceivedMessage:
         kinds, wanted = task.operation.messages, task.given.correlation_id
         channel = await self._channel(task, task.operation.place, kinds[0] if kinds else None)
 
@@ -74,7 +74,7 @@ class Exchanges:
         async with self._brokers.speaking(task.family).receive(channel) as deliveries:
             return await _first(channel, deliveries, kinds, is_wanted)
 
-    async def _request(self, task: Task, reply: Reply) -> ReceivedMessage:
+    async def _request(self, task: BrokerCall, reply: OperationReply) -> ReceivedMessage:
         """Send a message and wait for its reply.
 
         That is the first message that has the id of what was sent. Without any id it counts only where nothing else can
@@ -95,11 +95,11 @@ class Exchanges:
             await self._send(channel, task, message)
             return await _first(answers, deliveries, reply.messages, _answering(message, reply, is_own=is_own))
 
-    async def _channel(self, task: Task, place: Place, kind: MessageType | None) -> Channel:
+    async def _channel(self, task: BrokerCall, place: ChannelPlace, kind: MessageType | None) -> Channel:
         bindings = bindings_of(task.target, place, task.operation, kind)
         return await self._channel_at(task, address_of(place, task.given, task.family), bindings)
 
-    async def _reply_channel(self, task: Task, reply: Reply, address: str, *, is_own: bool) -> Channel:
+    async def _reply_channel(self, task: BrokerCall, reply: OperationReply, address: str, *, is_own: bool) -> Channel:
         bindings = bindings_of(task.target, reply.place, task.operation, next(iter(reply.messages), None))
         if is_own and task.family == "amqp":
             # A queue that is not declared is not there; one that is exclusive goes with the connection of this call.
@@ -107,7 +107,7 @@ class Exchanges:
             bindings = replace(bindings, channel={"is": "queue", "queue": queue})
         return await self._channel_at(task, address, bindings)
 
-    async def _channel_at(self, task: Task, address: str, bindings: Bindings) -> Channel:
+    async def _channel_at(self, task: BrokerCall, address: str, bindings: Bindings) -> Channel:
         credentials = broker_credentials(task.authentication, task.call, by_http=task.family in BY_HTTP)
         if (credentials.username, credentials.password, credentials.token) == (None, None, None):
             credentials = replace(credentials, username=task.target.username, password=task.target.password)
@@ -120,7 +120,7 @@ class Exchanges:
         return await channel_to(self._settings, task.call, task.target, address, credentials, bindings)
 
 
-def _reply_address(task: Task, reply: Reply) -> tuple[str, bool]:
+def _reply_address(task: BrokerCall, reply: OperationReply) -> tuple[str, bool]:
     """Return the address for a reply, and whether it was made up for this call alone."""
     server, others = task.target.server, reply.place.servers
     if server is not None and server not in others:
@@ -138,7 +138,7 @@ def _reply_address(task: Task, reply: Reply) -> tuple[str, bool]:
     return (chosen, False) if chosen else (f"{identity_of(task.call)}-reply", True)
 
 
-def _answering(asked: Message, reply: Reply, *, is_own: bool) -> Callable[[Message], bool]:
+def _answering(asked: Message, reply: OperationReply, *, is_own: bool) -> Callable[[Message], bool]:
     """Return what tells whether a message is the reply to *asked*."""
 
     def is_reply(message: Message) -> bool:
@@ -150,7 +150,7 @@ def _answering(asked: Message, reply: Reply, *, is_own: bool) -> Callable[[Messa
 
 async def _first(
     channel: Channel,
-    deliveries: AsyncIterator[Delivery],
+    deliveries: AsyncIterator[BrokerMessage],
     kinds: Sequence[MessageType],
     is_wanted: Callable[[Message], bool],
 ) -> ReceivedMessage:

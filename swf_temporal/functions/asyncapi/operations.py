@@ -46,7 +46,7 @@ class MessageType:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class BrokerServer:
     """A server of a document."""
 
     name: str
@@ -61,22 +61,22 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ChannelPlace:
     """A channel as a document describes it."""
 
     address: str | None
     """With `{name}`s for its parameters; None if it is only known at run time."""
     parameters: tuple[AddressParameter, ...] = ()
-    servers: tuple[Server, ...] = ()
+    servers: tuple[BrokerServer, ...] = ()
     """Where the channel is; the others of the document do not have it."""
     bindings: Bindings = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class OperationReply:
     """The reply to a message that is sent."""
 
-    place: Place
+    place: ChannelPlace
     location: str | None = None
     """Where the request has the address for the reply, `$message.header#/replyTo`."""
     messages: tuple[MessageType, ...] = ()
@@ -89,9 +89,9 @@ class AsyncApiOperation:
     id: str
     document: Document
     sends: bool
-    place: Place
+    place: ChannelPlace
     messages: tuple[MessageType, ...] = ()
     bindings: Bindings = field(default_factory=dict)
     security: Possibilities = ()
     """What is needed besides what the server asks for."""
-    reply: Reply | None = None
+    reply: OperationReply | None = None

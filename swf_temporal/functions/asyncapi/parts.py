@@ -7,7 +7,7 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.locations import read_location
 from swf_temporal.functions.asyncapi.operations import AddressParameter, Bindings, MessageType
 from swf_temporal.functions.asyncapi.schemas import is_understood, self_contained
-from swf_temporal.functions.documents.parts import Document, Part, beside
+from swf_temporal.functions.documents.parts import Document, DocumentPart, beside
 from swf_temporal.functions.http.parameters import as_text
 
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
@@ -31,7 +31,7 @@ def merge_patched(target: JSON, patch: JSON) -> JSON:
     return merged
 
 
-def with_traits(node: Part, document: Document) -> Part:
+def with_traits(node: DocumentPart, document: Document) -> DocumentPart:
     """Return an operation or a message with its traits.
 
     Traits are merged in order. Up to version 2 of *document* they win over what they are merged into, since version 3
@@ -44,10 +44,10 @@ def with_traits(node: Part, document: Document) -> Part:
     whole: JSON = {}
     for part in [*traits, own] if is_version_3(document) else [own, *traits]:
         whole = merge_patched(whole, part)
-    return Part(node.document, whole if isinstance(whole, dict) else {})
+    return DocumentPart(node.document, whole if isinstance(whole, dict) else {})
 
 
-def read_bindings(node: Part) -> Bindings:
+def read_bindings(node: DocumentPart) -> Bindings:
     """Return what is said about each protocol."""
     return {
         protocol.lower(): {
@@ -58,7 +58,7 @@ def read_bindings(node: Part) -> Bindings:
     }
 
 
-def read_message(name: str, node: Part, document: Document) -> MessageType:
+def read_message(name: str, node: DocumentPart, document: Document) -> MessageType:
     """Return a kind of message, its traits merged into it; *document* says what holds for all messages."""
     message = with_traits(node, document)
     fields = message.value
@@ -75,13 +75,13 @@ def read_message(name: str, node: Part, document: Document) -> MessageType:
     )
 
 
-def read_parameters(channel: Part, address: str | None) -> tuple[AddressParameter, ...]:
+def read_parameters(channel: DocumentPart, address: str | None) -> tuple[AddressParameter, ...]:
     """Return the parameters of an address, also those of which nothing is said but that they are in it."""
     declared = channel.part("parameters")
     return tuple(_parameter(name, declared.part(name)) for name in dict.fromkeys(names_in(address or "")))
 
 
-def read_location_in(node: Part) -> str | None:
+def read_location_in(node: DocumentPart) -> str | None:
     """Return the `location` that an object has, which is an expression. Raises CallFailed if it is none."""
     location = node.value.get("location")
     if location is None:
@@ -100,7 +100,7 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda match: values[match[1]], text)
 
 
-def read_variables(server: Part) -> Mapping[str, Mapping[str, JSON]]:
+def read_variables(server: DocumentPart) -> Mapping[str, Mapping[str, JSON]]:
     """Return what is said about the variables of a server."""
     return {name: variable.value for name, variable in server.named("variables")}
 
@@ -112,7 +112,7 @@ def last_step(node: object) -> str:
     return name.replace("~1", "/").replace("~0", "~")
 
 
-def _parameter(name: str, parameter: Part) -> AddressParameter:
+def _parameter(name: str, parameter: DocumentPart) -> AddressParameter:
     # Version 2 writes what is said about the value into a schema.
     about = {**parameter.part("schema").value, **parameter.value}
     default = about.get("default")
@@ -124,7 +124,7 @@ def _parameter(name: str, parameter: Part) -> AddressParameter:
     )
 
 
-def _schema(message: Part, key: str, schema_format: str = "") -> tuple[str, JSON]:
+def _schema(message: DocumentPart, key: str, schema_format: str = "") -> tuple[str, JSON]:
     """Return the format that a schema is written in, where it may be said beside it, and the schema."""
     if not is_understood(schema_format):
         return schema_format, {}
@@ -135,7 +135,7 @@ def _schema(message: Part, key: str, schema_format: str = "") -> tuple[str, JSON
     return schema_format, self_contained(message.document, node) if isinstance(node, dict | bool) else None
 
 
-def _for_reading_in(document: Document, part: Part) -> JSON:
+def _for_reading_in(document: Document, part: DocumentPart) -> JSON:
     """Return *part* with its references written so that they lead to the same from *document*."""
 
     def rewritten(node: JSON) -> JSON:

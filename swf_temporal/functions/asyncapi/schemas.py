@@ -7,7 +7,7 @@ from functools import lru_cache
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.operations import MessageType
 from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.documents.parts import Document, Part
+from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.documents.schemas import is_pattern
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.strict_json import read_written, write_json
@@ -29,7 +29,7 @@ _MAX_VALIDATORS = 256
 def self_contained(document: Document, schema: JSON) -> JSON:
     """Return *schema* with everything that it refers to, so that it can be read without the document."""
     definitions: dict[str, JSON] = {}
-    known: dict[int, tuple[str, Part]] = {}  # the part is held, lest its id becomes another's
+    known: dict[int, tuple[str, DocumentPart]] = {}  # the part is held, lest its id becomes another's
 
     def copied(document: Document, node: JSON, *, by_name: bool = False) -> JSON:
         if isinstance(node, list):

@@ -6,7 +6,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Wire
-from swf_temporal.functions.asyncapi.operations import Server
+from swf_temporal.functions.asyncapi.operations import BrokerServer
 from swf_temporal.functions.asyncapi.parts import names_in, with_values
 from swf_temporal.functions.call import Call, permanent_failure, variables
 from swf_temporal.functions.documents.parts import Document
@@ -26,11 +26,11 @@ class Target:
     path: str = ""
     username: str | None = None
     password: str | None = field(default=None, repr=False)
-    server: Server | None = None
+    server: BrokerServer | None = None
     """What the document says about it."""
 
 
-def find_server(settings: Settings, call: Call, document: Document, servers: Sequence[Server]) -> Target:
+def find_server(settings: Settings, call: Call, document: Document, servers: Sequence[BrokerServer]) -> Target:
     """Return the server to use, of those that a channel has.
 
     What is configured wins, for the function or for the document. What is configured for all counts only if its
@@ -52,7 +52,7 @@ def find_server(settings: Settings, call: Call, document: Document, servers: Seq
     raise no_server(function, f"the document '{document.name}': {reason}")
 
 
-def protocol_of(server: Server) -> str:
+def protocol_of(server: BrokerServer) -> str:
     """Return the protocol of a server. Where the scheme of its URL says another, the secure one of the two is meant."""
     scheme = server.url.partition("://")[0].lower() if "://" in server.url else server.protocol
     declared, in_url = WIRES.get(server.protocol), WIRES.get(scheme)
@@ -60,7 +60,7 @@ def protocol_of(server: Server) -> str:
     return scheme if is_better else server.protocol
 
 
-def _configured(settings: Settings, function: str, document: Document, spoken: Sequence[Server]) -> str | None:
+def _configured(settings: Settings, function: str, document: Document, spoken: Sequence[BrokerServer]) -> str | None:
     configured = configured_url(settings, function, document.name)
     if configured is None:
         return None
@@ -76,11 +76,11 @@ def _configured(settings: Settings, function: str, document: Document, spoken: S
     return configured
 
 
-def _alike(servers: Sequence[Server], family: str) -> Server | None:
+def _alike(servers: Sequence[BrokerServer], family: str) -> BrokerServer | None:
     return next((server for server in servers if WIRES[protocol_of(server)].family == family), None)
 
 
-def _filled(document: Document, server: Server, given: Mapping[str, JSON]) -> str:
+def _filled(document: Document, server: BrokerServer, given: Mapping[str, JSON]) -> str:
     """Return the URL of *server*, in which its variables have the values *given*, or those by default."""
     for name in given:
         if name not in server.variables:
@@ -98,7 +98,7 @@ def _filled(document: Document, server: Server, given: Mapping[str, JSON]) -> st
     return with_values(server.url, values)
 
 
-def target_at(protocol: str, rest: str, server: Server | None) -> Target:
+def target_at(protocol: str, rest: str, server: BrokerServer | None) -> Target:
     """Return the server at *rest*, a URL without its scheme. Raises CallFailed if it is none."""
     wire = WIRES[protocol]
     parts, port = _split(rest)

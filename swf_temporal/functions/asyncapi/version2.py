@@ -2,7 +2,13 @@
 
 from collections.abc import Iterator
 
-from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, MessageType, Place, Possibilities, Server
+from swf_temporal.functions.asyncapi.operations import (
+    AsyncApiOperation,
+    BrokerServer,
+    ChannelPlace,
+    MessageType,
+    Possibilities,
+)
 from swf_temporal.functions.asyncapi.parts import (
     last_step,
     read_bindings,
@@ -12,7 +18,7 @@ from swf_temporal.functions.asyncapi.parts import (
     with_traits,
 )
 from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.documents.parts import Document, Part
+from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.text.suggestions import suggestion
 
 
@@ -26,7 +32,7 @@ def find_operation(document: Document, operation_id: str) -> AsyncApiOperation:
                 id=operation_id,
                 document=document,
                 sends=verb == "publish",
-                place=Place(
+                place=ChannelPlace(
                     address=address,
                     parameters=read_parameters(channel, address),
                     servers=_servers(document, channel.value.get("servers")),
@@ -40,14 +46,14 @@ def find_operation(document: Document, operation_id: str) -> AsyncApiOperation:
     raise permanent_failure("UnknownOperation", message + suggestion(operation_id, known))
 
 
-def _operations(document: Document) -> Iterator[tuple[str, Part, str, Part]]:
-    for address, channel in Part(document, document.content).named("channels"):
+def _operations(document: Document) -> Iterator[tuple[str, DocumentPart, str, DocumentPart]]:
+    for address, channel in DocumentPart(document, document.content).named("channels"):
         for verb in ("publish", "subscribe"):
             if verb in channel.value:
                 yield address, channel, verb, with_traits(channel.part(verb), document)
 
 
-def _messages(document: Document, operation_id: str, operation: Part) -> tuple[MessageType, ...]:
+def _messages(document: Document, operation_id: str, operation: DocumentPart) -> tuple[MessageType, ...]:
     node = operation.value.get("message")
     if node is None:
         return ()
@@ -60,8 +66,8 @@ def _messages(document: Document, operation_id: str, operation: Part) -> tuple[M
     )
 
 
-def _servers(document: Document, names: object) -> tuple[Server, ...]:
-    declared = Part(document, document.content).part("servers")
+def _servers(document: Document, names: object) -> tuple[BrokerServer, ...]:
+    declared = DocumentPart(document, document.content).part("servers")
     wanted = [str(name) for name in names] if isinstance(names, list) and names else list(declared.value)
     for name in wanted:
         if name not in declared.value:
@@ -71,9 +77,9 @@ def _servers(document: Document, names: object) -> tuple[Server, ...]:
     return tuple(_server(document, name, declared.part(name)) for name in wanted)
 
 
-def _server(document: Document, name: str, server: Part) -> Server:
+def _server(document: Document, name: str, server: DocumentPart) -> BrokerServer:
     version = server.value.get("protocolVersion")
-    return Server(
+    return BrokerServer(
         name=name,
         protocol=str(server.value.get("protocol", "")).lower(),
         url=str(server.value.get("url", "")),
@@ -84,8 +90,8 @@ def _server(document: Document, name: str, server: Part) -> Server:
     )
 
 
-def _security(document: Document, node: Part) -> Possibilities:
-    declared = Part(document, document.content).part("components").part("securitySchemes")
+def _security(document: Document, node: DocumentPart) -> Possibilities:
+    declared = DocumentPart(document, document.content).part("components").part("securitySchemes")
     for alternative in node.parts("security"):
         for name in alternative.value:
             if name not in declared.value:

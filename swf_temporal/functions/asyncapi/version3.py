@@ -2,11 +2,11 @@
 
 from swf_temporal.functions.asyncapi.operations import (
     AsyncApiOperation,
+    BrokerServer,
+    ChannelPlace,
     MessageType,
-    Place,
+    OperationReply,
     Possibilities,
-    Reply,
-    Server,
 )
 from swf_temporal.functions.asyncapi.parts import (
     last_step,
@@ -18,13 +18,13 @@ from swf_temporal.functions.asyncapi.parts import (
     with_traits,
 )
 from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.documents.parts import Document, Part
+from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.text.suggestions import suggestion
 
 
 def find_operation(document: Document, operation_id: str) -> AsyncApiOperation:
     """Return the operation of that id. Raises CallFailed, naming a near one, if the document has none."""
-    operations = Part(document, document.content).part("operations")
+    operations = DocumentPart(document, document.content).part("operations")
     if operation_id not in operations.value:
         message = f"the document '{document.name}' has no operation '{operation_id}'"
         raise permanent_failure("UnknownOperation", message + suggestion(operation_id, operations.value))
@@ -45,12 +45,12 @@ def find_operation(document: Document, operation_id: str) -> AsyncApiOperation:
     )
 
 
-def _place(document: Document, owner: Part) -> Place:
+def _place(document: Document, owner: DocumentPart) -> ChannelPlace:
     """Return the channel of an operation or of a reply."""
     channel = owner.part("channel")
     address = channel.value.get("address")
     known = address if isinstance(address, str) else None
-    return Place(
+    return ChannelPlace(
         address=known,
         parameters=read_parameters(channel, known),
         servers=_servers(document, channel),
@@ -58,16 +58,16 @@ def _place(document: Document, owner: Part) -> Place:
     )
 
 
-def _reply(document: Document, operation: Part) -> Reply:
+def _reply(document: Document, operation: DocumentPart) -> OperationReply:
     reply = operation.part("reply")
-    return Reply(
+    return OperationReply(
         place=_place(document, reply),
         location=read_location_in(reply.part("address")),
         messages=_messages(document, reply),
     )
 
 
-def _messages(document: Document, owner: Part) -> tuple[MessageType, ...]:
+def _messages(document: Document, owner: DocumentPart) -> tuple[MessageType, ...]:
     """Return the messages that an operation or a reply names, or else those of its channel."""
     named = owner.value.get("messages")
     if isinstance(named, list):
@@ -76,16 +76,16 @@ def _messages(document: Document, owner: Part) -> tuple[MessageType, ...]:
     return tuple(read_message(name, part, document) for name, part in owner.part("channel").named("messages"))
 
 
-def _servers(document: Document, channel: Part) -> tuple[Server, ...]:
+def _servers(document: Document, channel: DocumentPart) -> tuple[BrokerServer, ...]:
     nodes = channel.value.get("servers")
     if isinstance(nodes, list) and nodes:
         return tuple(_server(last_step(node), part) for node, part in zip(nodes, channel.parts("servers"), strict=True))
-    return tuple(_server(name, part) for name, part in Part(document, document.content).named("servers"))
+    return tuple(_server(name, part) for name, part in DocumentPart(document, document.content).named("servers"))
 
 
-def _server(name: str, server: Part) -> Server:
+def _server(name: str, server: DocumentPart) -> BrokerServer:
     version = server.value.get("protocolVersion")
-    return Server(
+    return BrokerServer(
         name=name,
         protocol=str(server.value.get("protocol", "")).lower(),
         url=f"{server.value.get('host', '')}{server.value.get('pathname', '')}",
@@ -96,7 +96,7 @@ def _server(name: str, server: Part) -> Server:
     )
 
 
-def _security(owner: Part) -> Possibilities:
+def _security(owner: DocumentPart) -> Possibilities:
     schemes = owner.parts("security")
     names = [last_step(node) for node in owner.value.get("security") or ()]
     return tuple(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.log_lines import write_line
-from swf_temporal.runtime.variables import Scope, VariableRef
+from swf_temporal.runtime.variables import VariableRef, VariableScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class RunningCall:
     def variable(self, scope: str, key: str) -> VariableRef | None:
         """Return which variable the function means; no scope is the instance's. None if there is no such scope."""
         owners = {} if self.call.folder is None else self.call.folder.owners
-        named: list[Scope] = [one for one in owners if one == (scope or "instance")]
+        named: list[VariableScope] = [one for one in owners if one == (scope or "instance")]
         return VariableRef(named[0], owners[named[0]], key) if named else None
 
 

@@ -45,7 +45,7 @@ class Document:
         """Return the object that *node* is, a part of this document, or that its `$ref` points to."""
         return self.follow(node).value
 
-    def follow(self, node: object) -> "Part":
+    def follow(self, node: object) -> "DocumentPart":
         """Return the object that *node* is or refers to, and in which document it stands; an empty one for no object.
 
         Raises CallFailed for a reference that leads nowhere or to itself, and UnresolvedReference for one into
@@ -54,10 +54,10 @@ class Document:
         document: Document = self
         for _ in range(_MAX_CHAIN):
             if not isinstance(node, dict):
-                return Part(document, {})
+                return DocumentPart(document, {})
             reference = node.get("$ref")
             if not isinstance(reference, str):
-                return Part(document, node)
+                return DocumentPart(document, node)
             document, node = document.target(reference)
         raise permanent_failure("BadDocument", f"the document '{self.name}' has circular references")
 
@@ -80,22 +80,22 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DocumentPart:
     """An object in a document. References in it start from that document."""
 
     document: Document
     value: dict[str, Any]
 
-    def part(self, key: str) -> "Part":
+    def part(self, key: str) -> "DocumentPart":
         """Return the object under *key*, its reference followed; an empty one if there is none."""
         return self.document.follow(self.value.get(key))
 
-    def parts(self, key: str) -> "list[Part]":
+    def parts(self, key: str) -> "list[DocumentPart]":
         """Return the objects in the list under *key*, their references followed."""
         found = self.value.get(key)
         return [self.document.follow(node) for node in found] if isinstance(found, list) else []
 
-    def named(self, key: str, *beginnings: str) -> "Iterator[tuple[str, Part]]":
+    def named(self, key: str, *beginnings: str) -> "Iterator[tuple[str, DocumentPart]]":
         """Yield the objects in the object under *key* with their names, their references followed.
 
         Where *beginnings* are given, only those whose names begin with one of them, whatever the case.

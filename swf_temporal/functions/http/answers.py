@@ -17,7 +17,7 @@ _TEXTS = frozenset({"application/xml", "application/yaml", "application/javascri
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpResponse:
     """The answer to a request."""
 
     status: int
@@ -39,7 +39,7 @@ class Answer:
 class HttpStatusError(CallFailed):
     """A service answered with another status than 2xx."""
 
-    def __init__(self, message: str, answer: Answer, retry_after: float | None = None) -> None:
+    def __init__(self, message: str, answer: HttpResponse, retry_after: float | None = None) -> None:
         super().__init__(message, code=answer.status, status=answer.status, body=answer.body, retry_after=retry_after)
         self.answer = answer
 
@@ -106,7 +106,7 @@ def _binary(content: bytes, media_type: str) -> JSON:
     return {"mediaType": media_type, "base64": base64.b64encode(content).decode("ascii")}
 
 
-async def result_of(call: Call, ask: Callable[[Call], Awaitable[Answer]]) -> JSON:
+async def result_of(call: Call, ask: Callable[[Call], Awaitable[HttpResponse]]) -> JSON:
     """Return the body of what *ask* gets for *call*, or all of the answer if the function takes errors for answers.
 
     It does so by `failOnStatusCode: false`: then its result is `{status, headers, body}`, whatever the status.

@@ -12,7 +12,7 @@ import httpx
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.answers import (
-    Answer,
+    HttpResponse,
     HttpStatusError,
     is_json,
     read_answer,
@@ -50,18 +50,18 @@ class Http:
         self._connections = Connections(settings, transport)
         self._limits = limits or RateLimits(settings)
 
-    async def request(self, request: Request) -> Answer:
+    async def request(self, request: Request) -> HttpResponse:
         """Return the answer, its body as JSON. Raises CallFailed for any status but 2xx, or if there is no answer."""
         response, content = await self._whole(request)
         try:
             body = read_answer(content, response.headers.get("content-type", ""))
-            return Answer(response.status_code, dict(response.headers), body, is_empty=not content)
+            return HttpResponse(response.status_code, dict(response.headers), body, is_empty=not content)
         except ValueError as error:
             message = f"{request}: the answer says that it is JSON, but it is not: {error}"
             text = content[:_MAX_KEPT_BYTES].decode(errors="replace")
             raise CallFailed(message, code="MalformedAnswer", status=response.status_code, body=text) from error
 
-    async def request_json(self, request: Request) -> Answer:
+    async def request_json(self, request: Request) -> HttpResponse:
         """Return the answer of a service that can only answer in JSON. Raises CallFailed as `request` does."""
         answer = await self.request(request)
         media_type, _ = split_content_type(answer.content_type)
@@ -195,7 +195,7 @@ def _refused(request: Request, response: httpx.Response, content: bytes) -> Http
     body = read_error_answer(content, response.headers.get("content-type", ""))
     text = body if isinstance(body, str) else show_json(body)
     shown = "" if body is None else f": {text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + '…'}"
-    answer = Answer(response.status_code, dict(response.headers), body, is_empty=not content)
+    answer = HttpResponse(response.status_code, dict(response.headers), body, is_empty=not content)
     message = f"{request} answered {_status(answer.status)}{shown}"
     return HttpStatusError(message, answer, seconds_to_wait(answer.headers, datetime.now(UTC)))
 

@@ -20,12 +20,12 @@ from swf_temporal.functions.documents.documents import (
     locate,
 )
 from swf_temporal.functions.documents.servers import configured_url
-from swf_temporal.functions.http.answers import Answer, result_of
+from swf_temporal.functions.http.answers import HttpResponse, result_of
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
 from swf_temporal.functions.openapi.requests import build_request
-from swf_temporal.functions.openapi.responses import Expected, violations
+from swf_temporal.functions.openapi.responses import ResponseSchemas, violations
 from swf_temporal.functions.openapi.security import secure
 from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.functions.openapi.type import FORM
@@ -45,12 +45,12 @@ class OpenApi(Performer):
         """Return the service's answer. Raises CallFailed."""
         return await result_of(call, self._ask)
 
-    async def _ask(self, call: Call) -> Answer:
+    async def _ask(self, call: Call) -> HttpResponse:
         document, operation, headers = await self._described(call)
         server = server_url(self._settings, call.function.name, document, operation, variables(call))
         is_checked = self._is_checked(call, operation, server)
 
-        def prepare() -> tuple[Call, Request, Expected | None]:
+        def prepare() -> tuple[Call, Request, ResponseSchemas | None]:
             secured, keys = secure(document, operation, server, call)
             request = with_credentials(build_request(operation, server, call.arguments), keys)
             expected = operation.responses.expected() if operation.responses and is_checked else None
@@ -59,7 +59,7 @@ class OpenApi(Performer):
         # All that a document may lack is known before anything is sent.
         call, request, expected = await self._documents.reading(document, prepare, base=call.base, headers=headers)
 
-        async def send(call: Call) -> Answer:
+        async def send(call: Call) -> HttpResponse:
             return await self._http.request(authenticated(request, call))
 
         references = call.function.auth_ref
@@ -98,7 +98,9 @@ class OpenApi(Performer):
         return self._settings.options_for(call.function.name, url.host, port).check_responses
 
 
-async def _check(request: Request, operation: OpenApiOperation, expected: Expected, answer: Answer) -> None:
+async def _check(
+    request: Request, operation: OpenApiOperation, expected: ResponseSchemas, answer: HttpResponse
+) -> None:
     # Patterns can take their time; other calls go on meanwhile.
     found = await asyncio.to_thread(violations, expected, answer)
     if found:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.documents.parts import Document, Part
+from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.http.parameters import Parameter
-from swf_temporal.functions.openapi.request_bodies import Body, collection_style, read_body, read_swagger_body
+from swf_temporal.functions.openapi.request_bodies import RequestBody, collection_style, read_body, read_swagger_body
 from swf_temporal.functions.openapi.responses import Responses
 from swf_temporal.text.suggestions import suggestion
 
@@ -28,7 +28,7 @@ class OpenApiOperation:
     method: str
     path: str
     parameters: tuple[Parameter, ...] = ()
-    body: Body | None = None
+    body: RequestBody | None = None
     servers: tuple[dict[str, Any], ...] = field(default=(), repr=False)
     security: tuple[dict[str, Any], ...] | None = None
     """The schemes that are needed, by name, in each of several possibilities; None if nothing is said."""
@@ -48,14 +48,14 @@ def find_operation(document: Document, operation_id: str) -> OpenApiOperation:
     raise permanent_failure("UnknownOperation", message + suggestion(operation_id, known))
 
 
-def _operations(document: Document) -> Iterator[tuple[str, str, Part, Part]]:
-    for path, item in Part(document, document.content).named("paths"):
+def _operations(document: Document) -> Iterator[tuple[str, str, DocumentPart, DocumentPart]]:
+    for path, item in DocumentPart(document, document.content).named("paths"):
         for method in _METHODS:
             if isinstance(item.value.get(method), dict):
                 yield path, method, item, item.part(method)
 
 
-def _read(document: Document, path: str, method: str, item: Part, operation: Part) -> OpenApiOperation:
+def _read(document: Document, path: str, method: str, item: DocumentPart, operation: DocumentPart) -> OpenApiOperation:
     root, fields = document.content, operation.value
     declared = {
         (str(part.value.get("name")), str(part.value.get("in"))): part
@@ -81,12 +81,12 @@ def _read(document: Document, path: str, method: str, item: Part, operation: Par
     )
 
 
-def _is_parameter(part: Part) -> bool:
+def _is_parameter(part: DocumentPart) -> bool:
     where, name = str(part.value.get("in")), str(part.value.get("name")).lower()
     return where in _DEFAULT_STYLE and not (where == "header" and name in _NEGOTIATED)
 
 
-def _parameter(part: Part) -> Parameter:
+def _parameter(part: DocumentPart) -> Parameter:
     fields, where = part.value, str(part.value["in"])
     style = str(fields.get("style", _DEFAULT_STYLE[where]))
     media_type = next(iter(part.part("content").value), None)
@@ -104,7 +104,7 @@ def _parameter(part: Part) -> Parameter:
     )
 
 
-def _swagger_parameter(part: Part) -> Parameter:
+def _swagger_parameter(part: DocumentPart) -> Parameter:
     # Version 2.0 writes the schema into the parameter itself.
     fields, where = part.value, str(part.value["in"])
     style, explode = collection_style(fields)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.documents.parts import Part
+from swf_temporal.functions.documents.parts import DocumentPart
 from swf_temporal.functions.http.answers import split_content_type
 from swf_temporal.functions.http.media_types import FORM, MULTIPART, is_form
 from swf_temporal.functions.http.parameters import FormField
@@ -24,7 +24,7 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class RequestBody:
     """The arguments that are not parameters."""
 
     contents: tuple[Content, ...] = (Content(),)
@@ -35,14 +35,14 @@ class Body:
     """The fields that the schemas name and that may be sent; all others are possible too."""
 
 
-def read_body(operation: Part) -> Body | None:
+def read_body(operation: DocumentPart) -> RequestBody | None:
     """Return the body that an operation of version 3 declares, or None."""
     node = operation.part("requestBody")
     if not node.value:
         return None
-    contents = dict(node.named("content")) or {"application/json": Part(node.document, {})}
+    contents = dict(node.named("content")) or {"application/json": DocumentPart(node.document, {})}
     schemas = [properties_of(content.part("schema")) for content in contents.values()]
-    return Body(
+    return RequestBody(
         contents=tuple(
             Content(media_type, _fields(media_type, content, properties), _defaults(content.part("schema"), properties))
             for (media_type, content), properties in zip(contents.items(), schemas, strict=True)
@@ -52,7 +52,7 @@ def read_body(operation: Part) -> Body | None:
     )
 
 
-def read_swagger_body(declared: list[Part], consumes: list[str]) -> Body | None:
+def read_swagger_body(declared: list[DocumentPart], consumes: list[str]) -> RequestBody | None:
     """Return the body that the parameters of an operation of version 2.0 come to, or None."""
     fields = {str(part.value.get("name")): part for part in declared if part.value.get("in") == "formData"}
     if fields:
@@ -63,12 +63,12 @@ def read_swagger_body(declared: list[Part], consumes: list[str]) -> Body | None:
             {name: part.value["default"] for name, part in fields.items() if _is_filled(part.value)},
         )
         required = any(part.value.get("required") is True for part in fields.values())
-        return Body((content,), required, properties=frozenset(fields))
+        return RequestBody((content,), required, properties=frozenset(fields))
     for part in declared:
         if part.value.get("in") == "body":
             properties = properties_of(part.part("schema"))
             content = Content(defaults=_defaults(part.part("schema"), properties))
-            return Body(
+            return RequestBody(
                 contents=tuple(replace(content, media_type=kind) for kind in consumes or ["application/json"]),
                 required=part.value.get("required") is True,
                 name=str(part.value.get("name", "body")),
@@ -77,9 +77,9 @@ def read_swagger_body(declared: list[Part], consumes: list[str]) -> Body | None:
     return None
 
 
-def properties_of(schema: Part) -> dict[str, Part]:
+def properties_of(schema: DocumentPart) -> dict[str, DocumentPart]:
     """Return the properties that a schema names, and those of the schemas that it is made of."""
-    found: dict[str, Part] = {}
+    found: dict[str, DocumentPart] = {}
     for part in _made_of(schema):
         for name, property_schema in part.named("properties"):
             found.setdefault(name, property_schema)
@@ -92,7 +92,7 @@ def collection_style(node: Mapping[str, Any]) -> tuple[str, bool]:
     return _STYLES.get(name, "form"), name == "multi"
 
 
-def _made_of(schema: Part) -> Iterator[Part]:
+def _made_of(schema: DocumentPart) -> Iterator[DocumentPart]:
     """Yield a schema and those that it is made of, each once: a schema may be part of itself."""
     waiting, seen = [schema], set[int]()
     while waiting:
@@ -103,11 +103,11 @@ def _made_of(schema: Part) -> Iterator[Part]:
             waiting.extend(each for key in ("oneOf", "anyOf", "allOf") for each in reversed(part.parts(key)))
 
 
-def _sendable(properties: Mapping[str, Part]) -> frozenset[str]:
+def _sendable(properties: Mapping[str, DocumentPart]) -> frozenset[str]:
     return frozenset(name for name, schema in properties.items() if schema.value.get("readOnly") is not True)
 
 
-def _defaults(schema: Part, properties: Mapping[str, Part]) -> dict[str, JSON]:
+def _defaults(schema: DocumentPart, properties: Mapping[str, DocumentPart]) -> dict[str, JSON]:
     required = [name for name in schema.value.get("required") or () if isinstance(name, str)]
     return {
         name: properties[name].value["default"]
@@ -116,7 +116,7 @@ def _defaults(schema: Part, properties: Mapping[str, Part]) -> dict[str, JSON]:
     }
 
 
-def _fields(media_type: str, content: Part, properties: Mapping[str, Part]) -> dict[str, FormField]:
+def _fields(media_type: str, content: DocumentPart, properties: Mapping[str, DocumentPart]) -> dict[str, FormField]:
     """Return how the fields of a form are written; in other media types none has a way of its own."""
     if not is_form(split_content_type(media_type)[0]):
         return {}
@@ -124,7 +124,7 @@ def _fields(media_type: str, content: Part, properties: Mapping[str, Part]) -> d
     return {name: _field(schema, encoding.part(name)) for name, schema in properties.items()}
 
 
-def _field(schema: Part, encoding: Part) -> FormField:
+def _field(schema: DocumentPart, encoding: DocumentPart) -> FormField:
     fields = encoding.value
     # A field that may be null, or an array, is so in some part of its schema.
     possible = [each.value for part in _made_of(schema) for each in (part, part.part("items"))]
@@ -150,7 +150,7 @@ def _content_type(schema: dict[str, Any]) -> str | None:
     return str(kind) if isinstance(kind, str) and "contentEncoding" not in schema else None
 
 
-def _fixed(header: Part) -> JSON:
+def _fixed(header: DocumentPart) -> JSON:
     """Return the value that a header of a part always has, or None if it may have several."""
     schema = header.part("schema").value
     possible = schema.get("enum")

@@ -11,7 +11,7 @@ from swf_temporal.functions.http.media_types import choose, closest, concrete, h
 from swf_temporal.functions.http.parameters import Parameter, as_text, in_cookie, in_header, in_path, in_query
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.openapi.operations import OpenApiOperation
-from swf_temporal.functions.openapi.request_bodies import Body, Content
+from swf_temporal.functions.openapi.request_bodies import Content, RequestBody
 from swf_temporal.text.suggestions import suggestion
 
 _ACCEPT = "accept"
@@ -92,14 +92,14 @@ def _body_value(operation: OpenApiOperation, named: dict[str, JSON]) -> JSON:
     return _unwrapped(body, rest) if rest else None
 
 
-def _unwrapped(body: Body, rest: dict[str, JSON]) -> JSON:
+def _unwrapped(body: RequestBody, rest: dict[str, JSON]) -> JSON:
     """Return the body itself where it is passed as a whole, under the name of the body."""
     if list(rest) == [body.name] and body.name not in body.properties:
         return rest[body.name]
     return rest
 
 
-def _written(operation: OpenApiOperation, body: Body, value: JSON, asked: dict[str, str]) -> tuple[bytes, str]:
+def _written(operation: OpenApiOperation, body: RequestBody, value: JSON, asked: dict[str, str]) -> tuple[bytes, str]:
     content, media_type = _content(operation, body, {} if value is None else value, asked.get(_CONTENT_TYPE))
     if value is None:
         # Whether nothing at all will do, the service knows where an object could be; nowhere else can it be written.
@@ -111,7 +111,7 @@ def _written(operation: OpenApiOperation, body: Body, value: JSON, asked: dict[s
     return write_body(value, media_type, content.fields)
 
 
-def _content(operation: OpenApiOperation, body: Body, value: JSON, asked: str | None) -> tuple[Content, str]:
+def _content(operation: OpenApiOperation, body: RequestBody, value: JSON, asked: str | None) -> tuple[Content, str]:
     """Return how the body is sent: as the argument `Content-Type` says, or as suits the value."""
     contents = {content.media_type: content for content in body.contents}
     if not asked:

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.documents.parts import Document, Part
+from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.documents.schemas import self_contained
-from swf_temporal.functions.http.answers import Answer, is_json, split_content_type
+from swf_temporal.functions.http.answers import HttpResponse, is_json, split_content_type
 from swf_temporal.functions.http.media_types import accept, closest
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.strict_json import read_written, write_json
@@ -16,7 +16,7 @@ from swf_temporal.strict_json import read_written, write_json
 _MAX_VALIDATORS = 128
 _ANY = "*/*"
 
-Expected = Mapping[str, Mapping[str, JSON]]
+ResponseSchemas = Mapping[str, Mapping[str, JSON]]
 """By status, `2XX` or `DEFAULT`: the media types that are declared, each with its schema, or None for one without."""
 
 
@@ -25,7 +25,7 @@ class Responses:
     """The answers that an operation declares, errors left out."""
 
     root: Document
-    operation: Part
+    operation: DocumentPart
     produces: tuple[str, ...] = ()
     """Of version 2.0: the media types of all answers."""
 
@@ -35,28 +35,28 @@ class Responses:
             return accept(self.produces)
         return accept(kind for _, response in self._declared() for kind in response.part("content").value)
 
-    def expected(self) -> Expected:
+    def expected(self) -> ResponseSchemas:
         """Return what is declared, each schema free of references to anywhere else. Raises CallFailed if one is bad."""
         contents = self._swagger_contents if self.root.is_swagger else self._contents
         return {status: dict(contents(response)) for status, response in self._declared()}
 
-    def _declared(self) -> Iterator[tuple[str, Part]]:
+    def _declared(self) -> Iterator[tuple[str, DocumentPart]]:
         declared = {name.upper(): response for name, response in self.operation.named("responses", "2", "default")}
         successes = [status for status in declared if status.startswith("2")]
         # Beside a success that is declared, `default` is for errors.
         return ((status, declared[status]) for status in successes or declared)
 
-    def _contents(self, response: Part) -> Iterator[tuple[str, JSON]]:
+    def _contents(self, response: DocumentPart) -> Iterator[tuple[str, JSON]]:
         for kind, content in response.named("content"):
             yield kind, self._schema(content)
 
-    def _swagger_contents(self, response: Part) -> Iterator[tuple[str, JSON]]:
+    def _swagger_contents(self, response: DocumentPart) -> Iterator[tuple[str, JSON]]:
         if "schema" in response.value:
             is_file = response.part("schema").value.get("type") == "file"
             for kind in self.produces or (_ANY if is_file else "application/json",):
                 yield kind, None if is_file else self._schema(response)
 
-    def _schema(self, holder: Part) -> JSON:
+    def _schema(self, holder: DocumentPart) -> JSON:
         if "schema" not in holder.value:
             return None
         schema = self_contained(self.root, holder.document, holder.value["schema"])
@@ -68,7 +68,7 @@ class Responses:
         return schema
 
 
-def violations(expected: Expected, answer: Answer) -> list[str]:
+def violations(expected: ResponseSchemas, answer: HttpResponse) -> list[str]:
     """Return what is wrong with an answer that is not an error, each with the place; nothing if it fits."""
     statuses = (str(answer.status), f"{answer.status // 100}XX", "DEFAULT")
     contents = next((expected[status] for status in statuses if status in expected), None)

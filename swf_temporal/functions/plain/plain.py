@@ -12,7 +12,7 @@ from swf_temporal.functions.auth.auth import with_tokens
 from swf_temporal.functions.auth.requests import authenticated
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.servers import service_url
-from swf_temporal.functions.http.answers import Answer, result_of
+from swf_temporal.functions.http.answers import HttpResponse, result_of
 from swf_temporal.functions.http.bodies import write_body
 from swf_temporal.functions.http.parameters import Parameter, as_text, escape, in_path, in_query
 from swf_temporal.functions.http.requests import Request
@@ -53,11 +53,11 @@ class PlainHttp(Performer):
         method, url = target(call)
         return Described({"method": method, "url": url})
 
-    async def _ask(self, call: Call) -> Answer:
+    async def _ask(self, call: Call) -> HttpResponse:
         method, uri = target(call)
         request = _request(call, method, service_url(self._services.settings, call.function.name, uri))
 
-        async def send(call: Call) -> Answer:
+        async def send(call: Call) -> HttpResponse:
             return await self._services.http.request(authenticated(request, call))
 
         references = call.function.auth_ref

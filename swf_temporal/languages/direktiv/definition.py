@@ -101,11 +101,11 @@ class DirektivDefinition(Definition):
         if not isinstance(self.workflow.start, ScheduledStart):
             return super().schedule()
         from swf_temporal.calendars.compiling import compile_schedule  # noqa: PLC0415 - heavy
-        from swf_temporal.calendars.moments import Unreadable  # noqa: PLC0415 - as above
+        from swf_temporal.calendars.moments import InvalidTime  # noqa: PLC0415 - as above
 
         try:
             return compile_schedule(cron=self.workflow.start.cron)
-        except Unreadable as error:
+        except InvalidTime as error:
             raise UsageError(f"the schedule of {self.id!r} cannot be understood: {error}") from None
 
     @cached_property

@@ -23,7 +23,7 @@ from swf_temporal.languages.direktiv.model.states import (
 )
 from swf_temporal.languages.direktiv.model.workflow import ScheduledStart, SubflowFunction, Workflow
 from swf_temporal.languages.direktiv.names import split_name
-from swf_temporal.languages.outline import Outline, Part, Section, Way, Work, WorkflowRef, in_a_line
+from swf_temporal.languages.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
 
 
 def outline_of(workflow: Workflow) -> Outline:
@@ -41,9 +41,9 @@ def outline_of(workflow: Workflow) -> Outline:
     )
 
 
-def _part(state: State, flows: dict[str, str]) -> Part:
+def _part(state: State, flows: dict[str, str]) -> OutlinePart:
     timeout = getattr(state, "timeout", None)
-    return Part(
+    return OutlinePart(
         path=state.id,
         kind=state.type,
         name=state.id,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from swf_temporal.calendars.compiling import compile_schedule
-from swf_temporal.calendars.moments import Unreadable
+from swf_temporal.calendars.moments import InvalidTime
 from swf_temporal.calendars.specs import ScheduleSpec
 from swf_temporal.data import JSON, identity
 from swf_temporal.errors import UsageError
@@ -79,5 +79,5 @@ def spec_of(workflow: Workflow) -> ScheduleSpec:
             valid_until=None if cron is None else cron.valid_until,
             timezone=schedule.timezone,
         )
-    except Unreadable as error:
+    except InvalidTime as error:
         raise UsageError(f"the schedule of {workflow.id!r}: {error.message}", error.hint) from None

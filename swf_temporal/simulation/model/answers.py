@@ -5,13 +5,13 @@ from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt, model_validator
 
-from swf_temporal.simulation.model.part import Duration, Json, OptionalKey, Part
+from swf_temporal.simulation.model.part import Duration, Json, OptionalKey, ScenarioPart
 from swf_temporal.text.model_errors import validation_error
 
 _ANSWERS = ("returns", "raises", "computes", "then")
 
 
-class Failure(Part):
+class StubFailure(ScenarioPart):
     """The CallFailed that is raised."""
 
     code: Json = None
@@ -24,13 +24,13 @@ class Failure(Part):
     """The delay that the service asks for."""
 
 
-class Answer(Part):
+class StubAnswer(ScenarioPart):
     """The outcome of one attempt to call a function."""
 
     returns: Json = None
     computes: OptionalKey[str] = None
     """An expression on the arguments, which yields the result."""
-    raises: OptionalKey[Failure] = None
+    raises: OptionalKey[StubFailure] = None
     takes: Duration = timedelta()
     """How long the function takes to answer."""
 
@@ -48,22 +48,22 @@ def _is_script(value: Any) -> bool:
 
 
 def _in_full(value: Any) -> Any:
-    return value if _is_script(value) or isinstance(value, Answer) else {"returns": value}
+    return value if _is_script(value) or isinstance(value, StubAnswer) else {"returns": value}
 
 
-class Script(Answer):
+class AnswerScript(StubAnswer):
     """The answers of a function, attempt by attempt."""
 
     then: OptionalKey[
         Annotated[
-            tuple[Annotated[Answer, BeforeValidator(_in_full, json_schema_input_type=Answer | Any)], ...],
+            tuple[Annotated[StubAnswer, BeforeValidator(_in_full, json_schema_input_type=StubAnswer | Any)], ...],
             Field(min_length=1),
         ]
     ] = None
     """The answers, one per attempt; the last repeats."""
 
     @property
-    def answers(self) -> tuple[Answer, ...]:
+    def answers(self) -> tuple[StubAnswer, ...]:
         """The answers, one per attempt. They take as long as the script says if they do not say it themselves."""
         if self.then is None:
             return (self,)
@@ -72,5 +72,7 @@ class Script(Answer):
         )
 
 
-ScriptedFunction: TypeAlias = Annotated[Script, BeforeValidator(_in_full, json_schema_input_type=Script | Any)]
+ScriptedFunction: TypeAlias = Annotated[
+    AnswerScript, BeforeValidator(_in_full, json_schema_input_type=AnswerScript | Any)
+]
 """A script, or the value that is the answer to every attempt."""

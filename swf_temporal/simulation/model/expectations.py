@@ -15,7 +15,7 @@ from pydantic import (
 )
 
 from swf_temporal.errors import Severity
-from swf_temporal.simulation.model.part import Duration, Json, Moment, OptionalKey, Part
+from swf_temporal.simulation.model.part import Duration, Json, Moment, OptionalKey, ScenarioPart
 from swf_temporal.text.located import Array, Object
 from swf_temporal.text.model_errors import WRONG_FORM, validation_error, wrong_form
 
@@ -70,7 +70,7 @@ _TextOrNull: TypeAlias = Annotated[
 _Delays: TypeAlias = Annotated[tuple[Duration, ...], BeforeValidator(_is_list)]
 
 
-class ExpectedError(Part):
+class ExpectedError(ScenarioPart):
     """The expected error of a run."""
 
     name: Json = None
@@ -81,7 +81,7 @@ class ExpectedError(Part):
     """Must be part of the actual message."""
 
 
-class ExpectedRequest(Part):
+class ExpectedRequest(ScenarioPart):
     """An expected request to a service."""
 
     service: OptionalKey[str] = None
@@ -110,7 +110,7 @@ ExpectedRequests: TypeAlias = Annotated[
 """All requests, in order. Or for some of them: how often each was made, or what each brought, in order."""
 
 
-class ExpectedStarts(Part):
+class ExpectedStarts(ScenarioPart):
     """The expected start times of a schedule."""
 
     after: Moment
@@ -133,7 +133,7 @@ class ExpectedStarts(Part):
         return len(self.at) + (0 if self.before is None else _MAX_UNEXPECTED)
 
 
-class ExpectedProblem(Part):
+class ExpectedProblem(ScenarioPart):
     """A problem that reading a definition is expected to report."""
 
     code: str
@@ -162,7 +162,7 @@ class ExpectedProblem(Part):
         return ", ".join([f"{self.severity} {self.code}", *(f"{key} {fact!r}" for key, fact in self.facts.items())])
 
 
-class Expected(Part):
+class Expected(ScenarioPart):
     """The expected problems of the definitions, and the expected outcome of a run."""
 
     error: ExpectedError = ExpectedError()

@@ -20,7 +20,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(?P<offset>Z|[+
 _Value = TypeVar("_Value")
 
 
-class Part(BaseModel):
+class ScenarioPart(BaseModel):
     """A part of a scenario file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, defer_build=True)

@@ -18,15 +18,15 @@ from pydantic import (
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import Severity
-from swf_temporal.simulation.model.answers import Answer, ScriptedFunction
+from swf_temporal.simulation.model.answers import ScriptedFunction, StubAnswer
 from swf_temporal.simulation.model.expectations import Expected, ExpectedProblem
 from swf_temporal.simulation.model.part import (
     Duration,
     Json,
     Moment,
     OptionalKey,
-    Part,
     ScenarioFile,
+    ScenarioPart,
     beside,
     file_of,
 )
@@ -41,7 +41,7 @@ _OF_A_RUN = ("input", "startTime", "functions", "services", "events", "secrets",
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Written:
+class InlineDefinition:
     """A definition that stands in the file of its scenario."""
 
     definition: Object
@@ -49,9 +49,9 @@ class Written:
     """The file's text, so that problems are told where they stand in the file."""
 
 
-def _definition(value: Any, info: ValidationInfo) -> Path | Written:
+def _definition(value: Any, info: ValidationInfo) -> Path | InlineDefinition:
     if isinstance(value, Object):
-        return Written(value, file_of(info).source)
+        return InlineDefinition(value, file_of(info).source)
     if not isinstance(value, str):
         raise validation_error("a workflow is the path of its file, or the definition itself")
     return beside(value, info)
@@ -76,12 +76,12 @@ def _chance(value: Any) -> Any:
 
 
 _Definition: TypeAlias = Annotated[
-    Path | Written, PlainValidator(_definition, json_schema_input_type=str | dict[str, Any])
+    Path | InlineDefinition, PlainValidator(_definition, json_schema_input_type=str | dict[str, Any])
 ]
 _Chance: TypeAlias = Annotated[float, Field(ge=0, le=1), BeforeValidator(_chance)]
 
 
-class Cancellation(Part):
+class Cancellation(ScenarioPart):
     """A cancellation of a run from outside."""
 
     after: Duration
@@ -97,7 +97,7 @@ def _cancellation(value: Any) -> Any:
 _Cancellation: TypeAlias = Annotated[Cancellation | StrictBool, BeforeValidator(_cancellation)]
 
 
-class Scenario(Part):
+class Scenario(ScenarioPart):
     """One claim about a workflow, with all that is needed to put it to the test."""
 
     claim: str = Field(alias="scenario")
@@ -160,7 +160,7 @@ class Scenario(Part):
         return 1 if self._place is None else self._place.line
 
     @property
-    def answers(self) -> dict[str, tuple[Answer, ...]]:
+    def answers(self) -> dict[str, tuple[StubAnswer, ...]]:
         """For a function: its answers, one per attempt; the last repeats."""
         return {name: script.answers for name, script in self.functions.items()}
 

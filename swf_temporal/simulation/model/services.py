@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, StrictInt, ValidationInfo, model_va
 from pydantic_core import PydanticCustomError
 
 from swf_temporal.runtime.error_matching import GRPC_STATUSES
-from swf_temporal.simulation.model.part import File, Json, OptionalKey, Part, beside
+from swf_temporal.simulation.model.part import File, Json, OptionalKey, ScenarioPart, beside
 from swf_temporal.text.model_errors import validation_error
 
 _HTTP = ("http", "https")
@@ -45,7 +45,7 @@ _FORMS = {
 }
 
 
-class Reply(Part):
+class Reply(ScenarioPart):
     """The answer of a service, or the message that a broker has."""
 
     status: StrictInt | str = 200
@@ -97,7 +97,7 @@ class Replies(Reply):
         return (self,) if self.then is None else self.then
 
 
-class Service(Part):
+class Service(ScenarioPart):
     """A service that functions are really called at. Its kind, and what that allows, follows from its name."""
 
     name: str

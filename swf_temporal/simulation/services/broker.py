@@ -10,14 +10,14 @@ from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from swf_temporal.functions.asyncapi.brokers.port import Broker, Channel, Delivery, Message
+from swf_temporal.functions.asyncapi.brokers.port import Broker, BrokerMessage, Channel, Message
 from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Brokers
 from swf_temporal.functions.http.client import Http
 from swf_temporal.simulation.model.services import Service
 from swf_temporal.simulation.services.answering import Answering, body_of, content_of, no_service
 
 
-class Server(NamedTuple):
+class StubBrokerAddress(NamedTuple):
     """The address of a broker, and its protocol."""
 
     family: str
@@ -28,7 +28,7 @@ class Server(NamedTuple):
 class ScriptedBrokers(Brokers):
     """The brokers of a scenario, whatever their protocol; what goes over HTTP goes to services of HTTP."""
 
-    def __init__(self, http: Http, brokers: Mapping[Server, Answering]) -> None:
+    def __init__(self, http: Http, brokers: Mapping[StubBrokerAddress, Answering]) -> None:
         super().__init__(http)
         self._scripted = _ScriptedBroker(brokers)
 
@@ -40,7 +40,7 @@ class ScriptedBrokers(Brokers):
 class _ScriptedBroker:
     """Takes messages, and gives those that wait on a channel, each of them once."""
 
-    def __init__(self, brokers: Mapping[Server, Answering]) -> None:
+    def __init__(self, brokers: Mapping[StubBrokerAddress, Answering]) -> None:
         self._brokers = brokers
         self._waiting = {
             (address, channel): [Message(*content_of(reply), reply.headers) for reply in replies.replies]
@@ -58,12 +58,12 @@ class _ScriptedBroker:
             self._asked[message.reply_to] = channel.address, message
 
     @asynccontextmanager
-    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
+    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
         """Give the messages that wait, and then end: there will not be another."""
         self._answering(channel).hear(f"RECEIVE {channel.address}", dict(channel.credentials.headers), None)
         yield self._deliveries(channel)
 
-    async def _deliveries(self, channel: Channel) -> AsyncIterator[Delivery]:
+    async def _deliveries(self, channel: Channel) -> AsyncIterator[BrokerMessage]:
         address, question = self._asked.get(channel.address, (channel.address, None))
         waiting = self._waiting.get((_server(channel), address), [])
         for message in list(waiting):
@@ -72,7 +72,7 @@ class _ScriptedBroker:
                 waiting.remove(message)
 
             answers = None if question is None else question.correlation_id
-            yield Delivery(replace(message, correlation_id=answers), accept)
+            yield BrokerMessage(replace(message, correlation_id=answers), accept)
 
     def _answering(self, channel: Channel) -> Answering:
         server = _server(channel)
@@ -81,12 +81,12 @@ class _ScriptedBroker:
         return self._brokers[server]
 
 
-def server_of(service: Service) -> Server:
+def server_of(service: Service) -> StubBrokerAddress:
     """Return where the broker is that the name of *service* is the URL of."""
     url = urlsplit(service.name)
     wire = WIRES[url.scheme]
-    return Server(wire.family, url.hostname or "", url.port or wire.port)
+    return StubBrokerAddress(wire.family, url.hostname or "", url.port or wire.port)
 
 
-def _server(channel: Channel) -> Server:
-    return Server(WIRES[channel.protocol].family, channel.host.lower(), channel.port or 0)
+def _server(channel: Channel) -> StubBrokerAddress:
+    return StubBrokerAddress(WIRES[channel.protocol].family, channel.host.lower(), channel.port or 0)

@@ -14,7 +14,7 @@ from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.origins import Origin, origin_of
 from swf_temporal.simulation.model.services import Kind, Service
 from swf_temporal.simulation.services.answering import Answering, RecordedRequests, no_service
-from swf_temporal.simulation.services.broker import ScriptedBrokers, Server, server_of
+from swf_temporal.simulation.services.broker import ScriptedBrokers, StubBrokerAddress, server_of
 from swf_temporal.simulation.services.grpc import GrpcService
 from swf_temporal.simulation.services.http import THIS_MACHINE, HttpService, Rerouted
 
@@ -48,7 +48,7 @@ class Places:
     _base_urls: dict[str, str] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
     """By the URL of a server: what the scenario calls it."""
-    _brokers: dict[Server, Answering] = field(default_factory=dict)
+    _brokers: dict[StubBrokerAddress, Answering] = field(default_factory=dict)
 
     async def start(self, services: Sequence[Service], recorded: RecordedRequests) -> None:
         """Start *services*. Raises CallFailed if a proto file cannot be compiled."""

@@ -16,7 +16,7 @@ import pytest
 from swf_temporal.calls import AuthRef, Function
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
-from swf_temporal.functions.asyncapi.brokers.port import Broker, Channel, Delivery, Message
+from swf_temporal.functions.asyncapi.brokers.port import Broker, BrokerMessage, Channel, Message
 from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.http.client import Http
@@ -66,19 +66,19 @@ class Memory(Brokers):
             self._queues[answer.reply_to].put_nowait(replace(answer, reply_to=None))
 
     @asynccontextmanager
-    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
+    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
         """Give out what is there, and what comes."""
         self.subscribed.append(channel)
         yield self._deliveries(channel)
 
-    async def _deliveries(self, channel: Channel) -> AsyncIterator[Delivery]:
+    async def _deliveries(self, channel: Channel) -> AsyncIterator[BrokerMessage]:
         while True:
             message = await self._queues[channel.address].get()
 
             async def accept(message: Message = message) -> None:
                 self.accepted.append(message)
 
-            yield Delivery(message, accept)
+            yield BrokerMessage(message, accept)
 
 
 class Bench:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.documents.parts import Document, Part, UnresolvedReference, beside
+from swf_temporal.functions.documents.parts import Document, DocumentPart, UnresolvedReference, beside
 
 CONTENT: dict[str, Any] = {
     "a/b": {"~": {"": {"is": "deep"}}},
@@ -72,7 +72,7 @@ def test_parts_know_their_document() -> None:
     other = Document("pets.yaml", "/specs/pets.yaml", {"Pet": {"$ref": "#/Dog"}, "Dog": {"is": "dog"}}, first.others)
     first.others["/specs/pets.yaml"] = other
 
-    found = Part(first, {"pet": {"$ref": "pets.yaml#/Pet"}}).part("pet")
+    found = DocumentPart(first, {"pet": {"$ref": "pets.yaml#/Pet"}}).part("pet")
 
     assert (found.document, found.value) == (other, {"is": "dog"})
 

@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.functions.documents.parts import Document, Part
+from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.http.media_types import FORM, MULTIPART
 from swf_temporal.functions.http.parameters import FormField
-from swf_temporal.functions.openapi.request_bodies import Body, read_body, read_swagger_body
+from swf_temporal.functions.openapi.request_bodies import RequestBody, read_body, read_swagger_body
 
 
-def body_of(schema: dict[str, Any], kind: str = MULTIPART, **content: Any) -> Body:
+def body_of(schema: dict[str, Any], kind: str = MULTIPART, **content: Any) -> RequestBody:
     """Return a body of version 3 with that schema."""
     document = Document("d", "d", {"openapi": "3.1.0"})
-    body = read_body(Part(document, {"requestBody": {"content": {kind: {"schema": schema, **content}}}}))
+    body = read_body(DocumentPart(document, {"requestBody": {"content": {kind: {"schema": schema, **content}}}}))
     assert body is not None
     return body
 
@@ -88,7 +88,7 @@ def test_forms_of_version_2() -> None:
         {"name": "e", "type": "string", "default": "y"},
     ]
 
-    body = read_swagger_body([Part(document, {**node, "in": "formData"}) for node in nodes], [FORM])
+    body = read_swagger_body([DocumentPart(document, {**node, "in": "formData"}) for node in nodes], [FORM])
 
     assert body is not None
     assert body.required

@@ -10,7 +10,7 @@ from swf_temporal.functions.http.media_types import FORM
 from swf_temporal.functions.http.parameters import Parameter
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.openapi.operations import OpenApiOperation
-from swf_temporal.functions.openapi.request_bodies import Body, Content
+from swf_temporal.functions.openapi.request_bodies import Content, RequestBody
 from swf_temporal.functions.openapi.requests import build_request
 
 ID = Parameter("id", "path", required=True, style="simple")
@@ -29,16 +29,18 @@ GET = OpenApiOperation(
 )
 
 
-def put(arguments: JSON, body: Body | None = None) -> Request:
+def put(arguments: JSON, body: RequestBody | None = None) -> Request:
     """Return the request that changes an order."""
-    operation = OpenApiOperation("putOrder", "PUT", "/orders/{id}", (ID,), body or Body(properties=frozenset({"id"})))
+    operation = OpenApiOperation(
+        "putOrder", "PUT", "/orders/{id}", (ID,), body or RequestBody(properties=frozenset({"id"}))
+    )
     return build_request(operation, "http://shop/api/", arguments)
 
 
-def post(arguments: JSON, body: Body | None = None) -> bytes | None:
+def post(arguments: JSON, body: RequestBody | None = None) -> bytes | None:
     """Return the body of the request that makes an order."""
     return build_request(
-        OpenApiOperation("post", "POST", "/orders", (), body or Body()), "http://shop", arguments
+        OpenApiOperation("post", "POST", "/orders", (), body or RequestBody()), "http://shop", arguments
     ).content
 
 
@@ -99,25 +101,25 @@ def test_what_is_no_parameter_is_the_body(arguments: JSON, expected: bytes | Non
 
 def test_a_field_named_body_is_a_field() -> None:
     """If the schema has a field `body`, that is what the argument is."""
-    assert post({"body": "text"}, Body(properties=frozenset({"body"}))) == b'{"body":"text"}'
+    assert post({"body": "text"}, RequestBody(properties=frozenset({"body"}))) == b'{"body":"text"}'
 
 
 def test_version_2_names_its_body() -> None:
     """The name of the body parameter stands for the whole body, and `body` does not."""
-    assert post({"order": {"a": 1}}, Body(name="order")) == b'{"a":1}'
-    assert post({"body": {"a": 1}}, Body(name="order")) == b'{"body":{"a":1}}'
+    assert post({"order": {"a": 1}}, RequestBody(name="order")) == b'{"a":1}'
+    assert post({"body": {"a": 1}}, RequestBody(name="order")) == b'{"body":{"a":1}}'
 
 
 def test_a_body_that_must_be_is_an_empty_object() -> None:
     """The service, not the workflow, knows whether an empty object will do."""
-    assert post(None, Body(required=True)) == b"{}"
-    assert post(None, Body((Content(FORM, defaults={"a": 1}),), required=True)) == b"a=1"
+    assert post(None, RequestBody(required=True)) == b"{}"
+    assert post(None, RequestBody((Content(FORM, defaults={"a": 1}),), required=True)) == b"a=1"
 
 
 def test_a_body_that_must_be_and_can_be_no_object() -> None:
     """There is no empty text that could stand for a body which nobody gave."""
     with pytest.raises(CallFailed, match="operation 'post' needs a body, as application/xml") as caught:
-        post({}, Body((Content("application/xml"),), required=True))
+        post({}, RequestBody((Content("application/xml"),), required=True))
 
     assert (caught.value.code, caught.value.retryable) == ("BadArguments", False)
 
@@ -125,14 +127,16 @@ def test_a_body_that_must_be_and_can_be_no_object() -> None:
 def test_an_argument_may_be_parameter_and_field() -> None:
     """`PUT /orders/{id}` with an order that has an id sends it twice; another parameter only once."""
     assert put({"id": 7, "total": 5}).content == b'{"id":7,"total":5}'
-    assert put({"id": 7, "total": 5}, Body()).content == b'{"total":5}'
+    assert put({"id": 7, "total": 5}, RequestBody()).content == b'{"total":5}'
     assert put({"id": 7, "total": 5}).url == "http://shop/api/orders/7"
 
 
-SEVERAL = Body((Content("application/xml"), Content(defaults={"kind": "new", "note": "none"}), Content("image/*")))
+SEVERAL = RequestBody(
+    (Content("application/xml"), Content(defaults={"kind": "new", "note": "none"}), Content("image/*"))
+)
 
 
-def sent(arguments: JSON, body: Body = SEVERAL) -> tuple[str, bytes | None]:
+def sent(arguments: JSON, body: RequestBody = SEVERAL) -> tuple[str, bytes | None]:
     """Return the content type and the body of the request that makes an order."""
     request = build_request(OpenApiOperation("post", "POST", "/orders", (), body), "http://shop", arguments)
     return dict(request.headers)["Content-Type"], request.content
@@ -164,7 +168,10 @@ def test_a_media_type_that_is_not_taken() -> None:
 
 def test_media_types_may_be_fields() -> None:
     """An argument that the body has a field for is that field."""
-    assert sent({"Accept": "a"}, Body(properties=frozenset({"Accept"}))) == ("application/json", b'{"Accept":"a"}')
+    assert sent({"Accept": "a"}, RequestBody(properties=frozenset({"Accept"}))) == (
+        "application/json",
+        b'{"Accept":"a"}',
+    )
 
 
 def test_what_is_asked_for_may_be_said() -> None:
@@ -176,7 +183,7 @@ def test_what_is_asked_for_may_be_said() -> None:
 
 def test_a_form_has_defaults_too() -> None:
     """What a field must be and is not given has its default."""
-    assert sent({"a": 1}, Body((Content(FORM, defaults={"b": 2}),))) == (FORM, b"a=1&b=2")
+    assert sent({"a": 1}, RequestBody((Content(FORM, defaults={"b": 2}),))) == (FORM, b"a=1&b=2")
 
 
 def test_a_default_may_be_a_list() -> None:

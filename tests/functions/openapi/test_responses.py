@@ -6,8 +6,8 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.documents.parts import Document, Part
-from swf_temporal.functions.http.answers import Answer
+from swf_temporal.functions.documents.parts import Document, DocumentPart
+from swf_temporal.functions.http.answers import HttpResponse
 from swf_temporal.functions.openapi.responses import Responses, violations
 
 TEXT: JSON = {"type": "string"}
@@ -17,7 +17,7 @@ NOTHING: JSON = {"not": {}}
 def responses(declared: dict[str, Any], produces: tuple[str, ...] | None = None) -> Responses:
     """Return the answers of an operation; *produces* makes it one of version 2.0."""
     document = Document("d", "d", {"openapi": "3.0.0"} if produces is None else {"swagger": "2.0"})
-    return Responses(document, Part(document, {"responses": declared}), produces or ())
+    return Responses(document, DocumentPart(document, {"responses": declared}), produces or ())
 
 
 def of(schema: JSON, kind: str = "application/json") -> dict[str, Any]:
@@ -27,7 +27,7 @@ def of(schema: JSON, kind: str = "application/json") -> dict[str, Any]:
 
 def told(declared: Responses, body: JSON, status: int = 200, kind: str = "application/json", **facts: Any) -> list[str]:
     """Return what is wrong with an answer."""
-    return violations(declared.expected(), Answer(status, {"content-type": kind} if kind else {}, body, **facts))
+    return violations(declared.expected(), HttpResponse(status, {"content-type": kind} if kind else {}, body, **facts))
 
 
 @pytest.mark.parametrize(("status", "schema"), [(200, "string"), (201, "integer"), (299, "integer"), (202, "boolean")])

@@ -8,7 +8,7 @@ import pytest
 from swf_temporal.json_schema import DataSchemaValidator
 from swf_temporal.languages.direktiv.language import LANGUAGE
 from swf_temporal.loading import check, load, load_pinned
-from swf_temporal.simulation.model.scenario import Written
+from swf_temporal.simulation.model.scenario import InlineDefinition
 from swf_temporal.simulation.reading import read_scenarios
 from swf_temporal.text.located import plain
 
@@ -81,7 +81,7 @@ def test_what_runs_in_scenarios_fits_the_schema(file: Path) -> None:
     """The schema accepts what the reading does."""
     schema = DataSchemaValidator(LANGUAGE.json_schema())
     for scenario in read_scenarios(file):
-        assert isinstance(scenario.workflow, Written)
+        assert isinstance(scenario.workflow, InlineDefinition)
         assert schema.violations(plain(scenario.workflow.definition)) == []
 
 

@@ -16,7 +16,7 @@ from swf_temporal.data import merge
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import Problem
 from swf_temporal.languages.base import LanguageBase
-from swf_temporal.languages.outline import Outline, Part, Way, Work, in_a_line
+from swf_temporal.languages.outline import Outline, OutlinePart, Way, Work, in_a_line
 from swf_temporal.languages.port import Checked, Definition, FunctionUse, Language
 from swf_temporal.runtime.execution import ExecutionBase, ExecutionFrame
 from swf_temporal.runtime.host import Completed, FunctionCall, Timer, TraceEntry, TraceKind
@@ -96,7 +96,7 @@ class StepsDefinition(Definition):
         paths = [f"{index} {kind}" for index, (kind, _) in enumerate(self.steps)]
         return Outline(
             tuple(
-                Part(path, kind, path, work=(_work(kind, value),), ways=(Way("completion", following),))
+                OutlinePart(path, kind, path, work=(_work(kind, value),), ways=(Way("completion", following),))
                 for path, following, (kind, value) in zip(paths, [*paths[1:], None], self.steps, strict=True)
             )
         )

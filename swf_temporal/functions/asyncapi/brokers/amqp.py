@@ -10,7 +10,7 @@ from swf_temporal.functions.asyncapi.brokers.amqp_routes import route_of
 from swf_temporal.functions.asyncapi.brokers.bindings import number, switch, word, words
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
 from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, Refused, translating
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message, Send
+from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message, Send
 from swf_temporal.functions.call import optional
 from swf_temporal.strict_json import show_json
 
@@ -55,7 +55,7 @@ class Amqp:
             await connecting.__aexit__(None, None, None)
 
     @asynccontextmanager
-    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
+    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
         """Consume from the document's queue, or from the call's own, which is bound to the document's exchange."""
         route = route_of(channel)
         with mapping_faults(channel):
@@ -143,7 +143,7 @@ async def connected(channel: Channel) -> AsyncIterator[Any]:
         await connection.close()
 
 
-async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[Delivery]:
+async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[BrokerMessage]:
     while True:
         with mapping_faults(channel):
             # A consumer of its own for each message: those passed over stay with this connection, so that they do not
@@ -157,7 +157,7 @@ async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[Delivery]:
             with mapping_faults(channel):
                 await received.ack()
 
-        yield Delivery(incoming(received), accept)
+        yield BrokerMessage(incoming(received), accept)
 
 
 def _outgoing(channel: Channel, message: Message) -> Any:

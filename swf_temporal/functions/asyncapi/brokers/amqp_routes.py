@@ -16,7 +16,7 @@ _TYPES = {"default": "direct"}
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class AmqpRoute:
     """The exchange and queue of a channel's messages."""
 
     virtual_host: str
@@ -82,7 +82,7 @@ class Route:
         return await _used(connection, use, binding)
 
 
-def route_of(channel: Channel) -> Route:
+def route_of(channel: Channel) -> AmqpRoute:
     """Return what the bindings of *channel* say. Without any, its address is the name of a queue."""
     binding = channel.bindings.channel
     queue, exchange = part(binding, "queue"), part(binding, "exchange")
@@ -91,7 +91,7 @@ def route_of(channel: Channel) -> Route:
     queue_name = word(queue, "name")
     is_own_queue = bool(exchange_name) and queue_name is None
     hosts = [word(queue, "vhost"), word(exchange, "vhost"), channel.path.removeprefix("/")]
-    return Route(
+    return AmqpRoute(
         virtual_host=next((host for host in hosts if host and host != "/"), "/"),
         key=channel.address,
         exchange_name=exchange_name,

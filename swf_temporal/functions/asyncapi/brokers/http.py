@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.heads import headers_of, url_of
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message
+from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
 
@@ -30,16 +30,16 @@ class HttpBroker:
         await self._http.request_raw(_sending(channel, message))
 
     @asynccontextmanager
-    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
+    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
         """Ask for messages by GET, or as the operation's binding says."""
         yield self._asking(channel)
 
     @asynccontextmanager
-    async def converse(self, channel: Channel, message: Message) -> AsyncIterator[AsyncIterator[Delivery]]:
+    async def converse(self, channel: Channel, message: Message) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
         """Send *message*; what is answered is the reply."""
         yield _once(await self._http.request_raw(_sending(channel, message)))
 
-    async def _asking(self, channel: Channel) -> AsyncIterator[Delivery]:
+    async def _asking(self, channel: Channel) -> AsyncIterator[BrokerMessage]:
         request = Request(
             _method(channel, "GET"), url_of(channel), tuple(headers_of(channel)), function=channel.function
         )
@@ -68,12 +68,12 @@ def _method(channel: Channel, usual: str) -> str:
     return str(channel.bindings.operation.get("method") or usual).upper()
 
 
-async def _once(answer: tuple[bytes, dict[str, str]]) -> AsyncIterator[Delivery]:
+async def _once(answer: tuple[bytes, dict[str, str]]) -> AsyncIterator[BrokerMessage]:
     yield _delivery(*answer)
 
 
-def _delivery(content: bytes, headers: dict[str, str]) -> Delivery:
-    return Delivery(Message(content, headers.get("content-type"), headers), _nothing)
+def _delivery(content: bytes, headers: dict[str, str]) -> BrokerMessage:
+    return BrokerMessage(Message(content, headers.get("content-type"), headers), _nothing)
 
 
 async def _nothing() -> None:

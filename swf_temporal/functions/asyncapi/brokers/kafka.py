@@ -12,7 +12,7 @@ from typing import Any
 from swf_temporal.functions.asyncapi.brokers.bindings import word
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
 from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, translating
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message, Send
+from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message, Send
 from swf_temporal.functions.call import optional
 
 _PORT = 9092
@@ -62,7 +62,7 @@ class Kafka:
             await starting.__aexit__(None, None, None)
 
     @asynccontextmanager
-    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
+    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
         """Consume after what the document's group has accepted; without a group, from now on."""
         group = word(channel.bindings.operation, "groupId")
         with mapping_faults(channel):
@@ -169,7 +169,7 @@ async def _placed(consumer: Any, *, is_member: bool) -> None:
         await consumer.commit(begun)
 
 
-async def _deliveries(channel: Channel, consumer: Any, *, is_member: bool) -> AsyncIterator[Delivery]:
+async def _deliveries(channel: Channel, consumer: Any, *, is_member: bool) -> AsyncIterator[BrokerMessage]:
     place = _library("aiokafka").TopicPartition
     while True:
         with mapping_faults(channel):
@@ -180,7 +180,7 @@ async def _deliveries(channel: Channel, consumer: Any, *, is_member: bool) -> As
                 with mapping_faults(channel):
                     await consumer.commit({place(record.topic, record.partition): record.offset + 1})
 
-        yield Delivery(incoming(channel, record), accept)
+        yield BrokerMessage(incoming(channel, record), accept)
 
 
 def topic_of(channel: Channel) -> str:

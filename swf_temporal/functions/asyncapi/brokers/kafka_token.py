@@ -6,7 +6,7 @@ This module is imported when a token is first used: aiokafka is an extra.
 from aiokafka.abc import AbstractTokenProvider
 
 
-class Token(AbstractTokenProvider):  # type: ignore[misc]  # the library has no types
+class KafkaToken(AbstractTokenProvider):  # type: ignore[misc]  # the library has no types
     """A token that is known already."""
 
     def __init__(self, token: str) -> None:

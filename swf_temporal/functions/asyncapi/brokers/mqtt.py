@@ -9,7 +9,7 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.brokers.bindings import number, part, switch, word
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
 from swf_temporal.functions.asyncapi.brokers.faults import LOST, translating
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message, Send
+from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message, Send
 from swf_temporal.functions.call import optional
 
 _PORT, _SECURE_PORT = 1883, 8883
@@ -53,7 +53,7 @@ class Mqtt:
                 await session.__aexit__(None, None, None)
 
     @asynccontextmanager
-    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
+    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
         """Subscribe with the call's own session; what was not acknowledged comes again when the call is repeated."""
         with mapping_faults(channel):
             session = await session_of(channel, receives=True)
@@ -78,13 +78,13 @@ def mapping_faults(channel: Channel) -> AbstractContextManager[None]:
     )
 
 
-async def _deliveries(channel: Channel, session: Any) -> AsyncIterator[Delivery]:
+async def _deliveries(channel: Channel, session: Any) -> AsyncIterator[BrokerMessage]:
     messages = aiter(session.messages)
     while True:
         with mapping_faults(channel):
             received = await anext(messages)
         accept = session.acknowledging(received)
-        yield Delivery(incoming(received), accept)
+        yield BrokerMessage(incoming(received), accept)
         # A caller that asks for the next one has no use for this one. It is this subscription's own copy, and a broker
         # stops sending when too many are not acknowledged.
         await accept()

@@ -8,7 +8,7 @@ from typing import Any
 from swf_temporal.functions.asyncapi.brokers.bindings import word
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
 from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, Refused, translating
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message, Send
+from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message, Send
 from swf_temporal.functions.call import optional
 
 _PORT = 4222
@@ -49,7 +49,7 @@ class Nats:
             await connecting.__aexit__(None, None, None)
 
     @asynccontextmanager
-    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
+    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
         """Subscribe, as one of the queue group if the document names one."""
         with mapping_faults(channel):
             connecting = connected(channel)
@@ -131,11 +131,11 @@ async def _asked(connection: Any, errors: list[Exception]) -> None:
         raise errors[0]
 
 
-async def _deliveries(channel: Channel, subscription: Any) -> AsyncIterator[Delivery]:
+async def _deliveries(channel: Channel, subscription: Any) -> AsyncIterator[BrokerMessage]:
     while True:
         with mapping_faults(channel):
             received = await subscription.next_msg(timeout=None)
-        yield Delivery(incoming(received), _accept)
+        yield BrokerMessage(incoming(received), _accept)
 
 
 async def _accept() -> None:

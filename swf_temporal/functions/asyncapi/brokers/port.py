@@ -84,7 +84,7 @@ class Channel:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class BrokerMessage:
     """A message that came. One that is not accepted goes back to where the protocol keeps it, if it keeps any."""
 
     message: Message
@@ -101,7 +101,7 @@ class Broker(Protocol):
     async def send(self, channel: Channel, message: Message) -> None:
         """Send *message*, and return when the server has it, as far as the protocol tells."""
 
-    def receive(self, channel: Channel) -> AbstractAsyncContextManager[AsyncIterator[Delivery]]:
+    def receive(self, channel: Channel) -> AbstractAsyncContextManager[AsyncIterator[BrokerMessage]]:
         """Subscribe: entering returns when messages that are sent from now on will come."""
 
 
@@ -117,5 +117,5 @@ class Connecting(Broker, Protocol):
 class Conversing(Broker, Protocol):
     """A protocol whose servers answer on the connection on which they were asked."""
 
-    def converse(self, channel: Channel, message: Message) -> AbstractAsyncContextManager[AsyncIterator[Delivery]]:
+    def converse(self, channel: Channel, message: Message) -> AbstractAsyncContextManager[AsyncIterator[BrokerMessage]]:
         """Send *message*: entering returns when it is sent, and what comes back on its connection follows."""

@@ -12,7 +12,7 @@ from typing import Any
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.faults import LOST, REFUSED, Refused, translating
 from swf_temporal.functions.asyncapi.brokers.heads import headers_of, url_of
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Delivery, Message, Send
+from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message, Send
 from swf_temporal.functions.call import optional, permanent_failure
 from swf_temporal.functions.http.answers import is_json, read_error_answer, split_content_type
 
@@ -47,13 +47,13 @@ class WebSocket:
             yield send
 
     @asynccontextmanager
-    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[Delivery]]:
+    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
         """Open a connection, over which messages come."""
         async with opened(channel) as connection:
             yield _coming(channel, connection)
 
     @asynccontextmanager
-    async def converse(self, channel: Channel, message: Message) -> AsyncIterator[AsyncIterator[Delivery]]:
+    async def converse(self, channel: Channel, message: Message) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
         """Open a connection and send *message*; what comes over the same connection follows."""
         async with opened(channel, message) as connection:
             await _say(channel, connection, message)
@@ -102,11 +102,11 @@ async def _say(channel: Channel, connection: Any, message: Message) -> None:
         await connection.send(_frame(message))
 
 
-async def _coming(channel: Channel, connection: Any) -> AsyncIterator[Delivery]:
+async def _coming(channel: Channel, connection: Any) -> AsyncIterator[BrokerMessage]:
     with mapping_faults(channel):
         async for frame in connection:
             content = frame.encode() if isinstance(frame, str) else frame
-            yield Delivery(Message(content), _nothing)
+            yield BrokerMessage(Message(content), _nothing)
 
 
 def _frame(message: Message) -> str | bytes:

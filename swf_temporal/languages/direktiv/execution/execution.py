@@ -12,9 +12,9 @@ from swf_temporal.errors import UnknownDefinition, WorkflowFault
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.catching import catch_for
 from swf_temporal.languages.direktiv.execution.data import transformed, with_result
-from swf_temporal.languages.direktiv.execution.frames import Failure, InstanceFrame, StateFrame
+from swf_temporal.languages.direktiv.execution.frames import InstanceFrame, RaisedError, StateFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane
-from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.execution.states import logic_of, waits
 from swf_temporal.languages.direktiv.execution.timeouts import seconds_of, timeouts_of
 from swf_temporal.languages.direktiv.model.states import State
@@ -63,7 +63,7 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
         """Let the instance fail once it has come to its end. Raises the error of a second time."""
         if self.frame.failed is not None:
             raise codes.fault(codes.MULTIPLE_ERRORS, "the instance has failed already, and cannot fail twice")
-        self.frame.failed = Failure(code, message)
+        self.frame.failed = RaisedError(code, message)
 
     async def _pass(self, state: State) -> None:
         """Run one state, and go on to the next."""
@@ -90,7 +90,7 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
         left = await self._in_time(state, frame, lane, is_resumed=is_resumed)
         return transformed(left.transform, left.data, lane), left.transition
 
-    async def _in_time(self, state: State, frame: StateFrame, lane: Lane, *, is_resumed: bool) -> Leaving:
+    async def _in_time(self, state: State, frame: StateFrame, lane: Lane, *, is_resumed: bool) -> StateExit:
         """Run the logic of *state* within its own timeout and those of the instance.
 
         One that is resumed too late may still make what it has of what had come in time.

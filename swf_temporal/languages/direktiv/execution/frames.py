@@ -107,7 +107,7 @@ class StateFrame(Record):
 
 
 @dataclass(slots=True)
-class Failure(Record):
+class RaisedError(Record):
     """The error of an `error` state."""
 
     code: str
@@ -119,7 +119,7 @@ class InstanceFrame(ExecutionFrame):
     """The whole instance: its state, which is None at the end, and how far that is."""
 
     run: StateFrame | None = None
-    failed: Failure | None = None
+    failed: RaisedError | None = None
     """The error that the instance fails with once it ends."""
     interrupted: bool = False
     """Whether a state met the soft timeout."""

@@ -7,7 +7,7 @@ from swf_temporal.data import JSON
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
+class StateExit:
     """The way a state is left: the data, the transform of it, and the next state."""
 
     data: JSON

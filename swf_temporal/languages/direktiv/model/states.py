@@ -116,20 +116,20 @@ class StateBase(Node):
     catch: Listed[Catch] = ()
 
 
-class Leaving(StateBase):
+class LeavingState(StateBase):
     """A state that is left in one way."""
 
     transform: Structured = None
     transition: Word | None = None
 
 
-class Timed(Leaving):
+class TimedState(LeavingState):
     """A state with a timeout of its own."""
 
     timeout: Word | None = None
 
 
-class ActionState(Timed):
+class ActionState(TimedState):
     """Calls a function."""
 
     type: Literal["action"]
@@ -138,21 +138,21 @@ class ActionState(Timed):
     action: Action
 
 
-class ConsumeEventState(Timed):
+class ConsumeEventState(TimedState):
     """Waits for an event."""
 
     type: Literal["consumeEvent"]
     event: ConsumedEvent
 
 
-class DelayState(Leaving):
+class DelayState(LeavingState):
     """Waits for a time."""
 
     type: Literal["delay"]
     duration: Text
 
 
-class ErrorState(Leaving):
+class ErrorState(LeavingState):
     """Marks the instance as failed."""
 
     type: Literal["error"]
@@ -161,21 +161,21 @@ class ErrorState(Leaving):
     args: Listed[Structured] = ()
 
 
-class EventsAndState(Timed):
+class EventsAndState(TimedState):
     """Waits for several events."""
 
     type: Literal["eventsAnd", "eventAnd"]
     events: Annotated[Listed[ConsumedEvent], Field(min_length=1)]
 
 
-class EventsXorState(Timed):
+class EventsXorState(TimedState):
     """Waits for the first of several events."""
 
     type: Literal["eventsXor", "eventXor"]
     events: Annotated[Listed[XorEntry], Field(min_length=1)]
 
 
-class ForeachState(Timed):
+class ForeachState(TimedState):
     """Calls a function for each element of an array."""
 
     type: Literal["foreach"]
@@ -183,7 +183,7 @@ class ForeachState(Timed):
     action: Action
 
 
-class GenerateEventState(Leaving):
+class GenerateEventState(LeavingState):
     """Generates an event."""
 
     type: Literal["generateEvent"]
@@ -191,20 +191,20 @@ class GenerateEventState(Leaving):
     event: GeneratedEvent
 
 
-class GetterState(Leaving):
+class GetterState(LeavingState):
     """Loads variables."""
 
     type: Literal["getter"]
     variables: Annotated[Listed[GetVariable], Field(min_length=1)]
 
 
-class NoopState(Leaving):
+class NoopState(LeavingState):
     """Does nothing."""
 
     type: Literal["noop"]
 
 
-class ParallelState(Timed):
+class ParallelState(TimedState):
     """Calls several functions at once."""
 
     type: Literal["parallel"]
@@ -212,7 +212,7 @@ class ParallelState(Timed):
     actions: Annotated[Listed[Action], Field(min_length=1)]
 
 
-class SetterState(Leaving):
+class SetterState(LeavingState):
     """Stores variables."""
 
     type: Literal["setter"]
@@ -228,7 +228,7 @@ class SwitchState(StateBase):
     default_transition: Word | None = Field(default=None, alias="defaultTransition")
 
 
-class ValidateState(Leaving):
+class ValidateState(LeavingState):
     """Compares data with a JSON Schema."""
 
     type: Literal["validate"]

@@ -50,7 +50,7 @@ def build(root: Object, source: Source) -> tuple[Workflow | None, list[Problem]]
     except ValidationError as refused:
         found: dict[tuple[Position, str, str], Problem] = {}
         for details in refused.errors(include_url=False):
-            if details["type"] == "too_short" and _Place(root, details["loc"]).value:
+            if details["type"] == "too_short" and _DocumentPlace(root, details["loc"]).value:
                 continue  # what stands in the list is wrong, which is told for itself
             if details["loc"][-1:] == ("int",):
                 continue  # it is no fraction either, which says more
@@ -59,7 +59,7 @@ def build(root: Object, source: Source) -> tuple[Workflow | None, list[Problem]]
         return None, list(found.values())
 
 
-class _Place:
+class _DocumentPlace:
     """The place of an error in the document, as far as its path leads through what was written."""
 
     def __init__(self, root: Object, path: Sequence[int | str]) -> None:
@@ -113,8 +113,8 @@ def _named(word: str, value: Any, index: int) -> str:
 def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
     path, kind = details["loc"], details["type"]
     if kind == "extra_forbidden":
-        return _unknown(_Place(root, path[:-1]), str(path[-1]), source)
-    place = _Place(root, path)
+        return _unknown(_DocumentPlace(root, path[:-1]), str(path[-1]), source)
+    place = _DocumentPlace(root, path)
     if kind in ("missing", "union_tag_not_found"):
         key = str(path[-1]) if kind == "missing" else "type"
         return source.problem("missing", f"{place.who} has no {key}", place.owner.where.position)
@@ -128,7 +128,7 @@ def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
     return source.problem("type", f"{place.subject} must be {expected}", place.position)
 
 
-def _unknown(place: _Place, key: str, source: Source) -> Problem:
+def _unknown(place: _DocumentPlace, key: str, source: Source) -> Problem:
     written = next((one for one in place.owner if one.lower() == key.lower()), key)
     known = _keys_of(place)
     hint = did_you_mean(written, known) or f"it may have {', '.join(known)}"
@@ -136,7 +136,7 @@ def _unknown(place: _Place, key: str, source: Source) -> Problem:
     return source.problem("unknown-property", message, place.owner.where.key(written), hint)
 
 
-def _keys_of(place: _Place) -> list[str]:
+def _keys_of(place: _DocumentPlace) -> list[str]:
     """Return the keys that what stands at *place* may have."""
     type_ = place.owner.get("type")
     of_section: dict[str, Sequence[type[Node]]] = {

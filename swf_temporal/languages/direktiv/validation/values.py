@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from swf_temporal.calendars.compiling import compile_schedule
-from swf_temporal.calendars.moments import Unreadable
+from swf_temporal.calendars.moments import InvalidTime
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import Problem
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
@@ -18,7 +18,7 @@ from swf_temporal.languages.direktiv.model.states import (
     GetterState,
     SetterState,
     State,
-    Timed,
+    TimedState,
     ValidateState,
     actions_of,
     variables_of,
@@ -42,7 +42,7 @@ def check(workflow: Workflow, source: Source) -> Iterator[Problem]:
     if isinstance(workflow.start, ScheduledStart):
         try:
             compile_schedule(cron=workflow.start.cron)
-        except Unreadable as error:
+        except InvalidTime as error:
             yield source.problem("schedule", str(error), workflow.start.where.value("cron"))
     if isinstance(workflow.start, EventsAndStart):
         yield from _duration("start", workflow.start, "lifespan", source)
@@ -51,7 +51,7 @@ def check(workflow: Workflow, source: Source) -> Iterator[Problem]:
 
 
 def _of_state(state: State, who: str, source: Source) -> Iterator[Problem]:
-    if isinstance(state, Timed):
+    if isinstance(state, TimedState):
         yield from _duration(who, state, "timeout", source)
     yield from _retries(state, who, source)
     yield from _scopes(state, who, source)

@@ -9,7 +9,7 @@ from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.serverless_workflow.drafts.lowering import workflow_of
 from swf_temporal.languages.serverless_workflow.drafts.recovery import Recovery, of_what_is_left
 from swf_temporal.languages.serverless_workflow.model.node import Node
-from swf_temporal.languages.serverless_workflow.reading.building import Form, build
+from swf_temporal.languages.serverless_workflow.reading.building import DefinitionForm, build
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
 from swf_temporal.languages.serverless_workflow.reading.reader import Reading
 from swf_temporal.text.located import Object
@@ -28,7 +28,7 @@ class DraftReader(Generic[N]):
     """The base of all states, which one of an unknown type is taken for."""
     marks: Callable[[Object], Mapping[str, Any]]
     """What there is to be noted of a document as it is written, by keys that no author can write."""
-    form: Callable[[Object], Form[N]]
+    form: Callable[[Object], DefinitionForm[N]]
     """The form of a document that has one spelling."""
     recovery: Recovery[N]
     lower: Callable[[N], Object]

@@ -9,7 +9,7 @@ from swf_temporal.runtime.host import CallAttempts
 from swf_temporal.runtime.progress import Value
 
 
-class Timed(Record):
+class TimedFrame(Record):
     """A frame of something with a timeout."""
 
     __slots__ = ()
@@ -21,12 +21,12 @@ class Timed(Record):
 
 def forget_deadlines(frame: Record) -> None:
     """Forget when the timeouts in *frame*, and in those inside it, end. Sleeps go on until when they were to."""
-    for timed in nested(frame, Timed):
+    for timed in nested(frame, TimedFrame):
         timed.forget_deadlines()
 
 
 @dataclass(slots=True)
-class WaitingFrame(Timed):
+class WaitingFrame(TimedFrame):
     """A frame of something that waits for events."""
 
     deadline: float | None = None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from swf_temporal.calendars.moments import Unreadable, parse_time
+from swf_temporal.calendars.moments import InvalidTime, parse_time
 from swf_temporal.durations import parse_duration
 
 _HINT = "such as 2020-03-20T09:00:00Z/2020-03-20T15:00:00Z"
@@ -74,7 +74,7 @@ def _length(text: str) -> timedelta | None:
 def _time(text: str) -> datetime:
     try:
         moment = parse_time(text)
-    except Unreadable as error:
+    except InvalidTime as error:
         raise BadWindow(f"cannot be read: {error.message}") from None
     # Without an offset from UTC it cannot be known whose clocks are meant.
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -18,7 +18,7 @@ from swf_temporal.languages.serverless_workflow.execution.progress import (
 from swf_temporal.languages.serverless_workflow.execution.step import Terminated
 from swf_temporal.languages.serverless_workflow.model.states import ContinueAs, EventState
 from swf_temporal.languages.serverless_workflow.model.workflow import WorkflowExecTimeout
-from swf_temporal.runtime.host import Completed, ContinuedAs, Limit, Timer
+from swf_temporal.runtime.host import Completed, ContinuedAs, ContinueTimeout, Timer
 from swf_temporal.runtime.joining import MISSING, within
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _continued(to: ContinueAs, left: "Ended", execution: "Execution") -> Continu
     return ContinuedAs(to.workflow_id, to.version, data, limit, tuple(execution.run.inbox.kept))
 
 
-def _limit(given: JSON, data: JSON, lane: Lane) -> Limit | None:
+def _limit(given: JSON, data: JSON, lane: Lane) -> ContinueTimeout | None:
     """Return what a `continueAs` says of the time that the other execution may take."""
     if given is None:
         return None
@@ -194,7 +194,7 @@ def _limit(given: JSON, data: JSON, lane: Lane) -> Limit | None:
     if not isinstance(interrupt, bool) or not isinstance(run_before, str | None):
         message = "the workflowExecTimeout of continueAs needs true or false as 'interrupt', and a name as 'runBefore'"
         raise lane.locate(WrongData(message))
-    return Limit(lane.duration(str(fields.get("duration")), data).total_seconds(), interrupt, run_before)
+    return ContinueTimeout(lane.duration(str(fields.get("duration")), data).total_seconds(), interrupt, run_before)
 
 
 def _give_back(execution: "Execution") -> None:

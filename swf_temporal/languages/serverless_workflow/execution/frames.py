@@ -22,7 +22,7 @@ from swf_temporal.languages.serverless_workflow.execution.action_frames import (
     EntryFrame,
     RepeatFrame,
     SequenceFrame,
-    Timed,
+    TimedFrame,
     WaitingFrame,
 )
 from swf_temporal.languages.serverless_workflow.execution.step import Step
@@ -33,7 +33,7 @@ from swf_temporal.runtime.progress import Value
 
 
 @dataclass(slots=True)
-class PartFrame(SequenceFrame, Timed):
+class PartFrame(SequenceFrame, TimedFrame):
     """One iteration of a foreach, or one branch of a parallel state."""
 
     effects: list[ActionResult] = field(default_factory=list)
@@ -221,7 +221,7 @@ class CompensationFrame(Record):
 
 
 @dataclass(slots=True)
-class StateFrame(Timed):
+class StateFrame(TimedFrame):
     """One state, with what surrounds its body."""
 
     entered: bool = False

@@ -14,7 +14,7 @@ from typing_extensions import TypeVar as DefaultTypeVar
 from swf_temporal.data import JSON, Merger, Path
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import ExpressionFailed, TimedOut, WorkflowFault, WrongData
-from swf_temporal.expressions.compiled import Outcome, Several, is_true
+from swf_temporal.expressions.compiled import EvaluationOutcome, Several, is_true
 from swf_temporal.expressions.evaluation import NOTHING, Compiled
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, PartFrame, WalkFrame
@@ -44,7 +44,7 @@ class Lane(Tracer, Generic[F_co]):
 
     def __init__(
         self,
-        execution: "Instance",
+        execution: "ExecutionPort",
         state: "State",
         frame: F_co,
         variables: dict[str, JSON],
@@ -109,7 +109,7 @@ class Lane(Tracer, Generic[F_co]):
         value = self._outcome(compiled, data)
         return list(value) if isinstance(value, Several) else value
 
-    def _outcome(self, compiled: Compiled, data: JSON) -> Outcome:
+    def _outcome(self, compiled: Compiled, data: JSON) -> EvaluationOutcome:
         self.run.pacing.charge()
         try:
             value = compiled(data, self.variables)
@@ -251,7 +251,7 @@ class Lane(Tracer, Generic[F_co]):
         return Lane(self.execution, self.state, self.frame, own, self.path, self.scope, self.branch)
 
 
-class Instance(Protocol):
+class ExecutionPort(Protocol):
     """The execution, as the paths that belong to it see it."""
 
     @property

@@ -19,7 +19,7 @@ from swf_temporal.languages.serverless_workflow.execution.functions import auth_
 from swf_temporal.languages.serverless_workflow.execution.parameters import has_open_parameters
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
-from swf_temporal.languages.serverless_workflow.execution.sought import Sought
+from swf_temporal.languages.serverless_workflow.execution.sought import EventSelector
 from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.model.actions import Action
@@ -61,7 +61,7 @@ class Program:
         self.expressions = expressions or expressions_of(workflow)
         self._plans: dict[int, StatePlan] = {}
         self._rules: dict[int, RetryRule | None] = {}
-        self._sought: dict[tuple[str, ...], Sought] = {}
+        self._sought: dict[tuple[str, ...], EventSelector] = {}
 
     @property
     def id(self) -> str:
@@ -141,11 +141,11 @@ class Program:
             return Event(name=name, type=name)
         raise UnknownDefinition(f"{name!r} is not an event of workflow {self.workflow.id!r}")
 
-    def sought(self, refs: tuple[str, ...]) -> Sought:
+    def sought(self, refs: tuple[str, ...]) -> EventSelector:
         """Return the events that *refs* define, for what asks for them."""
         known = self._sought.get(refs)
         if known is None:
-            known = self._sought[refs] = Sought(refs, tuple(self.event(ref) for ref in refs))
+            known = self._sought[refs] = EventSelector(refs, tuple(self.event(ref) for ref in refs))
         return known
 
     def auth_of(self, function: Function) -> tuple[Auth, ...]:

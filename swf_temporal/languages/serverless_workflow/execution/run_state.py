@@ -29,11 +29,11 @@ from swf_temporal.languages.serverless_workflow.execution.step import (
 )
 from swf_temporal.languages.serverless_workflow.model.states import (
     End,
-    Leaving,
     OnError,
     State,
     SwitchState,
     Transition,
+    WithTransition,
     expectations,
 )
 from swf_temporal.runtime.host import TraceKind
@@ -160,7 +160,7 @@ def _handler_by_condition(state: State, fault: WorkflowFault, data: JSON, lane: 
 
 def _leaving(state: State, exit_: Exit | None) -> Transition | End:
     """Return the transition or end that *exit_* stands for; a node that has neither ends there."""
-    node: Leaving | None = state
+    node: WithTransition | None = state
     match exit_:
         case ToState():
             return Transition(next_state=exit_.name)

@@ -5,7 +5,7 @@ from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.runtime.event_matching import is_like
 
 
-class Sought:
+class EventSelector:
     """The events that any of *refs* defines, as far as definitions alone decide: not the values of an instance."""
 
     __slots__ = ("definitions", "is_correlated", "refs")

@@ -8,7 +8,7 @@ from swf_temporal.data import JSON, as_text
 from swf_temporal.languages.serverless_workflow.execution.action_frames import WaitingFrame
 from swf_temporal.languages.serverless_workflow.execution.correlation import known_values, required_values
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.sought import Sought
+from swf_temporal.languages.serverless_workflow.execution.sought import EventSelector
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.runtime.event_matching import is_like
 from swf_temporal.runtime.host import TraceKind
@@ -69,18 +69,18 @@ async def wait_for_event(
     return index, event
 
 
-def _which(sought: Sought, required: Sequence[dict[str, JSON]], lane: Lane, event: CloudEvent) -> int:
+def _which(sought: EventSelector, required: Sequence[dict[str, JSON]], lane: Lane, event: CloudEvent) -> int:
     for index, definition in enumerate(sought.definitions):
         if _belongs(definition, event, required[index], lane):
             return index
     return -1
 
 
-def _accepts(sought: Sought, required: Sequence[dict[str, JSON]], lane: Lane, event: CloudEvent) -> bool:
+def _accepts(sought: EventSelector, required: Sequence[dict[str, JSON]], lane: Lane, event: CloudEvent) -> bool:
     return _which(sought, required, lane, event) >= 0
 
 
-def _values(sought: Sought, required: Sequence[dict[str, JSON]], lane: Lane) -> dict[str, dict[str, str]]:
+def _values(sought: EventSelector, required: Sequence[dict[str, JSON]], lane: Lane) -> dict[str, dict[str, str]]:
     """Return what the attributes of each event that is correlated must be, as far as this instance knows."""
     return {
         ref: {name: as_text(value) for name, value in known_values(definition, lane.correlation.values, values).items()}

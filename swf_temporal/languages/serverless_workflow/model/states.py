@@ -45,14 +45,14 @@ class End(Node):
     continue_as: ContinueAs | None = None
 
 
-class Leaving(Node):
+class WithTransition(Node):
     """The base of states, conditions and error handlers: they lead to a state or to an end."""
 
     transition: Transition | None = None
     end: End | None = None
 
 
-class OnError(Leaving):
+class OnError(WithTransition):
     """An error handler of a state (section "Error Definition")."""
 
     error_refs: tuple[Text, ...]
@@ -96,7 +96,7 @@ class StateTimeouts(Node):
     event_timeout: str | None = None
 
 
-class StateBase(Leaving):
+class StateBase(WithTransition):
     """The base of all states."""
 
     name: Text
@@ -123,7 +123,7 @@ class EventNeed(Node):
     parts: "tuple[EventNeed, ...]" = ()
 
 
-class Expected(Leaving):
+class ExpectedEvent(WithTransition):
     """What an entry waits for as an expression says, in a time of its own, and its own way out of the state."""
 
     need: EventNeed
@@ -137,7 +137,7 @@ class OnEvents(Node):
     action_mode: Literal["sequential", "parallel"] = "sequential"
     actions: tuple[Action, ...] = ()
     event_data_filter: EventDataFilter | None = None
-    expected: Expected | None = Field(default=None, alias="@expected")
+    expected: ExpectedEvent | None = Field(default=None, alias="@expected")
     """Which of the events are needed, in the draft of November 2019: the first entry that has its own is taken."""
 
 
@@ -174,7 +174,7 @@ class OperationState(StateBase):
     """For a sub-workflow that is run again and again."""
 
 
-class DataCondition(Leaving):
+class DataCondition(WithTransition):
     """A condition of a switch state: an expression (section "Switch State Data Conditions")."""
 
     name: Text | None = None
@@ -182,7 +182,7 @@ class DataCondition(Leaving):
     metadata: dict[str, Template] = Field(default_factory=dict)
 
 
-class EventCondition(Leaving):
+class EventCondition(WithTransition):
     """A condition of a switch state: an event that it waits for (section "Switch State Event Conditions")."""
 
     name: Text | None = None
@@ -191,7 +191,7 @@ class EventCondition(Leaving):
     metadata: dict[str, Template] = Field(default_factory=dict)
 
 
-class DefaultCondition(Leaving):
+class DefaultCondition(WithTransition):
     """The default of a switch state: no condition holds, or no event came in time (section "Switch State")."""
 
     name: Text | None = None
@@ -213,7 +213,7 @@ class SleepState(StateBase):
     duration: str
 
 
-class Scope(Node):
+class NestedStates(Node):
     """States that a branch or an iteration runs, in the drafts; from 0.5 on these have actions alone."""
 
     start: Text
@@ -228,7 +228,7 @@ class Branch(Node):
     name: Text
     actions: tuple[Action, ...]
     timeouts: StateTimeouts = StateTimeouts()
-    scope: Scope | None = Field(default=None, alias="@scope")
+    scope: NestedStates | None = Field(default=None, alias="@scope")
     """What it runs in place of actions."""
     is_awaited: bool = Field(default=True, alias="@awaited")
     """Whether the state waits for it."""
@@ -260,7 +260,7 @@ class ForeachState(StateBase):
     batch_size: int | str | None = None
     mode: Literal["sequential", "parallel"] = "parallel"
     actions: tuple[Action, ...] = ()
-    scope: Scope | None = Field(default=None, alias="@scope")
+    scope: NestedStates | None = Field(default=None, alias="@scope")
     """What an iteration runs in place of actions."""
     pause: str | None = Field(default=None, alias="@pause")
     """How long to wait between the begins of iterations or, where there is one at a time, between iterations."""
@@ -283,7 +283,7 @@ State: TypeAlias = Annotated[
 ]
 
 
-def scopes_of(state: State) -> Iterator[tuple[str, Scope]]:
+def scopes_of(state: State) -> Iterator[tuple[str, NestedStates]]:
     """Yield the scopes that *state* holds, each with its path below that of the state: the name of its branch."""
     if isinstance(state, ForeachState) and state.scope is not None:
         yield "", state.scope
@@ -291,7 +291,7 @@ def scopes_of(state: State) -> Iterator[tuple[str, Scope]]:
         yield from ((branch.name, branch.scope) for branch in state.branches if branch.scope is not None)
 
 
-def expectations(state: State) -> tuple[Expected, ...]:
+def expectations(state: State) -> tuple[ExpectedEvent, ...]:
     """Return what the entries of *state* wait for if it is an event state by expressions; none for all others."""
     entries = state.on_events if isinstance(state, EventState) else ()
     return tuple(entry.expected for entry in entries if entry.expected is not None)

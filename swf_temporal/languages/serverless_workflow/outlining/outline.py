@@ -5,13 +5,13 @@ from typing import Final
 
 from swf_temporal.calendars.wording import schedule_words
 from swf_temporal.data import JSON
-from swf_temporal.languages.outline import Outline, Part, Section, in_a_line
+from swf_temporal.languages.outline import Outline, OutlinePart, Section, in_a_line
 from swf_temporal.languages.serverless_workflow.model.schedules import Schedule
 from swf_temporal.languages.serverless_workflow.model.states import (
     Branch,
     ForeachState,
+    NestedStates,
     ParallelState,
-    Scope,
     State,
 )
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow, WorkflowTimeouts
@@ -45,18 +45,18 @@ def outline_of(workflow: Workflow) -> Outline:
     )
 
 
-def _parts(states: Iterable[State], start: str, path: str) -> tuple[Part, ...]:
+def _parts(states: Iterable[State], start: str, path: str) -> tuple[OutlinePart, ...]:
     return tuple(_part(state, path) for state in sorted(states, key=lambda one: one.name != start))
 
 
-def _part(state: State, path: str) -> Part:
+def _part(state: State, path: str) -> OutlinePart:
     own = f"{path}{state.name}"
-    parts: tuple[Part, ...] = ()
+    parts: tuple[OutlinePart, ...] = ()
     if isinstance(state, ParallelState):
         parts = tuple(_branch(branch, f"{own}/{branch.name}") for branch in state.branches)
     elif isinstance(state, ForeachState) and state.written_type is None:
         parts = _held(state.scope, own)
-    return Part(
+    return OutlinePart(
         path=own,
         kind=state.written_type or state.type,
         name=state.name,
@@ -70,8 +70,8 @@ def _part(state: State, path: str) -> Part:
     )
 
 
-def _branch(branch: Branch, path: str) -> Part:
-    return Part(
+def _branch(branch: Branch, path: str) -> OutlinePart:
+    return OutlinePart(
         path=path,
         kind="branch",
         name=branch.name,
@@ -82,7 +82,7 @@ def _branch(branch: Branch, path: str) -> Part:
     )
 
 
-def _held(scope: Scope | None, path: str) -> tuple[Part, ...]:
+def _held(scope: NestedStates | None, path: str) -> tuple[OutlinePart, ...]:
     return () if scope is None else _parts(scope.states, scope.start, f"{path}/")
 
 

@@ -8,11 +8,11 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     DataCondition,
     DefaultCondition,
     EventCondition,
-    Expected,
-    Leaving,
+    ExpectedEvent,
     OnError,
     State,
     StateBase,
+    WithTransition,
 )
 from swf_temporal.languages.serverless_workflow.outlining.work import needed
 from swf_temporal.languages.serverless_workflow.outlining.written import written
@@ -33,7 +33,7 @@ def ways_of(state: State, path: str) -> Iterator[Way]:
         yield Way("retry", f"{path}{retry.next_state}", f"if {retry.match} comes again and again")
 
 
-def _way(leaving: Leaving, path: str) -> Way | None:
+def _way(leaving: WithTransition, path: str) -> Way | None:
     """Return where *leaving* leads, or None if that is nowhere, as of a state that undoes another it may be."""
     transition, end = leaving.transition, leaving.end
     there = transition or end
@@ -56,7 +56,7 @@ def _way(leaving: Leaving, path: str) -> Way | None:
     )
 
 
-def _occasion(leaving: Leaving) -> tuple[Any, str]:
+def _occasion(leaving: WithTransition) -> tuple[Any, str]:
     """Return on what *leaving* is taken, and that in words."""
     match leaving:
         case OnError():
@@ -65,7 +65,7 @@ def _occasion(leaving: Leaving) -> tuple[Any, str]:
             return "error", named if condition is None else f"on an error, if {in_a_line(condition)}"
         case DataCondition():
             return "condition", f"if {_condition(leaving.condition)}"
-        case Expected():
+        case ExpectedEvent():
             return "event", f"on {needed(leaving.need)}"
         case EventCondition():
             return "event", f"on {leaving.event_ref}"

@@ -14,7 +14,7 @@ from swf_temporal.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.missing import hint_for_missing
 from swf_temporal.text.located import Object
-from swf_temporal.text.model_errors import Place, not_one_of, problem_of, problems_of
+from swf_temporal.text.model_errors import ErrorPlace, not_one_of, problem_of, problems_of
 from swf_temporal.text.origin import Source
 from swf_temporal.text.suggestions import nearest
 
@@ -22,7 +22,7 @@ N = TypeVar("N", bound=Node)
 
 
 @dataclass(frozen=True, slots=True)
-class Form(Generic[N]):
+class DefinitionForm(Generic[N]):
     """The model that definitions of a version are built as, and the words that its authors have for its parts."""
 
     model: type[N]
@@ -40,7 +40,10 @@ class Form(Generic[N]):
 
 
 def build(
-    root: Object, source: Source, form: Form[N], recover: Callable[[Object, ValidationError], N | None] | None = None
+    root: Object,
+    source: Source,
+    form: DefinitionForm[N],
+    recover: Callable[[Object, ValidationError], N | None] | None = None,
 ) -> tuple[N | None, list[Problem]]:
     """Return the definition that *root* describes, with everything that keeps it from being one.
 
@@ -54,7 +57,7 @@ def build(
         return None if recover is None else recover(root, refused), problems
 
 
-class _Place(Place):
+class _DefinitionPlace(ErrorPlace):
     """A place in a definition, with the words for what stands there."""
 
     def __init__(self, root: Object, path: Sequence[int | str], called: Mapping[str, str]) -> None:
@@ -91,9 +94,9 @@ class _Place(Place):
         return f"{self.owner}: {self.what}" if self.what else self.owner
 
 
-def _problem(details: ErrorDetails, root: Object, source: Source, form: Form[Any]) -> Problem:
+def _problem(details: ErrorDetails, root: Object, source: Source, form: DefinitionForm[Any]) -> Problem:
     path, kind = details["loc"], details["type"]
-    place = _Place(root, path, form.called)
+    place = _DefinitionPlace(root, path, form.called)
     if kind in ("missing", "union_tag_not_found"):
         key = str(path[-1]) if kind == "missing" else "type"
         return _missing(place, key, source, form, form.state_types if kind != "missing" else ())
@@ -108,7 +111,9 @@ def _problem(details: ErrorDetails, root: Object, source: Source, form: Form[Any
     return problem_of(details, place, place.subject, source, _shape(place.what, form))
 
 
-def _missing(place: _Place, key: str, source: Source, form: Form[Any], types: Sequence[str]) -> Problem:
+def _missing(
+    place: _DefinitionPlace, key: str, source: Source, form: DefinitionForm[Any], types: Sequence[str]
+) -> Problem:
     word = form.words.get(key, key)
     meant = _key_meant(place, word)
     hint = hint_for_missing(word, place.what, types) if meant is None else f"is {meant!r} meant as {word!r}?"
@@ -116,17 +121,17 @@ def _missing(place: _Place, key: str, source: Source, form: Form[Any], types: Se
     return source.problem("missing", f"{place.subject} has no {word}", where, hint)
 
 
-def _shape(key: str, form: Form[Any]) -> str | None:
+def _shape(key: str, form: DefinitionForm[Any]) -> str | None:
     if key in form.truths_too:
         return "true or an object"
     return "a text or an object" if key in form.texts_too else None
 
 
-def _missing_at(place: Place, key: str) -> Position:
+def _missing_at(place: ErrorPlace, key: str) -> Position:
     return place.value.where.key(key) if isinstance(place.value, Object) else place.position
 
 
-def _key_meant(place: Place, key: str) -> str | None:
+def _key_meant(place: ErrorPlace, key: str) -> str | None:
     """Return which key was perhaps written for *key*."""
     if not isinstance(place.value, Object):
         return None

@@ -6,18 +6,18 @@ from typing import Final
 from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.states import StateBase
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.languages.serverless_workflow.reading.building import Form, build
+from swf_temporal.languages.serverless_workflow.reading.building import DefinitionForm, build
 from swf_temporal.languages.serverless_workflow.reading.externals import Externals, take_externals
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer
 from swf_temporal.languages.serverless_workflow.reading.reader import Reading, reader_of
 from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES, recover
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected, detect, version_problem
-from swf_temporal.text.located import Object, Unreadable, written
+from swf_temporal.text.located import Object, UnreadableText, written
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.resources import Fetch, nothing
 
-FORM: Final = Form(
+FORM: Final = DefinitionForm(
     model=Workflow,
     state_types=STATE_TYPES,
     called={
@@ -55,7 +55,7 @@ def read(source: Source, fetch: Fetch = nothing) -> Reading:
     """Return the workflow in *source*, whose external definitions are got by *fetch*."""
     try:
         root, tolerated = read_object(source)
-    except Unreadable as unreadable:
+    except UnreadableText as unreadable:
         return Reading(None, unreadable.problems)
     reading = read_part(root, source, fetch)
     return replace(reading, problems=(*tolerated, *reading.problems))

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.languages.serverless_workflow.reading.schema_documents import take_documents
-from swf_temporal.text.located import Array, Object, Unreadable
+from swf_temporal.text.located import Array, Object, UnreadableText
 from swf_temporal.text.origin import UNWRITTEN, Source
 from swf_temporal.text.parsing import read_source
 from swf_temporal.text.resources import Fetch, ForbiddenResourceError, MissingResourceError, ResourceError
@@ -87,7 +87,7 @@ class _ExternalResolver:
         try:
             source = self._source(uri)
             value, position = self._read(source, what, unwrap=key is None)
-        except Unreadable as unreadable:
+        except UnreadableText as unreadable:
             self._externals.problems += unreadable.problems
         except ResourceError as error:
             self._tell(error, f"{what} stand in {uri!r}" if key is None else f"{what} is {uri!r}", places[1])
@@ -102,7 +102,7 @@ class _ExternalResolver:
             try:
                 source = self._source(target)
                 value, tolerated = read_source(source)
-            except Unreadable as unreadable:
+            except UnreadableText as unreadable:
                 self._externals.problems += unreadable.problems
             except MissingResourceError:
                 pass  # it is told that the reference leads nowhere
@@ -135,7 +135,7 @@ class _ExternalResolver:
             return Source(resource.content.decode("utf-8-sig"), resource.location)
         except UnicodeDecodeError as error:
             message = f"this is not text in UTF-8: byte {error.start} is 0x{error.object[error.start]:02X}"
-            raise Unreadable(Source("", resource.location).problem("encoding", message, Position())) from None
+            raise UnreadableText(Source("", resource.location).problem("encoding", message, Position())) from None
 
     def _read(self, source: Source, what: str, *, unwrap: bool) -> tuple[Any, Position]:
         value, tolerated = read_source(source)
@@ -145,7 +145,7 @@ class _ExternalResolver:
             value, position = value[what], value.where.value(what)
         if isinstance(value, str):
             message = f"{what} stand in yet another document, {value!r}: one that is named by a URI cannot name others"
-            raise Unreadable(source.problem("external-nested", message, position))
+            raise UnreadableText(source.problem("external-nested", message, position))
         return value, position
 
 

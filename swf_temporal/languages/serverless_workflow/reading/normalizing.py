@@ -54,7 +54,7 @@ _ATTRIBUTES = frozenset({"contextAttributeValue", "contextAttributes"})
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NodeField:
     """A field of a node, as the model describes it."""
 
     kinds: Mapping[str, type[Node]] = field(default_factory=dict)
@@ -67,19 +67,19 @@ class Part:
 
 
 @cache
-def parts(kind: type[Node]) -> Mapping[str, Part]:
+def parts(kind: type[Node]) -> Mapping[str, NodeField]:
     """Return the fields of *kind* as authors write them. Those whose alias begins with @ are not for authors."""
     return {name: part for name, part in every_part(kind).items() if not name.startswith("@")}
 
 
 @cache
-def every_part(kind: type[Node]) -> Mapping[str, Part]:
+def every_part(kind: type[Node]) -> Mapping[str, NodeField]:
     """Return the fields of *kind*: those that authors write, and those that reading makes of what they write."""
     named = ((info.alias or name, info) for name, info in kind.model_fields.items())
     return {name: _part(info.annotation) for name, info in named if name != "@"}
 
 
-def _part(annotation: Any) -> Part:
+def _part(annotation: Any) -> NodeField:
     args = [arg for arg in get_args(annotation) if arg not in (type(None), Ellipsis)]
     origin = get_origin(annotation)
     if origin in (Union, UnionType) and len(args) == 1:
@@ -88,9 +88,9 @@ def _part(annotation: Any) -> Part:
         return _part(args[0])
     if origin is tuple:
         element = _part(args[0])
-        return Part(element.kinds, many=True, free=element.free)
+        return NodeField(element.kinds, many=True, free=element.free)
     kinds = {_type(arg): arg for arg in args or [annotation] if isinstance(arg, type) and issubclass(arg, Node)}
-    return Part(kinds, free=annotation is Any or origin is dict, null=annotation is Any, truth=annotation is bool)
+    return NodeField(kinds, free=annotation is Any or origin is dict, null=annotation is Any, truth=annotation is bool)
 
 
 def _type(kind: type[Node]) -> str:
@@ -146,7 +146,7 @@ class Normalizer:
         self._normalize_fields(every_part(kind), value)
         return value
 
-    def _normalize_fields(self, known: Mapping[str, Part], value: Object) -> None:
+    def _normalize_fields(self, known: Mapping[str, NodeField], value: Object) -> None:
         for key in list(value):
             part, item = known.get(key), value[key]
             if part is None and key == "type":
@@ -165,7 +165,7 @@ class Normalizer:
                 self.tolerate(message, value.where.value(key))
         value["@"] = value.where
 
-    def _normalize_items(self, part: Part, items: Any, where: Where, key: str) -> Any:
+    def _normalize_items(self, part: NodeField, items: Any, where: Where, key: str) -> Any:
         if isinstance(items, str) and not part.kinds:
             self.tolerate(f"{key} is a list: a single text is read as its only element", where.value(key))
             return [items]
@@ -179,7 +179,7 @@ class Normalizer:
             where.inside[(key, index)] = position
         return list(items)
 
-    def _kind(self, part: Part, item: Any) -> type[Node]:
+    def _kind(self, part: NodeField, item: Any) -> type[Node]:
         if len(part.kinds) == 1:
             return next(iter(part.kinds.values()))
         word = item.get("type") if isinstance(item, Object) else None

@@ -14,11 +14,11 @@ from swf_temporal.expressions.spel_parsing import (
     Alone,
     Compared,
     Condition,
-    Found,
     Joined,
     Literal,
     Named,
     Operand,
+    PathValues,
     parsed,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds
@@ -178,7 +178,7 @@ def _found(operand: Operand) -> str:
 
 def _or_null(operand: Operand) -> str:
     """Return what *operand* may be: null if that is nothing."""
-    if isinstance(operand, Found) and operand.of is None and JqFinds(operand.path.text).is_singular:
+    if isinstance(operand, PathValues) and operand.of is None and JqFinds(operand.path.text).is_singular:
         return f"first(({_exact(operand)}), null)"
     return (
         _exact(operand)
@@ -195,7 +195,7 @@ def _of(operand: Operand, in_jq: Callable[[JqFinds], str]) -> str:
     match operand:
         case Literal(value):
             return _json(value)
-        case Found(path, of):
+        case PathValues(path, of):
             inner = in_jq(JqFinds(path.text))
             return inner if of is None else f"{_exact(of)} | {inner}"
         case Named(first, path, whole):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError, in_template, path_in
-from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
     action_lists,
@@ -26,7 +26,7 @@ _SINCE_0_6: Final = {
 }
 
 
-def upgrade(root: Tree, report: Report) -> None:
+def upgrade(root: Tree, report: UpgradeReport) -> None:
     """Rewrite *root*, which is of 0.5, as 0.6."""
     root.pop("expressionLang", None)
     root.pop("expressionLanguage", None)
@@ -38,7 +38,7 @@ def upgrade(root: Tree, report: Report) -> None:
     _expressions(root, report)
 
 
-def _start(root: Tree, report: Report) -> None:
+def _start(root: Tree, report: UpgradeReport) -> None:
     for state in states(root):
         start = state.pop("start", None)
         if start is None or start is False or "start" in root:
@@ -51,7 +51,7 @@ def _start(root: Tree, report: Report) -> None:
         report.reshaped(f"the start of {called(state)} stands at the top", state)
 
 
-def _leaving(node: Tree, report: Report) -> None:
+def _leaving(node: Tree, report: UpgradeReport) -> None:
     end = node.get("end")
     if isinstance(end, dict):
         kind = str(end.pop("kind", "default")).lower()
@@ -78,7 +78,7 @@ def _produced(node: Tree) -> None:
         renamed(produced, {"nameRef": "eventRef"})
 
 
-def _names(root: Tree, report: Report) -> None:
+def _names(root: Tree, report: UpgradeReport) -> None:
     events = root.get("events")
     if not isinstance(events, list):
         return
@@ -90,7 +90,7 @@ def _names(root: Tree, report: Report) -> None:
             report.reshaped("events with several names are defined once for each", event)
 
 
-def _renamed_filters(root: Tree, report: Report) -> None:
+def _renamed_filters(root: Tree, report: UpgradeReport) -> None:
     done: set[str] = set()
     for state in states(root):
         for given in children(state, "stateDataFilter"):
@@ -120,7 +120,7 @@ def _condition(text: str) -> str:
     return f"${{ {path_in(text).holds} }}"
 
 
-def _expressions(root: Tree, report: Report) -> None:
+def _expressions(root: Tree, report: UpgradeReport) -> None:
     for state in states(root):
         _of_state(state, called(state), report)
     for given in event_filters(root):
@@ -137,7 +137,7 @@ def _expressions(root: Tree, report: Report) -> None:
             _field(one, ("contextAttributeValue",), in_template, f"event {event.get('name')!r}", report)
 
 
-def _of_state(state: Tree, owner: str, report: Report) -> None:
+def _of_state(state: Tree, owner: str, report: UpgradeReport) -> None:
     for given in children(state, "stateDataFilter"):
         _field(given, ("input", "output"), _keyed, owner, report)
     for one in children(state, "dataConditions"):
@@ -152,7 +152,7 @@ def _of_state(state: Tree, owner: str, report: Report) -> None:
         _field(one, ("expression",), _condition, owner, report)
 
 
-def _of_action(action: Tree, owner: str, report: Report) -> None:
+def _of_action(action: Tree, owner: str, report: UpgradeReport) -> None:
     for given in children(action, "actionDataFilter"):
         has_target = "toStateData" in given
         _field(given, ("fromStateData",), _keyed, owner, report)
@@ -176,13 +176,15 @@ def _of_event(text: str) -> str:
     return f"${{ {path.keyed()} }}"
 
 
-def _field(node: Tree, keys: tuple[str, ...], translate: Callable[[str], str], owner: str, report: Report) -> None:
+def _field(
+    node: Tree, keys: tuple[str, ...], translate: Callable[[str], str], owner: str, report: UpgradeReport
+) -> None:
     for key in keys:
         if key in node:
             node[key] = _translated(node[key], translate, f"{owner}: {key}", report)
 
 
-def _translated(value: Any, translate: Callable[[str], str], owner: str, report: Report) -> Any:
+def _translated(value: Any, translate: Callable[[str], str], owner: str, report: UpgradeReport) -> Any:
     if isinstance(value, dict):
         for key in value:
             value[key] = _translated(value[key], in_template, owner, report)

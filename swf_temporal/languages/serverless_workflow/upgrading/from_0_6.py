@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from swf_temporal.languages.serverless_workflow.upgrading import older_words
-from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
     action_lists,
@@ -17,7 +17,7 @@ from swf_temporal.text.round_trip import add, rename
 _WILDCARD = "*"
 
 
-def upgrade(root: Tree, report: Report) -> None:
+def upgrade(root: Tree, report: UpgradeReport) -> None:
     """Rewrite *root*, which is of 0.6, as 0.8."""
     root.pop("schemaVersion", None)
     _Errors(root, report).move()
@@ -43,7 +43,7 @@ def _with_first(attempts: Any) -> Any:
 class _Errors:
     """Moves errors out of the states: to the top, and their retries to the actions."""
 
-    def __init__(self, root: Tree, report: Report) -> None:
+    def __init__(self, root: Tree, report: UpgradeReport) -> None:
         self._root = root
         self._report = report
         self._known: dict[str, Any] = {}
@@ -122,7 +122,7 @@ class _Errors:
         return True
 
 
-def _action_timeouts(state: Tree, report: Report) -> None:
+def _action_timeouts(state: Tree, report: UpgradeReport) -> None:
     """Move the timeouts of actions to the state or branch, which says them of all its actions."""
     groups: dict[int, tuple[Tree, list[Tree]]] = {}
     for holder, found in action_lists(state):
@@ -145,7 +145,7 @@ def _action_timeouts(state: Tree, report: Report) -> None:
         report.reshaped("the timeout of an action is the actionExecTimeout of its state or branch", place)
 
 
-def _sub_workflow(root: Tree, state: Tree, report: Report) -> None:
+def _sub_workflow(root: Tree, state: Tree, report: UpgradeReport) -> None:
     if state.get("type") != "subflow":
         return
     repeat = state.pop("repeat", None)
@@ -156,7 +156,7 @@ def _sub_workflow(root: Tree, state: Tree, report: Report) -> None:
         state["repeat"] = repeat
 
 
-def _not_waited_for(state: Tree, report: Report) -> None:
+def _not_waited_for(state: Tree, report: UpgradeReport) -> None:
     if state.pop("waitForCompletion", True) in (False, "false") and "workflowId" in state:
         state["workflowId"] = {
             "workflowId": state["workflowId"], "invoke": "async", "onParentComplete": "continue",
@@ -164,7 +164,7 @@ def _not_waited_for(state: Tree, report: Report) -> None:
         report.reshaped("a sub-workflow that is not waited for is invoked async, and outlives its parent", state)
 
 
-def _as_loop(root: Tree, state: Tree, repeat: Tree, report: Report) -> bool:
+def _as_loop(root: Tree, state: Tree, repeat: Tree, report: UpgradeReport) -> bool:
     """Express a repeat by a switch that leads back; tell whether that was possible."""
     plain = repeat.keys() <= {"expression", "checkBefore"} and "expression" in repeat
     special = state.keys() & {"stateDataFilter", "onErrors", "compensatedBy", "usedForCompensation", "metadata"}

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import in_spel
 from swf_temporal.languages.serverless_workflow.upgrading.older_words import set_timeout
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
-from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
 from swf_temporal.text.round_trip import add, rename
@@ -25,7 +25,7 @@ class Lowered:
     holders: ClassVar[str] = "branches and iterations"
     """What the draft has states in."""
 
-    def __init__(self, root: Tree, report: Report) -> None:
+    def __init__(self, root: Tree, report: UpgradeReport) -> None:
         self.root = root
         self.report = report
         self._names = {state.get("name") for state in children(root, "states")}

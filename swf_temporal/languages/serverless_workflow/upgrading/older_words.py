@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, called, children, renamed, states
 from swf_temporal.text.round_trip import add, replace
 
@@ -14,7 +14,7 @@ _COMPLETIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def upgrade(root: Tree, report: Report) -> None:
+def upgrade(root: Tree, report: UpgradeReport) -> None:
     """Give what *root* has of these words the names and places that it has since 0.7."""
     _exec_timeout(root, report)
     for state in states(root):
@@ -28,7 +28,7 @@ def upgrade(root: Tree, report: Report) -> None:
             report.respelled("a multiplier that is a duration is the increment", retry)
 
 
-def _exec_timeout(root: Tree, report: Report) -> None:
+def _exec_timeout(root: Tree, report: UpgradeReport) -> None:
     if "execTimeout" not in root:
         return
     timeout = root.pop("execTimeout")
@@ -42,14 +42,14 @@ def _exec_timeout(root: Tree, report: Report) -> None:
     report.reshaped("execTimeout is the workflowExecTimeout of timeouts, and does not interrupt unless it says so")
 
 
-def sub_workflow(node: Tree, report: Report) -> None:
+def sub_workflow(node: Tree, report: UpgradeReport) -> None:
     """Make an action of the workflow that a state or branch runs."""
     if "workflowId" in node and "actions" not in node:
         replace(node, "workflowId", {"actions": [{"subFlowRef": node["workflowId"]}]})
         report.reshaped("workflowId is an action with a subFlowRef", node)
 
 
-def _state(state: Tree, report: Report) -> None:
+def _state(state: Tree, report: UpgradeReport) -> None:
     kind = state.get("type")
     if isinstance(kind, str) and kind in _TYPES:
         state["type"] = _TYPES[kind]

@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from swf_temporal.errors import Position
-from swf_temporal.languages.upgraded import Change
-from swf_temporal.text.grafting import Written
+from swf_temporal.languages.upgraded import UpgradeChange
+from swf_temporal.text.grafting import WrittenText
 from swf_temporal.text.located import Object
 
 
 @dataclass(slots=True)
-class Report:
+class UpgradeReport:
     """All changes to one definition, each told once, where it was first met."""
 
-    changes: list[Change] = field(default_factory=list)
+    changes: list[UpgradeChange] = field(default_factory=list)
     word: str = "state"
     """What the author calls a state."""
-    text: Written | None = None
+    text: WrittenText | None = None
     """The text, if the document knows where its parts are written."""
     _lines: dict[int, tuple[Any, int]] = field(default_factory=dict)
     """By the identity of an object in the document: the object, which keeps it from another's use, and its line."""
@@ -32,22 +32,22 @@ class Report:
 
     def respelled(self, message: str, node: Any = None) -> None:
         """Note that something in *node* is only called otherwise."""
-        self._add(Change("respelled", message, self._line(node)))
+        self._add(UpgradeChange("respelled", message, self._line(node)))
 
     def reshaped(self, message: str, node: Any = None) -> None:
         """Note that something in *node* is said in another form."""
-        self._add(Change("reshaped", message, self._line(node)))
+        self._add(UpgradeChange("reshaped", message, self._line(node)))
 
     def changed(self, old: str, new: str | None, place: Position) -> None:
         """Note that the key or word *old*, at *place*, is called *new*, or has no place any more."""
         if new is None:
-            self._add(Change("reshaped", f"{old} has no place of its own any more", place.line))
+            self._add(UpgradeChange("reshaped", f"{old} has no place of its own any more", place.line))
         else:
-            self._add(Change("respelled", f"{old} is {new}", place.line))
+            self._add(UpgradeChange("respelled", f"{old} is {new}", place.line))
 
     def inexpressible(self, message: str, node: Any = None) -> None:
         """Note that something in *node* cannot be expressed in the newer version, and is left as it was."""
-        self._add(Change("inexpressible", message, self._line(node)))
+        self._add(UpgradeChange("inexpressible", message, self._line(node)))
 
     def written(self, node: Any, key: str) -> str:
         """Return what the author calls the *key* of *node*."""
@@ -59,6 +59,6 @@ class Report:
             return node.where.position.line
         return self._lines.get(id(node), (None, None))[1]
 
-    def _add(self, change: Change) -> None:
+    def _add(self, change: UpgradeChange) -> None:
         if all((one.kind, one.message) != (change.kind, change.message) for one in self.changes):
             self.changes.append(change)

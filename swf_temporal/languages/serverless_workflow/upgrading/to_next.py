@@ -1,6 +1,6 @@
 """From 0.8 to the text that follows it: the events of actions have other names, and states no ids."""
 
-from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
     actions,
@@ -17,7 +17,7 @@ _EVENT_REFS = {
 }
 
 
-def upgrade(root: Tree, report: Report) -> None:
+def upgrade(root: Tree, report: UpgradeReport) -> None:
     """Rewrite *root*, which is of 0.8, as its successor."""
     for _, action in actions(root):
         for reference in children(action, "eventRef"):
@@ -29,7 +29,7 @@ def upgrade(root: Tree, report: Report) -> None:
             report.inexpressible(f"timeouts of the sleep state {state.get('name')!r}", state)
 
 
-def _without_ids(root: Tree, report: Report) -> None:
+def _without_ids(root: Tree, report: UpgradeReport) -> None:
     names = {state.get("name") for state in states(root)}
     ids = {
         state["id"]: state["name"]

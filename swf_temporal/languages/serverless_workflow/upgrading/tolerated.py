@@ -3,7 +3,7 @@
 from typing import Any
 
 from swf_temporal.languages.serverless_workflow.upgrading import older_words
-from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
     actions,
@@ -17,7 +17,7 @@ from swf_temporal.text.round_trip import rename, replace
 _TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False}
 
 
-def upgrade(root: Tree, report: Report) -> None:
+def upgrade(root: Tree, report: UpgradeReport) -> None:
     """Write in *root* what is tolerated as the text of 0.8 has it."""
     older_words.upgrade(root, report)
     names = {"schemaVersion": "specVersion", "expressionLanguage": "expressionLang"}
@@ -38,12 +38,12 @@ def upgrade(root: Tree, report: Report) -> None:
         _leaving(node, report)
 
 
-def _respelled(node: Tree, names: dict[str, str], report: Report) -> None:
+def _respelled(node: Tree, names: dict[str, str], report: UpgradeReport) -> None:
     for old in renamed(node, names):
         report.respelled(f"{old} is {names[old]}", node)
 
 
-def _action(action: Tree, report: Report) -> None:
+def _action(action: Tree, report: UpgradeReport) -> None:
     _respelled(action, {"actionFilter": "actionDataFilter", "publish": "eventRef"}, report)
     for key in ("arguments", "args", "parameters"):
         reference = action.get("functionRef")
@@ -65,7 +65,7 @@ def _action(action: Tree, report: Report) -> None:
         _attributes(reference, report)
 
 
-def _leaving(node: Tree, report: Report) -> None:
+def _leaving(node: Tree, report: UpgradeReport) -> None:
     end = node.get("end")
     if isinstance(end, str) and end.lower() in _TRUTHS:
         node["end"] = end = _TRUTHS[end.lower()]
@@ -75,7 +75,7 @@ def _leaving(node: Tree, report: Report) -> None:
             _attributes(produced, report)
 
 
-def _attributes(node: Tree, report: Report) -> None:
+def _attributes(node: Tree, report: UpgradeReport) -> None:
     attributes: Any = node.get("contextAttributes")
     if isinstance(attributes, list) and all(isinstance(one, dict) for one in attributes):
         merged = {key: value for one in attributes for key, value in one.items()}

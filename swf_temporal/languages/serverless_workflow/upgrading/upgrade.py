@@ -11,11 +11,11 @@ from swf_temporal.errors import InvalidDefinition, UsageError
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.reader import reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
-from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree
 from swf_temporal.languages.upgraded import Upgraded
-from swf_temporal.text.grafting import Graft, Written, in_order
-from swf_temporal.text.located import Object, Unreadable
+from swf_temporal.text.grafting import Graft, WrittenText, in_order
+from swf_temporal.text.located import Object, UnreadableText
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.round_trip import RoundTrip, add
@@ -32,20 +32,20 @@ def upgrade(source: Source, to: str) -> Upgraded:
         raise UsageError(f"definitions are not rewritten in version {to!r}", f"but in {known}")
     try:
         located, _ = read_object(source)
-    except Unreadable as unreadable:
+    except UnreadableText as unreadable:
         raise InvalidDefinition(unreadable.problems) from None
     detected = detect(located)
     version = detected.version
     if version is None:
         raise UsageError(f"{source.name} is written for {detected.title}, which is not rewritten here")
-    document, report = RoundTrip(source.text), Report()
+    document, report = RoundTrip(source.text), UpgradeReport()
     reader = reader_of(version)
     if reader is None:
         _place(located, document.root, report)
         _rewrite(document.root, version.upgraders, report)
     else:
         # What runs of a draft is put into its text: the document that it is lowered to, in the words of 0.8.
-        report.text = text = Written(located, document.root)
+        report.text = text = WrittenText(located, document.root)
         lowered = reader.lowered(located, source)
         report.word = lowered.pop("@version").state_word
         made = in_order(lowered)
@@ -60,12 +60,12 @@ def upgrade(source: Source, to: str) -> Upgraded:
     return Upgraded(upgraded, version.name, tuple(report.changes))
 
 
-def _rewrite(root: Tree, modules: Iterable[str], report: Report) -> None:
+def _rewrite(root: Tree, modules: Iterable[str], report: UpgradeReport) -> None:
     for module in modules:
         import_module(module).upgrade(root, report)
 
 
-def _place(located: Any, node: Any, report: Report) -> None:
+def _place(located: Any, node: Any, report: UpgradeReport) -> None:
     """Take note where the objects below *node* are written, which is *located* as it was read."""
     if isinstance(located, Object) and isinstance(node, Mapping):
         report.place(node, located.where.position.line)
@@ -77,7 +77,7 @@ def _place(located: Any, node: Any, report: Report) -> None:
             _place(value, inner, report)
 
 
-def _say_version(root: Tree, report: Report) -> None:
+def _say_version(root: Tree, report: UpgradeReport) -> None:
     said, number = root.get("specVersion"), versions.PRESENT.number
     if said is None:
         add(root, "specVersion", number, "version" if "version" in root else "id")

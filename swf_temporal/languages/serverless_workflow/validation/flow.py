@@ -7,15 +7,15 @@ from swf_temporal.errors import Position
 from swf_temporal.languages.serverless_workflow.model.actions import Action, ResultRetry
 from swf_temporal.languages.serverless_workflow.model.states import (
     EventState,
-    Leaving,
     OperationState,
     State,
     SwitchState,
+    WithTransition,
     expectations,
 )
 
 
-def ways(state: State) -> Iterator[Leaving]:
+def ways(state: State) -> Iterator[WithTransition]:
     """Yield every way out of *state*: itself, or its conditions or entries; and what it does on errors."""
     if isinstance(state, SwitchState):
         yield from state.data_conditions

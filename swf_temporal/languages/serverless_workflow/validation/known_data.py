@@ -23,13 +23,13 @@ from swf_temporal.languages.serverless_workflow.model.states import (
 )
 from swf_temporal.languages.serverless_workflow.validation.flow import targets
 
-Known: TypeAlias = frozenset[str] | None
+KnownFields: TypeAlias = frozenset[str] | None
 """The fields that data can have; None if it may have any."""
 
 
-def known_at(states: Mapping[str, State], start: str, variables: Collection[str]) -> dict[str, Known]:
+def known_at(states: Mapping[str, State], start: str, variables: Collection[str]) -> dict[str, KnownFields]:
     """Return, for each state that can be entered, the fields that its input can have."""
-    known: dict[str, Known] = {start: None}
+    known: dict[str, KnownFields] = {start: None}
     waiting = [start]
     while waiting:
         state = states.get(waiting.pop())
@@ -46,7 +46,7 @@ def known_at(states: Mapping[str, State], start: str, variables: Collection[str]
     return known
 
 
-def left_by(state: State, data: Known, variables: Collection[str]) -> Known:
+def left_by(state: State, data: KnownFields, variables: Collection[str]) -> KnownFields:
     """Return the fields that the data can have when *state* is left."""
     inner = entered(state, data, variables)
     body = _union(inner, _added(state, variables))
@@ -57,18 +57,18 @@ def left_by(state: State, data: Known, variables: Collection[str]) -> Known:
     return _union(_union(made, body), data) if state.on_errors else made
 
 
-def entered(state: State, data: Known, variables: Collection[str]) -> Known:
+def entered(state: State, data: KnownFields, variables: Collection[str]) -> KnownFields:
     """Return the fields that the data can have within *state*: what its input filter leaves."""
     given = state.state_data_filter
     return data if given is None or given.input is None else made_by(given.input, variables)
 
 
-def made_by(filter_: object, variables: Collection[str]) -> Known:
+def made_by(filter_: object, variables: Collection[str]) -> KnownFields:
     """Return the fields of what a filter makes."""
     return makes(filter_, variables) if isinstance(filter_, str) else None
 
 
-def added_by(action: Action, variables: Collection[str]) -> Known:
+def added_by(action: Action, variables: Collection[str]) -> KnownFields:
     """Return the fields that an action can add to the data."""
     given = action.action_data_filter or ActionDataFilter()
     if not given.use_results:
@@ -76,7 +76,7 @@ def added_by(action: Action, variables: Collection[str]) -> Known:
     return _target(given.to_state_data) or (made_by(given.results, variables) if given.results else None)
 
 
-def _added(state: State, variables: Collection[str]) -> Known:
+def _added(state: State, variables: Collection[str]) -> KnownFields:
     """Return the fields that a state's body can add to the data."""
     match state:
         case SleepState():
@@ -100,26 +100,26 @@ def _added(state: State, variables: Collection[str]) -> Known:
             return _all([added_by(state.action, variables), _of_event(state.event_data_filter, variables)])
 
 
-def _of_event(given: EventDataFilter | None, variables: Collection[str]) -> Known:
+def _of_event(given: EventDataFilter | None, variables: Collection[str]) -> KnownFields:
     given = given or EventDataFilter()
     if not given.use_data:
         return frozenset()
     return _target(given.to_state_data) or (made_by(given.data, variables) if given.data else None)
 
 
-def _target(expression: str | None) -> Known:
+def _target(expression: str | None) -> KnownFields:
     """Return the field that a toStateData leads into, or None if that is not plain to see."""
     text = (expression or "").strip().removeprefix("${").removesuffix("}").strip()
     name = text.removeprefix(".").partition(".")[0].partition("[")[0]
     return frozenset({name}) if text.startswith(".") and name.isidentifier() else None
 
 
-def _all(parts: list[Known]) -> Known:
-    result: Known = frozenset()
+def _all(parts: list[KnownFields]) -> KnownFields:
+    result: KnownFields = frozenset()
     for part in parts:
         result = _union(result, part)
     return result
 
 
-def _union(one: Known, other: Known) -> Known:
+def _union(one: KnownFields, other: KnownFields) -> KnownFields:
     return None if one is None or other is None else one | other

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.cron import parse_cron
 from swf_temporal.calendars.intervals import parse_interval
-from swf_temporal.calendars.moments import Unreadable, parse_time, zone_of
+from swf_temporal.calendars.moments import InvalidTime, parse_time, zone_of
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.model.node import Node
@@ -48,7 +48,7 @@ def _checked(
     try:
         if text is not None:
             read(text)
-    except Unreadable as error:
+    except InvalidTime as error:
         position = _position(context, node.where.value(key), text or "", error.offset)
         yield context.error(_CODE, error.message, position, error.hint)
 
@@ -62,7 +62,7 @@ def _contradictory(context: Context, schedule: Schedule) -> Iterator[Problem]:
             valid_until=None if cron is None else cron.valid_until,
             timezone=schedule.timezone,
         )
-    except Unreadable as error:
+    except InvalidTime as error:
         yield context.error(_CODE, error.message, schedule.where.key("interval"), error.hint)
 
 

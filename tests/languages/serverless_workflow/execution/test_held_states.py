@@ -7,7 +7,13 @@ import pytest
 from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
-from swf_temporal.languages.serverless_workflow.model.states import Branch, ForeachState, ParallelState, Scope, State
+from swf_temporal.languages.serverless_workflow.model.states import (
+    Branch,
+    ForeachState,
+    NestedStates,
+    ParallelState,
+    State,
+)
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
@@ -52,7 +58,7 @@ states:
 def holding(text: str, body: str = BODY) -> Workflow:
     """Return the workflow in *text* whose first state runs the states in *body*, in place of actions."""
     outer, inner = load_model(text), load_model(body)
-    scope = Scope(start=inner.start_state, states=inner.states)
+    scope = NestedStates(start=inner.start_state, states=inner.states)
     first, *others = outer.states
     if isinstance(first, ParallelState):
         branches: tuple[Branch, ...] = tuple(one.model_copy(update={"scope": scope}) for one in first.branches)

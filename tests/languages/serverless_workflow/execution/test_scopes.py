@@ -12,10 +12,10 @@ from swf_temporal.languages.serverless_workflow.execution.frames import Instance
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.execution.step import Ended
 from swf_temporal.loading import load
-from swf_temporal.runtime.host import Instance, TraceKind
+from swf_temporal.runtime.host import InstanceIdentity, TraceKind
 from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.context import SimulationContext
-from swf_temporal.simulation.cycles import Course
+from swf_temporal.simulation.cycles import StateHistory
 from swf_temporal.simulation.host import SimulatedHost
 from tests.languages.serverless_workflow.models import load_model
 
@@ -50,8 +50,8 @@ class Walking:
         functions = {"pack": {"packed": True}, "unpack": {"unpacked": True}}
         self.context = SimulationContext([load(DEFINITION)], functions, (), {})
         self.loop = self.context._loop
-        self.host = SimulatedHost(self.context, self.loop, "shop", "<shop>", Course())
-        self.run = Run(program, self.host, {}, Instance("shop", "run"), progress)
+        self.host = SimulatedHost(self.context, self.loop, "shop", "<shop>", StateHistory())
+        self.run = Run(program, self.host, {}, InstanceIdentity("shop", "run"), progress)
         assert isinstance(self.run.execution, Execution)
         self.execution = self.run.execution
 

@@ -4,7 +4,7 @@ import re
 
 from swf_temporal.languages.describing import Description
 from swf_temporal.languages.diagrams import diagram_of
-from swf_temporal.languages.outline import Outline, Part
+from swf_temporal.languages.outline import Outline, OutlinePart
 
 ARROW = re.compile(r"^ +(\[\*\]|\w+) --> (\[\*\]|\w+)(?: : (.*))?$")
 DECLARED = re.compile(r'^ +state "([^"]*)" as (\w+)$')
@@ -97,4 +97,6 @@ def test_every_line_is_of_the_grammar(every: Description) -> None:
 def test_texts_are_escaped_and_cut() -> None:
     """What means something to Mermaid is written as a code, and a long text is cut before that."""
     name = "end note; %% " + "x" * 90
-    assert f'state "end#32;note#59; #37;#37; {"x" * 46}…" as s1' in diagram_of(Outline((Part(name, "inject", name),)))
+    assert f'state "end#32;note#59; #37;#37; {"x" * 46}…" as s1' in diagram_of(
+        Outline((OutlinePart(name, "inject", name),))
+    )

@@ -12,7 +12,7 @@ from swf_temporal.languages.serverless_workflow.reading.versions import v0_5
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import Mark
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
-from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
 from swf_temporal.languages.serverless_workflow.upgrading.trees import states as states_of
 from swf_temporal.text.round_trip import rename
@@ -42,7 +42,7 @@ VERSION: Final = Version(
 )
 
 
-def upgrade(root: Tree, report: Report) -> None:
+def upgrade(root: Tree, report: UpgradeReport) -> None:
     """Rewrite *root* as 0.5."""
     rename(root, "steps", "states")
     for state in states_of(root):

@@ -10,7 +10,7 @@ from swf_temporal.languages.direktiv.execution.frames import (
     StateFrame,
 )
 from swf_temporal.languages.direktiv.execution.lane import Lane
-from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.execution.states import (
     action,
     consume_event,
@@ -46,7 +46,7 @@ from swf_temporal.languages.direktiv.model.states import (
 )
 
 
-async def logic_of(state: State, frame: StateFrame, lane: Lane) -> Leaving:  # noqa: C901, PLR0912 - a case for each type
+async def logic_of(state: State, frame: StateFrame, lane: Lane) -> StateExit:  # noqa: C901, PLR0912 - a case for each type
     """Do what *state* does, as far as *frame* does not say that it is done, and return how it is left."""
     match state:
         case ActionState():

@@ -3,13 +3,13 @@
 from swf_temporal.languages.direktiv.execution.data import with_result
 from swf_temporal.languages.direktiv.execution.frames import StateFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane
-from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.execution.waiting import begin_waiting, next_of
 from swf_temporal.languages.direktiv.model.states import ConsumeEventState
 
 
-async def run(state: ConsumeEventState, frame: StateFrame, lane: Lane) -> Leaving:
+async def run(state: ConsumeEventState, frame: StateFrame, lane: Lane) -> StateExit:
     """Wait for the event."""
     wait = begin_waiting([(state.event.type, state.event.context)], frame, lane)
     _, event = await next_of(wait, [0], lane)
-    return Leaving(with_result(lane.data, event.type, event.to_json()), state.transform, state.transition)
+    return StateExit(with_result(lane.data, event.type, event.to_json()), state.transform, state.transition)

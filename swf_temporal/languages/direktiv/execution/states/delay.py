@@ -3,15 +3,15 @@
 from swf_temporal.durations import parse_duration
 from swf_temporal.languages.direktiv.execution.frames import DelayBody, StateFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane
-from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.model.states import DelayState
 from swf_temporal.runtime.host import TraceKind
 
 
-async def run(state: DelayState, frame: StateFrame, lane: Lane) -> Leaving:
+async def run(state: DelayState, frame: StateFrame, lane: Lane) -> StateExit:
     """Wait until the time is over."""
     if not isinstance(frame.body, DelayBody):
         frame.body = DelayBody(lane.run.time() + parse_duration(state.duration).total_seconds())
         lane.emit(TraceKind.SLEEPING, state.id, duration=state.duration)
     await lane.run.sleep_until(frame.body.until, lane.timer("sleep"))
-    return Leaving(lane.data, state.transform, state.transition)
+    return StateExit(lane.data, state.transform, state.transition)

@@ -5,19 +5,19 @@ import re
 from swf_temporal.data import JSON
 from swf_temporal.expressions.structured import as_text
 from swf_temporal.languages.direktiv.execution.lane import Lane
-from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.model.states import ErrorState
 
 _VERB = re.compile(r"%([vsdq%])")
 
 
-def run(state: ErrorState, lane: Lane) -> Leaving:
+def run(state: ErrorState, lane: Lane) -> StateExit:
     """Take note of the error that the instance fails with once it ends."""
     message = as_text(lane.evaluate(state.message, lane.data))
     if state.args:
         message = _formatted(message, [lane.evaluate(one, lane.data) for one in state.args])
     lane.execution.fail_at_end(state.error, message)
-    return Leaving(lane.data, state.transform, state.transition)
+    return StateExit(lane.data, state.transform, state.transition)
 
 
 def _formatted(text: str, values: list[JSON]) -> str:

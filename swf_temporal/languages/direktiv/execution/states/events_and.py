@@ -3,17 +3,17 @@
 from swf_temporal.data import JSON
 from swf_temporal.languages.direktiv.execution.frames import StateFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane
-from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.execution.waiting import all_of, begin_waiting
 from swf_temporal.languages.direktiv.model.states import EventsAndState
 
 
-async def run(state: EventsAndState, frame: StateFrame, lane: Lane) -> Leaving:
+async def run(state: EventsAndState, frame: StateFrame, lane: Lane) -> StateExit:
     """Wait for all events."""
     wait = begin_waiting([(one.type, one.context) for one in state.events], frame, lane)
     events = await all_of(wait, lane)
     data: dict[str, JSON] = {**(lane.data if isinstance(lane.data, dict) else {}), **by_type(events)}
-    return Leaving(data, state.transform, state.transition)
+    return StateExit(data, state.transform, state.transition)
 
 
 def by_type(events: list[dict[str, JSON]]) -> dict[str, JSON]:

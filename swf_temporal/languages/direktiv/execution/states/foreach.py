@@ -7,7 +7,7 @@ from swf_temporal.languages.direktiv.execution.calls import perform
 from swf_temporal.languages.direktiv.execution.data import with_result
 from swf_temporal.languages.direktiv.execution.frames import ActionFrame, ForeachBody, StateFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane
-from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.model.states import ForeachState
 from swf_temporal.runtime.iterations import run_in_turn
 from swf_temporal.runtime.joining import Path, SuspendRequested
@@ -17,10 +17,10 @@ MAX_AT_ONCE = 1000
 """How many calls are made at once: what an engine can hold, with room."""
 
 
-async def run(state: ForeachState, frame: StateFrame, lane: Lane) -> Leaving:
+async def run(state: ForeachState, frame: StateFrame, lane: Lane) -> StateExit:
     """Make the calls; the first that fails fails the state, and ends the others."""
     values = await _in_turn(state, _elements(state, lane), frame, lane)
-    return Leaving(with_result(lane.data, "return", values), state.transform, state.transition)
+    return StateExit(with_result(lane.data, "return", values), state.transform, state.transition)
 
 
 async def _in_turn(state: ForeachState, elements: list[JSON], frame: StateFrame, lane: Lane) -> list[JSON]:

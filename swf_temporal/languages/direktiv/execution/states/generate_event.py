@@ -8,7 +8,7 @@ from swf_temporal.data import JSON
 from swf_temporal.durations import parse_duration
 from swf_temporal.languages.direktiv.execution.data import decoded
 from swf_temporal.languages.direktiv.execution.lane import Lane
-from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.model.states import GenerateEventState
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.variables import JSON_TYPE
@@ -17,14 +17,14 @@ IMMEDIATE = "immediate"
 """A delay of nothing."""
 
 
-async def run(state: GenerateEventState, lane: Lane) -> Leaving:
+async def run(state: GenerateEventState, lane: Lane) -> StateExit:
     """Send the event, at once or when its delay is over, and go on without waiting for that."""
     lane.run.checkpoint()
     event = _event(state, lane)
     after = parse_duration(state.delay) if state.delay and state.delay != IMMEDIATE else timedelta()
     lane.emit_event(TraceKind.EVENT_PRODUCED, event.type, event)
     await lane.run.host.publish(event, after)
-    return Leaving(lane.data, state.transform, state.transition)
+    return StateExit(lane.data, state.transform, state.transition)
 
 
 def _event(state: GenerateEventState, lane: Lane) -> CloudEvent:

@@ -1,10 +1,10 @@
 """The `noop` state: nothing but what every state does."""
 
 from swf_temporal.languages.direktiv.execution.lane import Lane
-from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.model.states import NoopState
 
 
-def run(state: NoopState, lane: Lane) -> Leaving:
+def run(state: NoopState, lane: Lane) -> StateExit:
     """Leave at once."""
-    return Leaving(lane.data, state.transform, state.transition)
+    return StateExit(lane.data, state.transform, state.transition)

@@ -7,12 +7,12 @@ from swf_temporal.languages.direktiv.execution.calls import perform
 from swf_temporal.languages.direktiv.execution.data import with_result
 from swf_temporal.languages.direktiv.execution.frames import ActionFrame, ParallelBody
 from swf_temporal.languages.direktiv.execution.lane import Lane
-from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.model.states import ParallelState
 from swf_temporal.runtime.joining import MISSING, Path, join
 
 
-async def run(state: ParallelState, body: ParallelBody, lane: Lane) -> Leaving:
+async def run(state: ParallelState, body: ParallelBody, lane: Lane) -> StateExit:
     """Wait for all calls or, in the mode `or`, for the first that succeeds; the others are ended then."""
     if state.mode == "and":
         results = await join([_call(i, state, body, lane) for i in range(len(state.actions))])
@@ -21,7 +21,7 @@ async def run(state: ParallelState, body: ParallelBody, lane: Lane) -> Leaving:
         if len(body.failed) == len(state.actions):
             raise codes.fault(codes.ALL_FAILED, "all branches failed")
     values: list[JSON] = [None if one is MISSING else one for one in results]
-    return Leaving(with_result(lane.data, "return", values), state.transform, state.transition)
+    return StateExit(with_result(lane.data, "return", values), state.transform, state.transition)
 
 
 def _call(index: int, state: ParallelState, body: ParallelBody, lane: Lane) -> Path[JSON]:

@@ -2,17 +2,17 @@
 
 from swf_temporal.data import JSON
 from swf_temporal.languages.direktiv.execution.lane import Lane
-from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.model.states import SwitchState
 
 
-async def run(state: SwitchState, lane: Lane) -> Leaving:
+async def run(state: SwitchState, lane: Lane) -> StateExit:
     """Return the way of the first condition that is met, or the default."""
     for one in state.conditions:
         await lane.run.pacing.give_way()
         if is_met(lane.evaluate(one.condition, lane.data)):
-            return Leaving(lane.data, one.transform, one.transition)
-    return Leaving(lane.data, state.default_transform, state.default_transition)
+            return StateExit(lane.data, one.transform, one.transition)
+    return StateExit(lane.data, state.default_transform, state.default_transition)
 
 
 def is_met(value: JSON) -> bool:

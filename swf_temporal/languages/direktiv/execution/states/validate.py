@@ -4,12 +4,12 @@ from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.json_schema import BadSchema
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.lane import Lane
-from swf_temporal.languages.direktiv.execution.outcome import Leaving
+from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.model.states import ValidateState
 from swf_temporal.patterns import PatternTooSlow
 
 
-def run(state: ValidateState, lane: Lane) -> Leaving:
+def run(state: ValidateState, lane: Lane) -> StateExit:
     """Go on if the subject fits the schema."""
     subject = lane.evaluate(state.subject, lane.data)
     try:
@@ -21,4 +21,4 @@ def run(state: ValidateState, lane: Lane) -> Leaving:
         raise ExpressionLimitExceeded(str(error)) from None
     if violations:
         raise codes.fault(codes.SCHEMA_FAILED, f"subject does not fit its schema: {'; '.join(violations)}")
-    return Leaving(lane.data, state.transform, state.transition)
+    return StateExit(lane.data, state.transform, state.transition)

@@ -10,7 +10,7 @@ from swf_temporal.languages.serverless_workflow.drafts.may_2020.spellings import
 from swf_temporal.languages.serverless_workflow.drafts.reader import DraftReader
 from swf_temporal.languages.serverless_workflow.drafts.recovery import Recovery
 from swf_temporal.languages.serverless_workflow.model.node import Node
-from swf_temporal.languages.serverless_workflow.reading.building import Form
+from swf_temporal.languages.serverless_workflow.reading.building import DefinitionForm
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
 from swf_temporal.languages.serverless_workflow.reading.schema import schema_of
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import Accepted, Schema
@@ -25,10 +25,10 @@ _CALLED: Final = {
 }  # fmt: skip
 
 
-def _form(root: Object) -> Form[model.DraftWorkflow]:
+def _form(root: Object) -> DefinitionForm[model.DraftWorkflow]:
     has_states = root["@hasStates"]
     word = "state" if has_states else "task"
-    return Form(
+    return DefinitionForm(
         model=model.DraftWorkflow,
         state_types=TASK_TYPES,
         called={**_CALLED, "tasks": word},

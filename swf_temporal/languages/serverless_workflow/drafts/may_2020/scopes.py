@@ -7,7 +7,7 @@ from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class TaskScope:
     """Tasks that lead to each other and to no others."""
 
     owner: str
@@ -41,18 +41,18 @@ def held_by(task: model.Task) -> Sequence[model.Task]:
     return task.tasks if isinstance(task, model.ForeachTask) else ()
 
 
-def scopes(root: model.DraftWorkflow, word: str) -> Iterator[Scope]:
+def scopes(root: model.DraftWorkflow, word: str) -> Iterator[TaskScope]:
     """Yield every scope of *root*, outer ones first; *word* is what its author calls a task."""
-    yield from _scopes(Scope("the workflow", root, root.tasks), word)
+    yield from _scopes(TaskScope("the workflow", root, root.tasks), word)
 
 
-def _scopes(scope: Scope, word: str) -> Iterator[Scope]:
+def _scopes(scope: TaskScope, word: str) -> Iterator[TaskScope]:
     yield scope
     above = "" if isinstance(scope.node, model.DraftWorkflow) else f" of {scope.owner}"
     for task in scope.tasks:
         owner = f"{word} {task.name!r}{above}"
         if isinstance(task, model.ParallelTask):
             for branch in task.branches:
-                yield from _scopes(Scope(f"branch {branch.name!r} of {owner}", branch, branch.tasks), word)
+                yield from _scopes(TaskScope(f"branch {branch.name!r} of {owner}", branch, branch.tasks), word)
         elif isinstance(task, model.ForeachTask):
-            yield from _scopes(Scope(owner, task, task.tasks), word)
+            yield from _scopes(TaskScope(owner, task, task.tasks), word)

@@ -292,7 +292,7 @@ _SPELLINGS: Final[Mapping[type[Node], Spelling]] = {
     actions.ResultRetry: Spelling(renamed={"retryInterval": "interval", "maxRetry": "times"}, steps=(_retry,)),
     states.Branch: Spelling(steps=(branch_of(_scope),)),
     states.DataCondition: Spelling(steps=(_choice,)),
-    states.Expected: Spelling(steps=(_leaving,)),
+    states.ExpectedEvent: Spelling(steps=(_leaving,)),
     states.OnEvents: Spelling(
         renamed={"filter": "eventDataFilter", "expected": "@expected"}, steps=(_mode,)
     ),

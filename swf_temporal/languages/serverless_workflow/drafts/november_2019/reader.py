@@ -13,10 +13,10 @@ from swf_temporal.languages.serverless_workflow.drafts.november_2019.spellings i
 )
 from swf_temporal.languages.serverless_workflow.drafts.reader import DraftReader
 from swf_temporal.languages.serverless_workflow.drafts.recovery import Recovery
-from swf_temporal.languages.serverless_workflow.reading.building import Form
+from swf_temporal.languages.serverless_workflow.reading.building import DefinitionForm
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 
-FORM: Final = Form(
+FORM: Final = DefinitionForm(
     model=model.Definition,
     state_types=STATE_TYPES,
     called={

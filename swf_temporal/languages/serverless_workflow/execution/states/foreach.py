@@ -49,7 +49,7 @@ class _Iterations:
         self._lane = lane
         self._flow = lane.program.data_flow
         self._timeout = lane.program.timeouts(state).action_exec_timeout
-        self._turns = _Turns(state, data, one_at_a_time=one_at_a_time)
+        self._turns = _IterationSchedule(state, data, one_at_a_time=one_at_a_time)
         self._actions = None if state.scope is not None else {name_of(action) for action in state.actions}
 
     async def run(self, window: int) -> JSON:
@@ -152,7 +152,7 @@ def _output_of(effects: list[ActionResult]) -> Value:
     return Value(effects[-1].value if effects else None)
 
 
-class _Turns:
+class _IterationSchedule:
     """The turns of a state's iterations: when each begins, if there is a pause between them, and which is the last."""
 
     def __init__(self, state: ForeachState, data: JSON, *, one_at_a_time: bool) -> None:

@@ -169,11 +169,11 @@ def _rank(version: Version) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _MarkedObjects:
     """Objects at one path: the marks that they may have, each with its number, and the keys of further objects."""
 
     marks: "dict[str, list[tuple[int, Mark, Version, bool]]]" = field(default_factory=dict)
-    inside: "dict[str, _Place]" = field(default_factory=dict)
+    inside: "dict[str, _MarkedObjects]" = field(default_factory=dict)
 
 
 def _marks_of(root: Object) -> list[_Found]:
@@ -183,7 +183,7 @@ def _marks_of(root: Object) -> list[_Found]:
     return [found[number] for number in sorted(found)]
 
 
-def _look(node: Object, place: _Place, found: dict[int, _Found]) -> None:
+def _look(node: Object, place: _MarkedObjects, found: dict[int, _Found]) -> None:
     """Add the marks that *node* and the objects in it have to *found*, by their numbers."""
     for key in node:
         for number, mark, version, is_last in place.marks.get(key, ()):
@@ -196,17 +196,17 @@ def _look(node: Object, place: _Place, found: dict[int, _Found]) -> None:
 
 
 @cache
-def _places(known: tuple[Version, ...]) -> _Place:
+def _places(known: tuple[Version, ...]) -> _MarkedObjects:
     marks = [
         (mark, version, is_last)
         for version in known
         for of_it, is_last in ((version.first_keys, False), (version.last_keys, True))
         for mark in of_it
     ]
-    root = _Place()
+    root = _MarkedObjects()
     for number, (mark, version, is_last) in enumerate(marks):
         place = root
         for key in mark.path.split(".") if mark.path else ():
-            place = place.inside.setdefault(key, _Place())
+            place = place.inside.setdefault(key, _MarkedObjects())
         place.marks.setdefault(mark.key, []).append((number, mark, version, is_last))
     return root

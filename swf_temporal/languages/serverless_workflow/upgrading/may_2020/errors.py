@@ -9,7 +9,16 @@ from copy import deepcopy
 from typing import Any, Final
 
 from swf_temporal.expressions.compiled import BadExpression
-from swf_temporal.expressions.spel_parsing import Alone, Compared, Condition, Found, Joined, Literal, Operand, parsed
+from swf_temporal.expressions.spel_parsing import (
+    Alone,
+    Compared,
+    Condition,
+    Joined,
+    Literal,
+    Operand,
+    PathValues,
+    parsed,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import in_spel
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import place
 from swf_temporal.languages.serverless_workflow.upgrading.lowered import ALL, LATE, Lowered, left
@@ -152,4 +161,4 @@ def _names_in(asked: Condition) -> list[str] | None:
 
 
 def _steps(operand: Operand) -> list[str | int] | None:
-    return operand.path.steps if isinstance(operand, Found) and operand.of is None else None
+    return operand.path.steps if isinstance(operand, PathValues) and operand.of is None else None

@@ -9,7 +9,7 @@ from typing import Any
 
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, field, place
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.filters import alone, goes_one_way, keyed
-from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced, path
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
 from swf_temporal.strict_json import show_json
@@ -19,7 +19,7 @@ from swf_temporal.text.round_trip import add
 class Events:
     """The events of a definition, and the uses of them."""
 
-    def __init__(self, root: Tree, report: Report) -> None:
+    def __init__(self, root: Tree, report: UpgradeReport) -> None:
         self._root = root
         self._report = report
         self._tokens = {

@@ -6,7 +6,7 @@ Where a path selects nothing the draft takes the whole, and puts it at the path.
 from typing import Any
 
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, field, place
-from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced, path
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
 from swf_temporal.text.round_trip import replace
@@ -14,7 +14,7 @@ from swf_temporal.text.round_trip import replace
 _FILTERS = "what a path selects goes under its last key, as expressions say now"
 
 
-def state_filter(state: Tree, report: Report, *, leads_on: bool, by_keys: bool) -> None:
+def state_filter(state: Tree, report: UpgradeReport, *, leads_on: bool, by_keys: bool) -> None:
     """Rewrite the filter of *state*, whose output another state sees if it *leads_on*.
 
     All that it adds to its data goes under keys if it does so *by_keys*.
@@ -52,7 +52,7 @@ def output(text: Any, *, leads_on: bool) -> str:
     return f'{finds.or_all} | if type == "object" then . else {{{field(finds.last_key)}: .}} end'
 
 
-def action_filter(action: Tree, report: Report) -> None:
+def action_filter(action: Tree, report: UpgradeReport) -> None:
     """Rewrite the filter of *action*."""
     given = action.get("actionDataFilter")
     if not isinstance(given, dict):

@@ -10,13 +10,13 @@ from swf_temporal.languages.serverless_workflow.upgrading.may_2020.events import
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.filters import adds_by_keys, state_filter
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.nested import Nested, rewrite_action
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
-from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.texts import SYNONYMS, braced, template, value
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, action_lists, children
 from swf_temporal.text.round_trip import add
 
 
-def upgrade(root: Tree, report: Report) -> None:
+def upgrade(root: Tree, report: UpgradeReport) -> None:
     """Rewrite *root*, which was lowered from the draft, as 0.8."""
     _Rewriting(root, report).rewrite()
 
@@ -24,7 +24,7 @@ def upgrade(root: Tree, report: Report) -> None:
 class _Rewriting(Lowered):
     """Rewrites one definition."""
 
-    def __init__(self, root: Tree, report: Report) -> None:
+    def __init__(self, root: Tree, report: UpgradeReport) -> None:
         super().__init__(root, report)
         self._start = root["start"]["stateName"]
         self._errors_handled = Errors(self)

@@ -14,7 +14,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.november_2019.pipeline
     selected,
 )
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
-from swf_temporal.languages.serverless_workflow.upgrading.report import Report
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
 from swf_temporal.text.round_trip import add, replace
@@ -22,7 +22,7 @@ from swf_temporal.text.round_trip import add, replace
 _JOINED: Final = {"any": " or ", "all": " and ", "none": " or "}
 
 
-def upgrade(root: Tree, report: Report) -> None:
+def upgrade(root: Tree, report: UpgradeReport) -> None:
     """Rewrite *root*, which was lowered from the draft, as 0.8."""
     Rewriting(root, report).rewrite()
 
@@ -32,7 +32,7 @@ class Rewriting(Lowered):
 
     holders = "branches"
 
-    def __init__(self, root: Tree, report: Report) -> None:
+    def __init__(self, root: Tree, report: UpgradeReport) -> None:
         super().__init__(root, report)
         self.output = self.free("Output")
         self._start = root["start"] = root["start"]["stateName"]

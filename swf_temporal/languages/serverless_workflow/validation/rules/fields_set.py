@@ -12,7 +12,7 @@ from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState, OperationState, State, SwitchState
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.languages.serverless_workflow.validation.fields import Field
-from swf_temporal.languages.serverless_workflow.validation.known_data import Known, entered, known_at
+from swf_temporal.languages.serverless_workflow.validation.known_data import KnownFields, entered, known_at
 from swf_temporal.text.suggestions import did_you_mean
 
 
@@ -40,7 +40,7 @@ def check(context: Context) -> Iterator[Problem]:
                         yield _unset(context, field, missing, data)
 
 
-def _read_by(state: State, at_entry: Known, inner: Known) -> Iterator[tuple[Node, str, Known]]:
+def _read_by(state: State, at_entry: KnownFields, inner: KnownFields) -> Iterator[tuple[Node, str, KnownFields]]:
     """Yield the places of *state* that read its data before anything was added to it."""
     if state.state_data_filter is not None:
         yield state.state_data_filter, "input", at_entry

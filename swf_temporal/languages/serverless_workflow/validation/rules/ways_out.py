@@ -6,13 +6,13 @@ Official examples leave both out where a path ends: that is read as an end. Both
 from collections.abc import Iterator
 
 from swf_temporal.errors import Problem
-from swf_temporal.languages.serverless_workflow.model.states import Leaving, StateBase, SwitchState
+from swf_temporal.languages.serverless_workflow.model.states import StateBase, SwitchState, WithTransition
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
 
 def check(context: Context) -> Iterator[Problem]:
     """Yield an error for each node with a transition and an end, and a warning for each that has neither."""
-    for node, owner in context.nodes.each(Leaving):
+    for node, owner in context.nodes.each(WithTransition):
         if node.transition is not None and node.end is not None:
             message = f"{owner} has a transition and an end: it can have only one of them"
             hint = "remove the end if another state follows, and the transition if none does"
@@ -32,5 +32,5 @@ def _ignored(context: Context, node: SwitchState, owner: str) -> Iterator[Proble
             yield context.warning("transition-or-end", message, node.where.key(key), hint)
 
 
-def _may_have_neither(node: Leaving) -> bool:
+def _may_have_neither(node: WithTransition) -> bool:
     return isinstance(node, StateBase) and node.used_for_compensation

@@ -5,7 +5,7 @@ from typing import Final
 
 from swf_temporal.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.scopes import Scope, scopes
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.scopes import TaskScope, scopes
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.spellings import OF_PARENT
 from swf_temporal.languages.serverless_workflow.drafts.rules import DraftContext
 from swf_temporal.languages.serverless_workflow.model.node import Node
@@ -39,7 +39,7 @@ class Context(DraftContext):
         """Return *word*, a key or a noun of the draft, or the one of its parent that this definition uses."""
         return self._words.get(word, word)
 
-    def scopes(self) -> Iterator[Scope]:
+    def scopes(self) -> Iterator[TaskScope]:
         """Yield the tasks that stand together, outer ones first."""
         return scopes(self.root, self.wording("task"))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules.context import Context
-from swf_temporal.languages.serverless_workflow.drafts.may_2020.scopes import Scope, start_of, ways_of
+from swf_temporal.languages.serverless_workflow.drafts.may_2020.scopes import TaskScope, start_of, ways_of
 from swf_temporal.text.suggestions import NEVER_ENTERED, meant_or_known
 
 
@@ -28,13 +28,13 @@ def check(context: Context) -> Iterator[Problem]:
     yield from context.repeated("event", context.root.events)
 
 
-def _names(context: Context, scope: Scope) -> Iterator[Problem]:
+def _names(context: Context, scope: TaskScope) -> Iterator[Problem]:
     within = "" if scope.node is context.root else f" in {scope.owner}"
     yield from context.repeated(context.wording("task"), scope.tasks, within)
     yield from context.repeated_ids(context.wording("task"), scope.tasks, within)
 
 
-def _start(context: Context, scope: Scope) -> Iterator[Problem]:
+def _start(context: Context, scope: TaskScope) -> Iterator[Problem]:
     root, word = context.root, context.wording("task")
     named = root.starts_at if scope.node is root else None
     known = {name for task in scope.tasks for name in (task.name, task.id) if name is not None}
@@ -52,7 +52,7 @@ def _start(context: Context, scope: Scope) -> Iterator[Problem]:
             yield context.warning("start", message, other.where.key("start"), "remove its start")
 
 
-def _ends(context: Context, scope: Scope) -> Iterator[Problem]:
+def _ends(context: Context, scope: TaskScope) -> Iterator[Problem]:
     word = context.wording("task")
     prefix = "" if scope.node is context.root else f" of {scope.owner}"
     for task in scope.tasks:
@@ -76,7 +76,7 @@ def _ends(context: Context, scope: Scope) -> Iterator[Problem]:
         yield context.error("transition-or-end", message, scope.node.where.key("tasks"), hint)
 
 
-def _targets(context: Context, scope: Scope) -> Iterator[Problem]:
+def _targets(context: Context, scope: TaskScope) -> Iterator[Problem]:
     word, key = context.wording("task"), context.wording("nextTask")
     known = {name for task in scope.tasks for name in (task.name, task.id) if name is not None}
     elsewhere = {task.name for other in context.scopes() for task in other.tasks}
@@ -92,13 +92,13 @@ def _targets(context: Context, scope: Scope) -> Iterator[Problem]:
             yield context.error("transition-target", message, way.where.value("nextTask"), hint)
 
 
-def _holder(scope: Scope) -> str:
+def _holder(scope: TaskScope) -> str:
     if isinstance(scope.node, model.Branch):
         return "branch"
     return "foreach" if isinstance(scope.node, model.ForeachTask) else "workflow, outside of branches and foreach"
 
 
-def _unreachable(context: Context, scope: Scope) -> Iterator[Problem]:
+def _unreachable(context: Context, scope: TaskScope) -> Iterator[Problem]:
     by_name = {task.id: task for task in scope.tasks if task.id is not None}
     by_name |= {task.name: task for task in scope.tasks}
     start = start_of(scope.tasks, context.root.starts_at if scope.node is context.root else None)

@@ -25,7 +25,7 @@ _NUMBERED: Final[dict[type[Node], str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class StateScope:
     """States that stand together: those of the workflow, or of a branch."""
 
     node: model.Definition | model.Branch
@@ -47,11 +47,11 @@ class Context(DraftContext):
         self.root = root
         super().__init__(root, root.source)
 
-    def scopes(self) -> Iterator[Scope]:
+    def scopes(self) -> Iterator[StateScope]:
         """Yield the states that stand together, those of the workflow first."""
-        yield Scope(self.root, self.root.states, "the workflow")
+        yield StateScope(self.root, self.root.states, "the workflow")
         for branch, owner in self.each(model.Branch):
-            yield Scope(branch, branch.states, owner)
+            yield StateScope(branch, branch.states, owner)
 
     def called(self, node: Node, number: int) -> str:
         """Return the words for *node*: its name, or which one of its kind it is."""

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from swf_temporal.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
-from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules.context import Context, Scope
+from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules.context import Context, StateScope
 from swf_temporal.text.suggestions import NEVER_ENTERED, meant_or_known
 
 
@@ -63,13 +63,13 @@ def _leading(state: model.State) -> Iterator[_Leading]:
             pass
 
 
-def _names(context: Context, scope: Scope) -> Iterator[Problem]:
+def _names(context: Context, scope: StateScope) -> Iterator[Problem]:
     within = "" if scope.node is context.root else f" in {scope.owner}"
     yield from context.repeated("state", scope.states, within)
     yield from context.repeated_ids("state", scope.states, within)
 
 
-def _targets(context: Context, scope: Scope) -> Iterator[Problem]:
+def _targets(context: Context, scope: StateScope) -> Iterator[Problem]:
     known = scope.names
     elsewhere = {state.name for other in context.scopes() for state in other.states}
     starts_at = scope.node.starts_at
@@ -89,7 +89,7 @@ def _targets(context: Context, scope: Scope) -> Iterator[Problem]:
             yield context.error("transition-target", message, position, hint)
 
 
-def _ends(context: Context, scope: Scope) -> Iterator[Problem]:
+def _ends(context: Context, scope: StateScope) -> Iterator[Problem]:
     prefix = "" if scope.node is context.root else f" of {scope.owner}"
     ends = False
     for state in scope.states:
@@ -128,7 +128,7 @@ def _of_switch(context: Context, state: model.SwitchState, owner: str) -> Iterat
             yield context.warning("transition-or-end", message, state.where.key(key), hint)
 
 
-def _unreachable(context: Context, scope: Scope) -> Iterator[Problem]:
+def _unreachable(context: Context, scope: StateScope) -> Iterator[Problem]:
     known = scope.names
     entered: set[str] = set()
     waiting = [scope.node.starts_at] if scope.node.starts_at in known else []

@@ -36,7 +36,7 @@ class Calls:
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
         """Make one attempt at *call*."""
         # What only a document may ask for need not be known: the service decides about a call without.
-        is_needed = call.deferred is not None or call.function.auth_ref is not None
+        is_needed = call.secret_template is not None or call.function.auth_ref is not None
         secrets = self.secrets.entrusted(call.secrets) if is_needed else self.secrets.as_mapping(call.secrets)
         arguments = filled(call, secrets)
         return await self.functions.call(

@@ -112,7 +112,7 @@ def _only_folders(paths: Iterable[Path]) -> Iterator[Path]:
         yield path
 
 
-def read_family(
+def read_related(
     file: Path,
     folders: Iterable[Path],
     resources: Resources | None = None,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import typer
 
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 
 if TYPE_CHECKING:
     from swf_temporal.app.client import Client
@@ -18,14 +18,14 @@ def ask(request: Request, address: str | None, namespace: str | None) -> None:
 
     The server is the one at *address*, or the one that the environment names. What that refuses is told as a mistake.
     """
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.app.stopping import run_until_stopped
 
     raise typer.Exit(run_until_stopped(_asked(request, address, namespace)))
 
 
 async def _asked(request: Request, address: str | None, namespace: str | None) -> int:
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.app.client import Client, refusals_as_usage_errors
         from swf_temporal.app.logs import be_quiet
     be_quiet()

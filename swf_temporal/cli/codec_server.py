@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from swf_temporal.app.option_values import Address
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Config, Format, ListenHost, ListenPort, TlsCertificate, TlsKey
 
 EXAMPLES = {"codec-server": "Example: swf codec-server --config swf.yaml --origin http://localhost:8233"}
@@ -33,7 +33,7 @@ def codec_server(
     Stored payloads are fetched. Keys, the storage and the permitted clients come from the configuration. The URL is
     printed to stdout; requests are logged to stderr, without payloads.
     """
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.app.codec_server.serving import prepare, serve
         from swf_temporal.app.stopping import run_until_stopped
     settings, payloads = prepare(Address(host, port), origin or (), config, log_format)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Address, Namespace, Output, ResourceFolders, list_filter
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
@@ -55,7 +55,7 @@ def compat(
         raise UsageError("there is nothing to compare", "give OLD and NEW, --histories, or --query")
     if histories is not None and query is not None:
         raise UsageError("--histories and --query exclude each other", "give one of them")
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.app.stopping import run_until_stopped
         from swf_temporal.cli.comparing import ComparisonRequest, look
     wanted = ComparisonRequest(

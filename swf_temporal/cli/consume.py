@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
     HIGHEST_PORT,
     LOWEST_PORT,
@@ -47,7 +47,7 @@ def consume(
     `events` of the configuration. A message is acknowledged once the Temporal server has its event; this does not need
     a running worker. Consumers reconnect when a connection breaks. The log goes to stderr, without the data of events.
     """
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.app.consuming import prepare
         from swf_temporal.app.stopping import run_until_stopped
     prepared = prepare(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Definitions, ResourceFolders
 from swf_temporal.cli.output import print_json, print_yaml
 
@@ -37,7 +37,7 @@ def describe(
 
     Nothing is run or fetched. Methods and servers of functions are shown if their documents are files on this machine.
     """
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.app.addresses import addresses_of
         from swf_temporal.app.definitions import load_given, resources_of, with_sub_workflows
         from swf_temporal.app.documents import folder_of

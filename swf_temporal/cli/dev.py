@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
     HIGHEST_PORT,
     LOWEST_PORT,
@@ -63,7 +63,7 @@ def dev(
     Running instances keep the definition that they started with. Instances are kept from one start to the next. The log
     goes to stderr, without their data.
     """
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.app.dev_server import Listening, prepare
         from swf_temporal.app.stopping import run_until_stopped
     development = prepare(

@@ -3,13 +3,13 @@
 import os
 from typing import NoReturn
 
-from swf_temporal.cli.interrupts import INTERRUPTED, ending_at_once
+from swf_temporal.cli.interrupts import INTERRUPTED, default_sigint
 
 
 def main() -> NoReturn:
     """Run the command that the arguments name, and end the process with its exit code."""
     try:
-        with ending_at_once():
+        with default_sigint():
             from swf_temporal.cli.main import main as run
         run()
     except KeyboardInterrupt:  # between two of those who see to it

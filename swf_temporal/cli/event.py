@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swf_temporal.cli.asking import ask
-from swf_temporal.cli.completing import instance_ids
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Address, Namespace, Output, not_empty, one_id
 from swf_temporal.cli.output import OutputFormat
+from swf_temporal.cli.shell_completion import instance_ids
 from swf_temporal.errors import UsageError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def event(
         workflow_id, event_type = None, workflow_id
     chosen = one_id(workflow_id, also_workflow_id)
     events = _Given(event_type, name, file, data, source, attribute or []).events()
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.cli.delivering import deliver_all
     ask(
         lambda client: deliver_all(client, chosen, events, form, is_list=file is not None, waits=not no_wait),

@@ -7,11 +7,11 @@ import typer
 
 from swf_temporal.cli.asking import ask
 from swf_temporal.cli.coercion import QuickCommand, QuickGroup
-from swf_temporal.cli.completing import instance_ids
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.lazy import HABITS
 from swf_temporal.cli.options import STDIN, Address, Namespace, Output, ResourceFolders, TaskQueue, not_empty
 from swf_temporal.cli.output import OutputFormat
+from swf_temporal.cli.shell_completion import instance_ids
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import TASK_QUEUE
 
@@ -45,7 +45,7 @@ def explain(
     """
     if file == STDIN:
         raise UsageError("definitions are not read from stdin here", "give a file or a folder")
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.app.definitions import catalogue_of, resources_of
         from swf_temporal.app.stopping import run_until_stopped
         from swf_temporal.cli.arguments import given_events
@@ -94,7 +94,7 @@ def send(
     """
     if file == STDIN:
         raise UsageError("definitions are not read from stdin here", "give a file or a folder")
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.app.definitions import catalogue_of, resources_of
         from swf_temporal.cli.arguments import given_events
         from swf_temporal.cli.event_destinations import send_all

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from swf_temporal.app.option_values import Address
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Address as ServerAddress
 from swf_temporal.cli.options import (
     Config,
@@ -57,7 +57,7 @@ def gateway(
     Clients and their limits come from the configuration. /docs lists all requests. The URL is printed to stdout;
     rejected requests are logged to stderr, without their contents.
     """
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.app.gateway.serving import prepare, serve
         from swf_temporal.app.stopping import run_until_stopped
     files = {"ssl_certfile": tls_cert, "ssl_keyfile": tls_key}

@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from swf_temporal.cli.asking import ask
-from swf_temporal.cli.completing import definition_ids
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
     Address,
     AlsoWorkflowId,
@@ -19,6 +18,7 @@ from swf_temporal.cli.options import (
     one_id,
 )
 from swf_temporal.cli.output import OutputFormat
+from swf_temporal.cli.shell_completion import definition_ids
 
 EXAMPLES = {
     "status": "Example: swf status order-42 --trace",
@@ -53,9 +53,9 @@ def status(
 ) -> None:
     """Show the state of an instance and the events that it waits for."""
     chosen = one_id(workflow_id, also_workflow_id)
-    with ending_at_once():
-        from swf_temporal.cli.looking import DisplayOptions
-    look = DisplayOptions(form, address, namespace)
+    with default_sigint():
+        from swf_temporal.cli.instance_display import InstanceDisplay
+    look = InstanceDisplay(form, address, namespace)
     ask(lambda client: look.at_one(client, chosen, with_trace=trace), address, namespace)
 
 
@@ -76,7 +76,7 @@ def logs(
     In JSON each entry is a line.
     """
     chosen = one_id(workflow_id, also_workflow_id)
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.cli.tracing import show_trace
     ask(lambda client: show_trace(client, chosen, form, follow=follow), address, namespace)
 
@@ -94,8 +94,8 @@ def result(
     If it has no output, prints the reason and exits with 1.
     """
     chosen = one_id(workflow_id, also_workflow_id)
-    with ending_at_once():
-        from swf_temporal.cli.looking import show_result
+    with default_sigint():
+        from swf_temporal.cli.instance_display import show_result
     ask(lambda client: show_result(client, chosen, form), address, namespace)
 
 
@@ -129,10 +129,10 @@ def list_(
 
     If there are more than are shown, stderr says how many.
     """
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.app.instances import filter_of
-        from swf_temporal.cli.looking import DisplayOptions
-    look = DisplayOptions(form, address, namespace)
+        from swf_temporal.cli.instance_display import InstanceDisplay
+    look = InstanceDisplay(form, address, namespace)
     wanted = filter_of(status, definition, query)
     ask(lambda client: look.at_many(client, wanted, limit), address, namespace)
 
@@ -149,8 +149,8 @@ def cancel(
     It still performs the compensation that its definition has for this case.
     """
     chosen = one_id(workflow_id, also_workflow_id)
-    with ending_at_once():
-        from swf_temporal.cli.looking import cancel_one
+    with default_sigint():
+        from swf_temporal.cli.instance_display import cancel_one
     ask(lambda client: cancel_one(client, chosen), address, namespace)
 
 
@@ -172,6 +172,6 @@ def terminate(
     Nothing more of its definition is executed, and nothing is compensated; see `swf cancel` for that.
     """
     chosen = one_id(workflow_id, also_workflow_id)
-    with ending_at_once():
-        from swf_temporal.cli.looking import terminate_one
+    with default_sigint():
+        from swf_temporal.cli.instance_display import terminate_one
     ask(lambda client: terminate_one(client, chosen, reason), address, namespace)

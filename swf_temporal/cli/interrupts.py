@@ -14,7 +14,7 @@ INTERRUPTED = 130
 
 
 @contextmanager
-def ending_at_once() -> Iterator[None]:
+def default_sigint() -> Iterator[None]:
     """Let Ctrl-C end the process at once and silently, with exit code 130, as long as the context lasts.
 
     For while modules are imported: an exception that is raised in the midst of that is told as a traceback, or gets

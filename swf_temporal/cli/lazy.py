@@ -7,7 +7,7 @@ import typer
 from typer.core import TyperCommand
 
 from swf_temporal.cli.coercion import QuickCommand, QuickGroup
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.text.suggestions import nearest
 
 
@@ -26,7 +26,7 @@ COMMANDS = {
     "schema": Command("schema", "schema", "Print the JSON Schema of definitions, for editors."),
     "upgrade": Command("upgrade", "upgrade", "Rewrite definitions in a newer version of the language."),
     "compat": Command("compat", "compat", "Show the effects of a changed definition or another release on instances."),
-    "test": Command("testing", "put_to_the_test", "Run scenarios."),
+    "test": Command("testing", "run_tests", "Run scenarios."),
     "dev": Command("dev", "dev", "Serve a folder of definitions on a local server, and reload those that change."),
     "worker": Command("worker", "worker", "Serve definitions on a cluster until stopped."),
     "consume": Command("consume", "consume", "Take events from brokers, and send them to instances."),
@@ -50,7 +50,7 @@ COMMANDS = {
     "cancel": Command("instances", "cancel", "Cancel an instance."),
     "terminate": Command("instances", "terminate", "End an instance at once."),
     "schedule": Command("schedule", "schedule", "Manage the schedules by which the server starts instances."),
-    "help": Command("helping", "help_", "Show what a command does, and its options."),
+    "help": Command("help_command", "help_", "Show what a command does, and its options."),
 }
 
 HABITS = {"help_option_names": ["-h", "--help"]}
@@ -74,7 +74,7 @@ class LazyGroup(QuickGroup):
         command = COMMANDS[cmd_name]
         if self._is_listing:
             return TyperCommand(cmd_name, help=command.summary)
-        with ending_at_once():
+        with default_sigint():
             module = importlib.import_module(f"swf_temporal.cli.{command.module}")
         if hasattr(module, "GROUP"):
             return typer.main.get_command(module.GROUP)

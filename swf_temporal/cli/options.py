@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from swf_temporal.app.option_values import LogFormat, LogLevel
-from swf_temporal.cli.completing import definitions_and_files, instance_ids
 from swf_temporal.cli.output import OutputFormat
+from swf_temporal.cli.shell_completion import definitions_and_files, instance_ids
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import TASK_QUEUE
 from swf_temporal.temporal.deployment import Versioning

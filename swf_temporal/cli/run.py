@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
     STDIN,
     Address,
@@ -78,20 +78,20 @@ def run(
         raise UsageError("--script has the answers of functions in a simulation", "add --simulate")
     if file == STDIN and input_ == "-":
         raise UsageError("the definition and --input cannot both be on stdin", "give one of them as a file")
-    with ending_at_once():
-        from swf_temporal.app.definitions import read_family, refuse_unfit, resources_of
+    with default_sigint():
+        from swf_temporal.app.definitions import read_related, refuse_unfit, resources_of
         from swf_temporal.app.stopping import run_until_stopped
         from swf_temporal.cli.arguments import json_value, length_of, read_events
         from swf_temporal.cli.terminal import warn
     data, length, readable = json_value(input_, "--input"), length_of(timeout, "--timeout"), resources_of(resources)
-    workflows = read_family(file, definitions or (), readable, warn=warn, strict=strict)
+    workflows = read_related(file, definitions or (), readable, warn=warn, strict=strict)
     refuse_unfit(workflows[0], data)
     events = read_events(event or ())
     if simulate:
-        with ending_at_once():
+        with default_sigint():
             from swf_temporal.cli.simulating import run_simulated
         raise typer.Exit(run_until_stopped(run_simulated(workflows, data, events, script, form)))
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.app.running import Order, with_functions
         from swf_temporal.cli.running import run_on_some_server
     order = with_functions(

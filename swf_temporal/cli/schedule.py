@@ -7,11 +7,11 @@ import typer
 
 from swf_temporal.cli.asking import ask
 from swf_temporal.cli.coercion import QuickCommand, QuickGroup
-from swf_temporal.cli.completing import definition_ids
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.lazy import HABITS
 from swf_temporal.cli.options import STDIN, Address, Definitions, Input, Namespace, Output, TaskQueue
 from swf_temporal.cli.output import OutputFormat
+from swf_temporal.cli.shell_completion import definition_ids
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.constants import TASK_QUEUE
 
@@ -65,7 +65,7 @@ def apply(
     """
     if STDIN in files and input_ == "-":
         raise UsageError("the definition and --input cannot both be on stdin", "give one of them as a file")
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.app.definitions import scheduled_in
         from swf_temporal.cli.arguments import json_value
         from swf_temporal.cli.scheduling import apply_all
@@ -81,7 +81,7 @@ def apply(
 
 def list_(form: Output = OutputFormat.TEXT, address: Address = None, namespace: Namespace = None) -> None:
     """List the schedules on the server."""
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.cli.scheduling import list_all
     ask(lambda client: list_all(client, form), address, namespace)
 
@@ -93,14 +93,14 @@ def show(
     namespace: Namespace = None,
 ) -> None:
     """Show the next start times, the latest instances, and the definition that is started."""
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.cli.scheduling import show_one
     ask(lambda client: show_one(client, definition_id, form), address, namespace)
 
 
 def pause(definition_id: DefinitionId, note: Note = None, address: Address = None, namespace: Namespace = None) -> None:
     """Start nothing until the schedule is resumed."""
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.cli.scheduling import pause_one
     ask(lambda client: pause_one(client, definition_id, note), address, namespace)
 
@@ -109,21 +109,21 @@ def resume(
     definition_id: DefinitionId, note: Note = None, address: Address = None, namespace: Namespace = None
 ) -> None:
     """Start instances again after a pause. Missed starts are not made up for."""
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.cli.scheduling import resume_one
     ask(lambda client: resume_one(client, definition_id, note), address, namespace)
 
 
 def trigger(definition_id: DefinitionId, address: Address = None, namespace: Namespace = None) -> None:
     """Start an instance now, even if the schedule is paused."""
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.cli.scheduling import trigger_one
     ask(lambda client: trigger_one(client, definition_id), address, namespace)
 
 
 def delete(definition_id: DefinitionId, address: Address = None, namespace: Namespace = None) -> None:
     """Delete a schedule. Instances that it started continue."""
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.cli.scheduling import delete_one
     ask(lambda client: delete_one(client, definition_id), address, namespace)
 
@@ -142,7 +142,7 @@ def preview(
 
     Times are in the timezone of the schedule, with the offset from UTC.
     """
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.cli.scheduling import show_times
     show_times(file, count, after, form)
 

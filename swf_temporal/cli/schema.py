@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Output, not_empty
 from swf_temporal.cli.output import OutputFormat, print_yaml
 from swf_temporal.errors import UsageError
@@ -42,7 +42,7 @@ def schema(
 
     It accepts every supported spelling. References and expressions are only checked by `swf validate`.
     """
-    with ending_at_once():
+    with default_sigint():
         made = _of_scenarios(language, version, title) if scenarios else _of_language(language, version, title)
     if form is OutputFormat.YAML:
         print_yaml(made)

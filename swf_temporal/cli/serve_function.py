@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import HIGHEST_PORT
 from swf_temporal.cli.terminal import warn
 
@@ -32,7 +32,7 @@ def serve_function(
     A Python function gets the input, and the folder of the call if it has a second parameter. A program gets the
     input on stdin, and writes the result to stdout. The URL is printed to stdout, errors of the function to stderr.
     """
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.app.container_functions import served_function
         from swf_temporal.app.function_server import serve_function as serve
         from swf_temporal.app.stopping import run_until_stopped

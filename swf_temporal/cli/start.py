@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from swf_temporal.cli.asking import ask
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
     STDIN,
     Address,
@@ -50,16 +50,16 @@ def start(
     """
     is_file = _names_file(what)
     _refuse_contradictions(what, input_, definitions if not is_file else None, strict=strict and not is_file)
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.cli.arguments import json_value, read_events
         from swf_temporal.cli.starting import Start, start_one
     data, events = json_value(input_, "--input"), read_events(event or ())
     workflows = []
     if is_file:
-        with ending_at_once():
-            from swf_temporal.app.definitions import read_family, refuse_unfit
+        with default_sigint():
+            from swf_temporal.app.definitions import read_related, refuse_unfit
             from swf_temporal.cli.terminal import warn
-        workflows = read_family(Path(what), definitions or (), warn=warn, strict=strict)
+        workflows = read_related(Path(what), definitions or (), warn=warn, strict=strict)
         refuse_unfit(workflows[0], data)
     order = Start(what, workflows, data, events, workflow_id, task_queue, wait, form, address, namespace)
     ask(lambda client: start_one(client, order), address, namespace)

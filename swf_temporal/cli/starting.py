@@ -9,7 +9,7 @@ import typer
 from swf_temporal.app.client import Client, Instance
 from swf_temporal.app.instances import was_taken_up
 from swf_temporal.cli.output import OutputFormat, print_data
-from swf_temporal.cli.remembering import remember
+from swf_temporal.cli.recent_instances import remember
 from swf_temporal.data import JSON
 from swf_temporal.temporal.client import RunEnded
 

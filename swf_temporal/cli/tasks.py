@@ -6,11 +6,11 @@ import typer
 
 from swf_temporal.cli.asking import ask
 from swf_temporal.cli.coercion import QuickCommand, QuickGroup
-from swf_temporal.cli.completing import definition_ids, instance_ids
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.lazy import HABITS
 from swf_temporal.cli.options import Address, Namespace, Output, not_empty
 from swf_temporal.cli.output import OutputFormat
+from swf_temporal.cli.shell_completion import definition_ids, instance_ids
 
 EXAMPLES = {
     "tasks": "Example: swf tasks list --definition visa",
@@ -60,8 +60,8 @@ def list_(
 
     This needs a running worker for each instance.
     """
-    with ending_at_once():
-        from swf_temporal.cli.doing_tasks import show_tasks
+    with default_sigint():
+        from swf_temporal.cli.task_completion import show_tasks
     ask(lambda client: show_tasks(client, definition, limit, form), address, namespace)
 
 
@@ -77,8 +77,8 @@ def show(
 
     Exits with 1 if the instance does not wait for it.
     """
-    with ending_at_once():
-        from swf_temporal.cli.doing_tasks import show_task
+    with default_sigint():
+        from swf_temporal.cli.task_completion import show_task
     ask(lambda client: show_task(client, workflow_id, event, form), address, namespace)
 
 
@@ -98,9 +98,9 @@ def complete(
     Data that does not match the schema of the event is rejected. Exits with 1 in that case, and if the instance does
     not wait for the event, or no longer.
     """
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.cli.arguments import json_value
-        from swf_temporal.cli.doing_tasks import complete_one
+        from swf_temporal.cli.task_completion import complete_one
     value: Any = json_value(data, "--data")
     ask(lambda client: complete_one(client, workflow_id, event, value, form), address, namespace)
 

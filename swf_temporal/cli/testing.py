@@ -5,14 +5,14 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Output, ScenarioHost, not_empty
 from swf_temporal.cli.output import OutputFormat
 
 EXAMPLES = {"test": "Example: swf test scenarios/ --host both --junit report.xml"}
 
 
-def put_to_the_test(
+def run_tests(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files with scenarios, and folders of them.")],
     *,
     host: Annotated[
@@ -39,6 +39,6 @@ def put_to_the_test(
     of both hosts must be the same, too. A scenario that expects an invalid definition is only read. Exits with 0 if all
     scenarios pass, with 1 if one fails.
     """
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.cli.scenarios import test_all
     test_all(paths, host, junit, only, form)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Output
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
@@ -34,7 +34,7 @@ def upgrade(
     """
     if sum((check, diff, write)) > 1:
         raise UsageError("--check, --diff and --write exclude each other", "give one of them")
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.cli.upgrading import Mode, upgrade_all
     mode = Mode.CHECK if check else Mode.DIFF if diff else Mode.WRITE if write else Mode.PRINT
     raise typer.Exit(upgrade_all(paths, to, mode, form))

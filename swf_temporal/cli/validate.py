@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Output, ResourceFolders, Strict
 from swf_temporal.cli.output import OutputFormat
 
@@ -26,6 +26,6 @@ def validate(
     Documents of functions are checked if they are files on this machine; nothing is fetched. Exits with 0 if the
     definitions can run, with 1 if they cannot, and with 2 if a file cannot be read.
     """
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.cli.validating import validate_all
     raise typer.Exit(validate_all(paths, form, resources, strict=strict))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.cli.interrupts import ending_at_once
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
     HIGHEST_PORT,
     LOWEST_PORT,
@@ -73,7 +73,7 @@ def worker(
     Secrets and settings come from variables named SWF_... and from the configuration. After SIGTERM or Ctrl-C, calls in
     progress may finish. The log goes to stderr, without the data of instances.
     """
-    with ending_at_once():
+    with default_sigint():
         from swf_temporal.app.serving import Sources, prepare, serve
         from swf_temporal.app.stopping import run_until_stopped
     prepared = prepare(

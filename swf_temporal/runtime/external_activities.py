@@ -22,7 +22,7 @@ OPTIONS = (*_TIMEOUTS, _POLICY)
 """The keys of the metadata that mean something."""
 
 
-class BadTerms(ValueError):  # noqa: N818 - named for what it is about
+class InvalidActivityOptions(ValueError):  # noqa: N818 - named for what it is about
     """A function of this form that cannot be carried out. `path` leads to where that is written."""
 
     def __init__(self, message: str, *path: str) -> None:
@@ -73,7 +73,9 @@ def parse_activity(function: Function) -> ActivityOptions | None:
     activity, queue = activity.strip(), queue.strip()
     if not activity or (at and not queue):
         missing = "activity" if not activity else "task queue"
-        raise BadTerms(f"the operation {operation!r} names no {missing}: it is temporal:ACTIVITY@QUEUE", "operation")
+        raise InvalidActivityOptions(
+            f"the operation {operation!r} names no {missing}: it is temporal:ACTIVITY@QUEUE", "operation"
+        )
     start_to_close, schedule_to_start, schedule_to_close, heartbeat = (
         _length(function.metadata, key, "metadata") for key in _TIMEOUTS
     )
@@ -90,24 +92,30 @@ def parse_activity(function: Function) -> ActivityOptions | None:
 
 def _policy(value: JSON) -> ExternalRetryPolicy:
     if not isinstance(value, dict):
-        raise BadTerms(f"{_POLICY} must be an object with some of {', '.join(_POLICY_KEYS)}", "metadata", _POLICY)
+        raise InvalidActivityOptions(
+            f"{_POLICY} must be an object with some of {', '.join(_POLICY_KEYS)}", "metadata", _POLICY
+        )
     unknown = next((key for key in value if key not in _POLICY_KEYS), None)
     if unknown is not None:
-        raise BadTerms(f"{_POLICY} has no {unknown!r}; it has {', '.join(_POLICY_KEYS)}", "metadata", _POLICY)
+        raise InvalidActivityOptions(
+            f"{_POLICY} has no {unknown!r}; it has {', '.join(_POLICY_KEYS)}", "metadata", _POLICY
+        )
     initial, maximum = (_length(value, key, "metadata", _POLICY) for key in _INTERVALS)
     if initial and maximum and maximum < initial:
-        raise BadTerms("maximumInterval is shorter than initialInterval", "metadata", _POLICY)
+        raise InvalidActivityOptions("maximumInterval is shorter than initialInterval", "metadata", _POLICY)
     attempts = value.get("maximumAttempts")
     if attempts is not None and (not isinstance(attempts, int) or isinstance(attempts, bool) or attempts < 0):
-        raise BadTerms(
+        raise InvalidActivityOptions(
             f"maximumAttempts is {attempts!r}, and must be a whole number; 0 is for no limit", "metadata", _POLICY
         )
     backoff = value.get("backoffCoefficient")
     if backoff is not None and (not isinstance(backoff, int | float) or isinstance(backoff, bool) or backoff < 1):
-        raise BadTerms(f"backoffCoefficient is {backoff!r}, and must be a number from 1 on", "metadata", _POLICY)
+        raise InvalidActivityOptions(
+            f"backoffCoefficient is {backoff!r}, and must be a number from 1 on", "metadata", _POLICY
+        )
     never = value.get("nonRetryableErrorTypes", [])
     if not isinstance(never, list) or not all(isinstance(name, str) for name in never):
-        raise BadTerms("nonRetryableErrorTypes must be an array of texts", "metadata", _POLICY)
+        raise InvalidActivityOptions("nonRetryableErrorTypes must be an array of texts", "metadata", _POLICY)
     return ExternalRetryPolicy(initial, maximum, backoff, attempts, tuple(str(name) for name in never))
 
 
@@ -119,5 +127,7 @@ def _length(values: Mapping[str, JSON], key: str, *path: str) -> timedelta | Non
     except ValueError:
         length = timedelta()
     if length <= timedelta():
-        raise BadTerms(f"{key} is {values[key]!r}, and must be a duration in ISO 8601 such as PT30S", *path, key)
+        raise InvalidActivityOptions(
+            f"{key} is {values[key]!r}, and must be a duration in ISO 8601 such as PT30S", *path, key
+        )
     return length

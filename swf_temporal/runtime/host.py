@@ -166,7 +166,7 @@ class FunctionCall(CallFacts):
     """`<state>/<action>#<n>`, the same on every replay and never used twice in a run."""
     function: Function
     arguments: JSON
-    deferred: SecretTemplate | None = None
+    secret_template: SecretTemplate | None = None
     timeout: timedelta | None = None
     """For the call with all its retries."""
     retry: RetryRule | None = None

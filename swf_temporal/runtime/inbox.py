@@ -86,7 +86,7 @@ class Inbox:
         """Whether events are kept that go elsewhere: not if none of all that came was ever taken."""
         return bool(self._returnable) and any(key not in self._returnable for key in self.seen)
 
-    def give_untaken(self) -> list[CloudEvent]:
+    def forward_untaken(self) -> list[CloudEvent]:
         """Return the kept events that go elsewhere, and forget that they came."""
         given = [event for event in self.kept if (event.source, event.id) in self._returnable]
         for event in given:
@@ -98,7 +98,7 @@ class Inbox:
         self._searched.clear()
         return given
 
-    def deliver(self, event: CloudEvent, *, is_returnable: bool = False) -> bool:
+    def deliver(self, event: CloudEvent, *, is_forwardable: bool = False) -> bool:
         """Take in *event*. Returns False if it was taken in before.
 
         One that *is_returnable* goes elsewhere if this instance ends and has never taken it.
@@ -110,7 +110,7 @@ class Inbox:
             self.seen[key] = None
             if len(self.seen) > MAX_SEEN:
                 del self.seen[next(iter(self.seen))]
-        if not self.hand_over(event) and is_returnable and event.id:
+        if not self.hand_over(event) and is_forwardable and event.id:
             self._returnable[event.source, event.id] = None
         return True
 
@@ -124,7 +124,7 @@ class Inbox:
         self._unmeasured[id(event)] = event
         return False
 
-    def give_back(self, events: Sequence[CloudEvent]) -> None:
+    def release(self, events: Sequence[CloudEvent]) -> None:
         """Take in again what a path had taken in vain, before all that is kept: it came before that."""
         kept, self.kept = self.kept, []
         self._searched.clear()

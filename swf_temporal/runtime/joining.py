@@ -206,8 +206,8 @@ class _Join:
 
 
 @coroutine
-def noticing(work: Coroutine[Any, Any, T], on_trace: Callable[[], None]) -> Generator[Any, Any, T]:
-    """Return the result of *work*; *on_trace* is called when a cancellation is thrown into it.
+def observing_cancellation(work: Coroutine[Any, Any, T], on_cancel: Callable[[], None]) -> Generator[Any, Any, T]:
+    """Return the result of *work*; *on_cancel* is called when a cancellation is thrown into it.
 
     A library may swallow a cancellation and take it back from the task, so that nothing tells of it any more. This is
     no task of its own: steps and their order are those of *work*.
@@ -224,7 +224,7 @@ def noticing(work: Coroutine[Any, Any, T], on_trace: Callable[[], None]) -> Gene
             yield waited
         except BaseException as thrown:  # noqa: BLE001 - handed on, whatever it is
             if isinstance(thrown, asyncio.CancelledError):
-                on_trace()
+                on_cancel()
             error = thrown
 
 

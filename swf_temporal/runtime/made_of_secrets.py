@@ -24,7 +24,7 @@ _BETWEEN: Final = re.compile(r"""[\s,;:&?="'<>()\[\]{}|]+""")
 
 def made_of_secrets(call: FunctionCall, secrets: Mapping[str, JSON], arguments: JSON) -> tuple[str, ...]:
     """Return the words in *arguments*, with which *call* was filled, that would be others with other *secrets*."""
-    given = call.deferred
+    given = call.secret_template
     if given is None or not secrets:
         return ()
     try:

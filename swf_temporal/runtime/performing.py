@@ -30,9 +30,9 @@ def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
 
     What such an argument fails on is not told: that would be a secret, or what was made of one.
     """
-    if call.deferred is None:
+    if call.secret_template is None:
         return call.arguments
-    given = call.deferred
+    given = call.secret_template
     if given.language in (structured.LANGUAGE, structured.WITHOUT_NULL):
         return _structured(call, given, secrets)
     declared = [name for name in given.variables if not name.startswith("__")]
@@ -57,7 +57,7 @@ def _structured(call: FunctionCall, given: SecretTemplate, secrets: Mapping[str,
 
 def _without_reason(fault: WorkflowFault, call: FunctionCall) -> WorkflowFault:
     """Return *fault* without its reason. The expression is shown, as it stands in the definition."""
-    template = None if call.deferred is None else call.deferred.template
+    template = None if call.secret_template is None else call.secret_template.template
     shown = next((f": {text}" for text in _texts(template) if fault.message.endswith(text)), "")
     message = f"an argument of function {call.function.name!r} that uses secrets cannot be evaluated{shown}"
     text = f"{message} (the reason is not shown, since it could show a secret)"

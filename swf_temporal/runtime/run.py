@@ -36,17 +36,17 @@ from swf_temporal.runtime.host import (
     TraceEntry,
     TraceKind,
 )
+from swf_temporal.runtime.id_counters import IdCounters
 from swf_temporal.runtime.inbox import Inbox
 from swf_temporal.runtime.joining import MISSING, SuspendRequested, within
 from swf_temporal.runtime.limits import CARRY_LESS, MAX_CALLS_IN_ONE_EXECUTION
-from swf_temporal.runtime.numbers import IdCounters
 from swf_temporal.runtime.pacing import Pacing
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.progress import ProgressRecord
 from swf_temporal.runtime.sharing import is_worth_sharing, with_copies, without_copies
 from swf_temporal.runtime.suspension import Suspension
+from swf_temporal.runtime.timer_order import TimerOrder
 from swf_temporal.runtime.trace import Tracer
-from swf_temporal.runtime.turns import TimerOrder
 
 T = TypeVar("T")
 
@@ -106,7 +106,7 @@ class Run(Tracer):
         self.input = data if record.frame is None else record.input
         self.inbox = Inbox(record.inbox)
         self.limit = record.limit or limit
-        self._numbers = IdCounters(record.numbers)
+        self._id_counters = IdCounters(record.numbers)
         self.started = host.now().timestamp() if record.started is None else record.started
         """When the instance began, as seconds of the epoch."""
         self.awaited: dict[int, Awaited] = {}
@@ -116,7 +116,7 @@ class Run(Tracer):
         self._suspension = Suspension()
         self.semantics = program.semantics
         """The semantics number that it began with."""
-        self._turns = TimerOrder(host)
+        self._timer_order = TimerOrder(host)
         self._id = program.id
         self.pacing = Pacing(host)
         """When its host is given control."""
@@ -129,7 +129,7 @@ class Run(Tracer):
     @property
     def numbers(self) -> dict[str, int]:
         """How often each id was given."""
-        return self._numbers.given
+        return self._id_counters.given
 
     # From outside
 
@@ -152,9 +152,9 @@ class Run(Tracer):
                 self.emit(TraceKind.WORKFLOW_CONTINUED, outcome.workflow_id)
         return outcome
 
-    def deliver(self, event: CloudEvent, *, is_returnable: bool = False) -> bool:
+    def deliver(self, event: CloudEvent, *, is_forwardable: bool = False) -> bool:
         """Take in an event. Never waits; returns False for an event that was taken in before."""
-        return self.inbox.deliver(event, is_returnable=is_returnable)
+        return self.inbox.deliver(event, is_forwardable=is_forwardable)
 
     def suspend(self) -> None:
         """Ask every path to stop before its next step."""
@@ -204,7 +204,7 @@ class Run(Tracer):
 
     def next_id(self, what: str) -> str:
         """Return an id for *what*, which is about to be called, that was never given before in this run."""
-        return f"{what}#{self._numbers.next(what)}"
+        return f"{what}#{self._id_counters.next(what)}"
 
     def begin_iterations(self, path: str, calls: int = 0) -> None:
         """Let the iterations of *path* give ids that none of those before gave which had their numbers.
@@ -217,14 +217,14 @@ class Run(Tracer):
                 f"{calls:,} calls are too many for one execution of the run, and it could not go on in another: it has "
                 f"to carry on {size:,} bytes of the {self.host.carries:,} that it can; {CARRY_LESS}"
             )
-        self._numbers.merge(path)
+        self._id_counters.merge(path)
 
     def forget_iteration(self, path: str, index: int, actions: AbstractSet[str] | None = None) -> None:
         """Keep of the ids that iteration *index* of *path* gave only the highest number: it gives no more.
 
         *actions* are all that it can have given ids to; None is that states within it gave some.
         """
-        self._numbers.forget_iteration(path, index, actions)
+        self._id_counters.forget_iteration(path, index, actions)
 
     async def time_out_at(self, moment: float, timer: Timer) -> None:
         """Wait until *moment*. A suspension does not end the wait: while calls in flight finish, their time runs.
@@ -234,20 +234,20 @@ class Run(Tracer):
         remaining = moment - self.time()
         if remaining > 0:
             await self.host.sleep(timedelta(seconds=remaining), timer)
-        await self._turns.at(moment)
+        await self._timer_order.at(moment)
 
     async def sleep_until(self, moment: float, timer: Timer) -> None:
         """Wait until *moment*; a suspension ends the wait."""
         self.checkpoint()
         remaining = moment - self.time()
         if remaining <= 0:
-            await self._turns.at(moment)
+            await self._timer_order.at(moment)
             return
         await self._suspension.sleep(self._slept(remaining, moment, timer))
 
     async def _slept(self, seconds: float, moment: float, timer: Timer) -> None:
         await self.host.sleep(timedelta(seconds=seconds), timer)
-        await self._turns.at(moment)
+        await self._timer_order.at(moment)
 
     async def outlast(self, work: "asyncio.Future[T]") -> T:
         """Return what *work* comes to, which may outlast this execution: a suspension ends the wait alone."""

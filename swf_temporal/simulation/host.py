@@ -26,7 +26,7 @@ from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.simulation.clock import PLACE, VirtualLoop
 from swf_temporal.simulation.cycles import StateHistory
 from swf_temporal.simulation.folders import folder_for, wants_folder
-from swf_temporal.simulation.outlasting import OutlastingCalls
+from swf_temporal.simulation.long_running_calls import LongRunningCalls
 from swf_temporal.simulation.script import arguments_of
 from swf_temporal.strict_json import NotJSON, json_of
 
@@ -69,7 +69,7 @@ class SimulatedHost:
         self.trace: list[TraceEntry] = []
         self._children: dict[str, asyncio.Task[None]] = {}
         """The fire-and-forget sub-workflows that are to end with this execution, by their ids."""
-        self._outlasting = OutlastingCalls(loop)
+        self._outlasting = LongRunningCalls(loop)
 
     def now(self) -> datetime:
         """Return the virtual time."""

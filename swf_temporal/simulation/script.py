@@ -33,7 +33,7 @@ def arguments_of(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
 
     Raises CallFailed where a secret is declared and not given, and ExpressionFailed.
     """
-    if call.deferred is None:
+    if call.secret_template is None:
         return call.arguments
     from swf_temporal.functions.secrets import Secrets  # noqa: PLC0415 - heavy, and seldom needed
 

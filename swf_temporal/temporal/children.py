@@ -16,7 +16,7 @@ from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.budgets import Budget, InstanceLimits
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.ids import id_of_child
-from swf_temporal.runtime.joining import noticing
+from swf_temporal.runtime.joining import observing_cancellation
 from swf_temporal.temporal.call_facts import child_facts
 from swf_temporal.temporal.failures import fault_of_call, fault_of_child, fault_of_start
 from swf_temporal.temporal.outgoing import Outgoing
@@ -106,7 +106,7 @@ class Children:
     ) -> "workflow.ChildWorkflowHandle[Any, Any]":
         """Begin a child; *broken_off* is added to where the path that waits for it is cancelled meanwhile."""
         try:
-            return await noticing(self._start(workflow_type, call, pin), lambda: broken_off.append(True))
+            return await observing_cancellation(self._start(workflow_type, call, pin), lambda: broken_off.append(True))
         except WorkflowFault:
             if broken_off:
                 # It was never begun, because the path that waits for it was cancelled.

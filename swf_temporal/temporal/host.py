@@ -177,7 +177,7 @@ class TemporalHost:
         options = parse_activity(call.function) if self.runs_external_activities else None
         if options is not None:
             return await self._run_external_activity(call, options)
-        is_plain = call.deferred is None and call.selection_set is None
+        is_plain = call.secret_template is None and call.selection_set is None
         record = call_to_json(call, self.source)
         payload = await self.outgoing.payload(record, call.arguments if is_plain else record)
         number = self.outgoing.begun(call.id)

@@ -261,8 +261,8 @@ def call_to_json(call: FunctionCall, source: str) -> CallRecord:
     record: CallRecord = {"function": call.function.to_json(), "source": source}
     if call.arguments is not None:
         record["arguments"] = call.arguments
-    if call.deferred is not None:
-        record["deferred"] = call.deferred.to_json()
+    if call.secret_template is not None:
+        record["deferred"] = call.secret_template.to_json()
     if call.retry is not None:
         record["retry"] = call.retry.to_json()
     if call.selection_set is not None:
@@ -285,7 +285,7 @@ def call_from_json(record: CallRecord, *, activity_id: str, state: str) -> Funct
     Raises NewerRecord for one that only a newer release can perform.
     """
     check_format(record, "a call's record")
-    deferred = record.get("deferred")
+    secret_template = record.get("deferred")
     retry = record.get("retry")
     unknown: PlaceRecord = {"state": state, "action": activity_id, "timeout": None}
     place = record.get("place", unknown)
@@ -296,7 +296,7 @@ def call_from_json(record: CallRecord, *, activity_id: str, state: str) -> Funct
         state=place["state"],
         action=place["action"],
         timeout=None if place["timeout"] is None else timedelta(seconds=place["timeout"]),
-        deferred=None if deferred is None else SecretTemplate.from_json(deferred),
+        secret_template=None if secret_template is None else SecretTemplate.from_json(secret_template),
         retry=None if retry is None else RetryRule.from_json(retry),
         selection_set=record.get("selectionSet"),
         auth=tuple(Auth.from_json(auth) for auth in record.get("auth", ())),

@@ -73,7 +73,7 @@ class Subscriptions:
         for mailbox in left:
             await self._post(mailbox, Subscribing(subscriber=workflow.info().workflow_id, values=None))
         while run.inbox.has_untaken:
-            for mailbox, untaken in self._batches(run.inbox.give_untaken()):
+            for mailbox, untaken in self._batches(run.inbox.forward_untaken()):
                 await self._post(mailbox, untaken)
 
     def _batches(self, events: Sequence[CloudEvent]) -> list[tuple[str, Untaken]]:

@@ -289,9 +289,9 @@ class Interpreter:
         events, self._pin.events = self._pin.events, []
         if self._subscriptions is not None:
             run.on_wait = self._subscriptions.begin
-        is_returnable = bool(events) and was_begun_by_mailbox()
+        is_forwardable = bool(events) and was_begun_by_mailbox()
         for event in events:
-            run.deliver(CloudEvent.from_record(event), is_returnable=is_returnable)
+            run.deliver(CloudEvent.from_record(event), is_forwardable=is_forwardable)
         signals, self._signals = self._signals, []
         for name, raw in signals:
             self._take(name, raw)
@@ -308,11 +308,11 @@ class Interpreter:
             workflow.logger.warning("signal %r was not taken: %s", name, reason)
             run.emit(TraceKind.EVENT_REFUSED, name, reason=reason)
             return
-        self._deliver(event, run, is_returnable=name == ROUTED)
+        self._deliver(event, run, is_forwardable=name == ROUTED)
 
-    def _deliver(self, event: CloudEvent, run: Run, *, is_returnable: bool = False) -> bool:
+    def _deliver(self, event: CloudEvent, run: Run, *, is_forwardable: bool = False) -> bool:
         """Hand *event* over, and see whether the execution has become long; tell whether it came for the first time."""
-        is_new = run.deliver(event, is_returnable=is_returnable)
+        is_new = run.deliver(event, is_forwardable=is_forwardable)
         if self._host is not None and self._given_up is None:  # what is done after that is not to be cancelled
             try:
                 self._length.at_event(run, self._host)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from swf_temporal.cli.remembering import recall, remember
+from swf_temporal.cli.recent_instances import recall, remember
 from tests.cli.conftest import PATIENCE, Dev, Swf
 
 NOWHERE = "127.0.0.1:1"

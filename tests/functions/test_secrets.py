@@ -225,10 +225,10 @@ FAILING = [
 @pytest.mark.parametrize("expression", FAILING)
 async def test_an_expression_that_fails_on_a_secret_does_not_tell_it(expression: str) -> None:
     """Neither the secret nor what was made of it; the expression itself is told."""
-    deferred = SecretTemplate({"a": {"b": [expression]}, "c": "x"}, {}, {})
+    secret_template = SecretTemplate({"a": {"b": [expression]}, "c": "x"}, {}, {})
     call = FunctionCall(
         id="a/f#1", function=Function(name="f", type="custom"), arguments=None, state="a", action="f",
-        deferred=deferred, secrets=("token",),
+        secret_template=secret_template, secrets=("token",),
     )  # fmt: skip
     calls = Calls({"f": lambda: None}, settings=Settings(), secrets=Secrets({"token": STRONG}))
 

@@ -160,7 +160,7 @@ def test_every_criterion_finds_the_first_that_it_accepts() -> None:
     for n, type_ in enumerate("abcabc"):
         inbox.deliver(_event(type_, str(n)))
     assert [_id(inbox.take(_like(type_), type_)) for type_ in "cbacd"] == ["2", "1", "0", "5", None]
-    inbox.give_back([_event("c", "5"), _event("d", "6")])
+    inbox.release([_event("c", "5"), _event("d", "6")])
     assert [_id(inbox.take(_like(type_), type_)) for type_ in "dcabc"] == ["6", "5", "3", "4", None]
     assert inbox.is_empty
 
@@ -190,7 +190,7 @@ def test_knows_how_much_it_keeps() -> None:
     taken = inbox.take(_like("a"))
     assert taken is not None
     assert inbox.size == sum(size_of(event.to_record()) for event in events[1:])
-    inbox.give_back([taken])
+    inbox.release([taken])
     assert inbox.size == sum(size_of(event.to_record()) for event in events)
     assert Inbox(inbox.record()).size == inbox.size
     for _ in events:
@@ -226,18 +226,18 @@ async def test_what_was_never_taken_goes_elsewhere() -> None:
     """Not what was sent to this instance alone, or was taken and given back; and nothing if nothing was ever taken."""
     inbox = Inbox()
     for id_ in ("1", "2"):
-        inbox.deliver(_event("a", id_), is_returnable=True)
+        inbox.deliver(_event("a", id_), is_forwardable=True)
     assert not inbox.has_untaken
     taken = inbox.take(_like("a"))
     assert taken is not None
-    inbox.give_back([taken])
+    inbox.release([taken])
     inbox.deliver(_event("b", "3"))
     inbox = _resumed(inbox)
     assert inbox.has_untaken
-    assert [event.id for event in inbox.give_untaken()] == ["2"]
+    assert [event.id for event in inbox.forward_untaken()] == ["2"]
     assert ([event.id for event in inbox.kept], inbox.has_untaken) == (["1", "3"], False)
     assert inbox.size == sum(size_of(event.to_record()) for event in inbox.kept)
-    assert inbox.deliver(_event("a", "2"), is_returnable=True)
+    assert inbox.deliver(_event("a", "2"), is_forwardable=True)
     assert not inbox.deliver(_event("a", "2"))
 
 

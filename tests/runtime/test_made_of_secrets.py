@@ -19,7 +19,12 @@ SECRETS: dict[str, JSON] = {
 def _made(template: JSON, language: str = "jq") -> tuple[str, ...]:
     given = SecretTemplate(template, DATA, {"__now": 0.0}, language)
     call = FunctionCall(
-        id="a#1", function=Function("f", "custom", None), arguments=template, state="A", action="f", deferred=given
+        id="a#1",
+        function=Function("f", "custom", None),
+        arguments=template,
+        state="A",
+        action="f",
+        secret_template=given,
     )
     return made_of_secrets(call, SECRETS, filled(call, SECRETS))
 

@@ -14,8 +14,8 @@ HIDDEN = "(the reason is not shown, since it could show a secret)"
 
 
 def _call(template: JSON, data: JSON = None, variables: dict[str, JSON] | None = None) -> FunctionCall:
-    deferred = SecretTemplate(template, data, variables or {}, "jq")
-    return FunctionCall(id="1", function=Function("pay"), arguments=template, state="S", action="a", deferred=deferred)
+    function, secrets = Function("pay"), SecretTemplate(template, data, variables or {}, "jq")
+    return FunctionCall(id="1", function=function, arguments=template, state="S", action="a", secret_template=secrets)
 
 
 def test_a_payload_may_be_as_large_as_a_server_takes() -> None:

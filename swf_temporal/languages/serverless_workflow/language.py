@@ -125,9 +125,9 @@ def _list_under(key: str) -> re.Pattern[str]:
 
 def _written_in(detected: Detected | None) -> WrittenIn | None:
     """Return what there is to tell of the version of a document, unless it is the one that all are taken for."""
-    if detected is None or detected.version in (None, versions.PRESENT) or detected.giveaway is None:
+    if detected is None or detected.version in (None, versions.PRESENT) or detected.evidence is None:
         return None
-    return WrittenIn(detected.title, detected.version.name, detected.giveaway.key, detected.giveaway.position)
+    return WrittenIn(detected.title, detected.version.name, detected.evidence.key, detected.evidence.position)
 
 
 def _stops(problems: list[Problem]) -> bool:

@@ -27,7 +27,7 @@ class RecordedRequests:
     """What the scenario has no service or no answer for, or none that can be sent, as people read it."""
 
 
-class Answering:
+class StubService:
     """One service, and how many of its answers it has given. Its servers may ask from any thread."""
 
     def __init__(self, service: Service, recorded: RecordedRequests) -> None:
@@ -36,7 +36,7 @@ class Answering:
         self._given: dict[str, int] = {}
         self._lock = threading.Lock()
 
-    def hear(self, request: str, headers: Mapping[str, str], body: JSON) -> None:
+    def record_request(self, request: str, headers: Mapping[str, str], body: JSON) -> None:
         """Take note of a request."""
         lower = {name.lower(): value for name, value in headers.items()}
         record: dict[str, JSON] = {
@@ -66,7 +66,7 @@ class Answering:
         replies = answered[known].replies
         return replies[min(given, len(replies)) - 1]
 
-    def complain(self, of: str) -> None:
+    def record_problem(self, of: str) -> None:
         """Take note of what is wrong with an answer of the scenario."""
         with self._lock:
             self._recorded.unanswered.append(f"{self.service.name}: {of}")

@@ -14,7 +14,7 @@ from swf_temporal.functions.asyncapi.brokers.port import Broker, BrokerMessage, 
 from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Brokers
 from swf_temporal.functions.http.client import Http
 from swf_temporal.simulation.model.services import Service
-from swf_temporal.simulation.services.answering import Answering, body_of, content_of, no_service
+from swf_temporal.simulation.services.answering import StubService, body_of, content_of, no_service
 
 
 class StubBrokerAddress(NamedTuple):
@@ -28,7 +28,7 @@ class StubBrokerAddress(NamedTuple):
 class ScriptedBrokers(Brokers):
     """The brokers of a scenario, whatever their protocol; what goes over HTTP goes to services of HTTP."""
 
-    def __init__(self, http: Http, brokers: Mapping[StubBrokerAddress, Answering]) -> None:
+    def __init__(self, http: Http, brokers: Mapping[StubBrokerAddress, StubService]) -> None:
         super().__init__(http)
         self._scripted = _ScriptedBroker(brokers)
 
@@ -40,7 +40,7 @@ class ScriptedBrokers(Brokers):
 class _ScriptedBroker:
     """Takes messages, and gives those that wait on a channel, each of them once."""
 
-    def __init__(self, brokers: Mapping[StubBrokerAddress, Answering]) -> None:
+    def __init__(self, brokers: Mapping[StubBrokerAddress, StubService]) -> None:
         self._brokers = brokers
         self._waiting = {
             (address, channel): [Message(*content_of(reply), reply.headers) for reply in replies.replies]
@@ -53,14 +53,14 @@ class _ScriptedBroker:
     async def send(self, channel: Channel, message: Message) -> None:
         """Take *message*."""
         body = body_of(message.payload, message.content_type or "")
-        self._answering(channel).hear(f"SEND {channel.address}", message.headers, body)
+        self._answering(channel).record_request(f"SEND {channel.address}", message.headers, body)
         if message.reply_to is not None:
             self._asked[message.reply_to] = channel.address, message
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
         """Give the messages that wait, and then end: there will not be another."""
-        self._answering(channel).hear(f"RECEIVE {channel.address}", dict(channel.credentials.headers), None)
+        self._answering(channel).record_request(f"RECEIVE {channel.address}", dict(channel.credentials.headers), None)
         yield self._deliveries(channel)
 
     async def _deliveries(self, channel: Channel) -> AsyncIterator[BrokerMessage]:
@@ -74,7 +74,7 @@ class _ScriptedBroker:
             answers = None if question is None else question.correlation_id
             yield BrokerMessage(replace(message, correlation_id=answers), accept)
 
-    def _answering(self, channel: Channel) -> Answering:
+    def _answering(self, channel: Channel) -> StubService:
         server = _server(channel)
         if server not in self._brokers:
             raise no_service(f"{channel.protocol}://{channel.host}:{channel.port}")

@@ -14,7 +14,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.rpc.channels import library
 from swf_temporal.functions.rpc.protos import Protos, ProtoServices
 from swf_temporal.simulation.model.services import Reply
-from swf_temporal.simulation.services.answering import Answering
+from swf_temporal.simulation.services.answering import StubService
 from swf_temporal.simulation.services.http import THIS_MACHINE
 from swf_temporal.strict_json import write_json
 
@@ -25,7 +25,7 @@ _GOODBYE = 1.0
 class GrpcService:
     """A server on a free port."""
 
-    def __init__(self, answering: Answering, described: ProtoServices) -> None:
+    def __init__(self, answering: StubService, described: ProtoServices) -> None:
         self._answering = answering
         self._described = described
         self._library = library("grpc")
@@ -34,7 +34,7 @@ class GrpcService:
         self.port: int = self._server.add_insecure_port(f"{THIS_MACHINE}:0")
 
     @classmethod
-    async def started(cls, answering: Answering, proto: Path) -> "GrpcService":
+    async def started(cls, answering: StubService, proto: Path) -> "GrpcService":
         """Return a server that listens. Raises CallFailed if the proto file cannot be compiled."""
         made = cls(answering, await Protos().load(proto.name, str(proto), None))
         await made._server.start()
@@ -61,7 +61,7 @@ class GrpcService:
         message = GetMessageClass(method.input_type)
         sent: list[JSON] = [_as_json(message.FromString(one)) async for one in requests]
         metadata = {key: value for key, value in context.invocation_metadata() if isinstance(value, str)}
-        self._answering.hear(short, metadata, sent if method.client_streaming else sent[0])
+        self._answering.record_request(short, metadata, sent if method.client_streaming else sent[0])
         reply = self._answering.reply_to(short, full)
         if reply is None:
             known = ", ".join(self._answering.service.requests) or "nothing"
@@ -74,7 +74,7 @@ class GrpcService:
                 made = self._as_message({} if answer is None else answer, method)
             except json_format.ParseError as error:
                 wrong = f"the answer to {short} is no {method.output_type.full_name}: {error}"
-                self._answering.complain(wrong)
+                self._answering.record_problem(wrong)
                 await context.abort(self._library.StatusCode.INTERNAL, wrong)
             yield made
 

@@ -17,7 +17,7 @@ from swf_temporal.functions.operator.network import looked_up
 from swf_temporal.functions.operator.tls import Tls
 from swf_temporal.origins import Origin, origin_of
 from swf_temporal.simulation.model.services import Reply
-from swf_temporal.simulation.services.answering import Answering, body_of, content_of, no_service, without_query
+from swf_temporal.simulation.services.answering import StubService, body_of, content_of, no_service, without_query
 
 THIS_MACHINE = "127.0.0.1"
 _POLLING = 0.01
@@ -34,7 +34,7 @@ class _Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, answering: Answering) -> None:
+    def __init__(self, answering: StubService) -> None:
         super().__init__((THIS_MACHINE, 0), _handler(answering))
         self._handling: list[threading.Thread] = []
 
@@ -58,7 +58,7 @@ class _Server(ThreadingHTTPServer):
 class HttpService:
     """A server on a free port."""
 
-    def __init__(self, answering: Answering) -> None:
+    def __init__(self, answering: StubService) -> None:
         self._server = _Server(answering)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(_POLLING,), daemon=True)
         self._thread.start()
@@ -98,7 +98,7 @@ class Rerouted(httpx.AsyncBaseTransport):
         await self._transport.aclose()
 
 
-def _handler(answering: Answering) -> type[BaseHTTPRequestHandler]:
+def _handler(answering: StubService) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
@@ -115,7 +115,9 @@ def _handler(answering: Answering) -> type[BaseHTTPRequestHandler]:
         def _answer(self) -> None:
             content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             request = f"{self.command} {self.path}"
-            answering.hear(request, dict(self.headers), body_of(content, self.headers.get("Content-Type", "")))
+            answering.record_request(
+                request, dict(self.headers), body_of(content, self.headers.get("Content-Type", ""))
+            )
             reply = answering.reply_to(request, without_query(request))
             self._send(_no_answer(request, answering) if reply is None else reply)
 
@@ -135,7 +137,7 @@ def _handler(answering: Answering) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def _no_answer(request: str, answering: Answering) -> Reply:
+def _no_answer(request: str, answering: StubService) -> Reply:
     known = ", ".join(answering.service.requests) or "no request at all"
     return Reply(
         status=501, headers={"content-type": "text/plain"}, body=f"the scenario answers {known}, and not {request}"

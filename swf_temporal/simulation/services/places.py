@@ -13,7 +13,7 @@ from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.origins import Origin, origin_of
 from swf_temporal.simulation.model.services import Kind, Service
-from swf_temporal.simulation.services.answering import Answering, RecordedRequests, no_service
+from swf_temporal.simulation.services.answering import RecordedRequests, StubService, no_service
 from swf_temporal.simulation.services.broker import ScriptedBrokers, StubBrokerAddress, server_of
 from swf_temporal.simulation.services.grpc import GrpcService
 from swf_temporal.simulation.services.http import THIS_MACHINE, HttpService, Rerouted
@@ -48,12 +48,12 @@ class Places:
     _base_urls: dict[str, str] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
     """By the URL of a server: what the scenario calls it."""
-    _brokers: dict[StubBrokerAddress, Answering] = field(default_factory=dict)
+    _brokers: dict[StubBrokerAddress, StubService] = field(default_factory=dict)
 
     async def start(self, services: Sequence[Service], recorded: RecordedRequests) -> None:
         """Start *services*. Raises CallFailed if a proto file cannot be compiled."""
         for service in services:
-            answering = Answering(service, recorded)
+            answering = StubService(service, recorded)
             match service.kind:
                 case Kind.ORIGIN:
                     self._start_http(answering, service.name)
@@ -88,7 +88,7 @@ class Places:
             text = text.replace(url, name)
         return text
 
-    def _start_http(self, answering: Answering, url: str | None = None) -> str:
+    def _start_http(self, answering: StubService, url: str | None = None) -> str:
         """Start a server that stands for *url*; return that, or its own if there is none."""
         server = HttpService(answering)
         self.servers.append(server)

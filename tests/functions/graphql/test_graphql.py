@@ -345,7 +345,7 @@ async def test_secrets_in_arguments(endpoint: Endpoint) -> None:
         id="Ask/ask#1",
         function=Function(name="ask", type="graphql", operation=f"{endpoint.url}#query#echo"),
         arguments=template,
-        deferred=SecretTemplate(template, {}, {}),
+        secret_template=SecretTemplate(template, {}, {}),
         secrets=("note",),
         state="Ask",
         action="ask",

@@ -104,11 +104,11 @@ async def _attempt(action: Action, lane: Lane, *, forget: bool) -> JSON:
 
 async def _call(action: Action, function: "Function", lane: Lane, *, forget: bool) -> JSON:
     run = lane.run
-    deferred: SecretTemplate | None = None
+    secret_template: SecretTemplate | None = None
     if action.secrets:
         template = plain(action.input)
         language = WITHOUT_NULL if lane.execution.program.compat.null_fails else LANGUAGE
-        deferred = SecretTemplate(template, lane.data, {"__now": run.time()}, language)
+        secret_template = SecretTemplate(template, lane.data, {"__now": run.time()}, language)
         arguments: JSON = template
     else:
         arguments = lane.evaluate(action.input, lane.data)
@@ -120,7 +120,7 @@ async def _call(action: Action, function: "Function", lane: Lane, *, forget: boo
         arguments=arguments,
         state=lane.state,
         action=action.function,
-        deferred=deferred,
+        secret_template=secret_template,
         secrets=tuple(action.secrets),
         fire_and_forget=forget,
         folder=_folder(action, lane),

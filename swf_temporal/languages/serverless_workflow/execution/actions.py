@@ -24,9 +24,9 @@ from swf_temporal.languages.serverless_workflow.execution.action_frames import (
 from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce
 from swf_temporal.languages.serverless_workflow.execution.functions import priority_of
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.outlasting import (
+from swf_temporal.languages.serverless_workflow.execution.long_running_calls import (
     call_outlasting,
-    noted,
+    recorded_in_frame,
     subflow_outlasting,
 )
 from swf_temporal.languages.serverless_workflow.execution.result_retries import with_result_retries
@@ -203,7 +203,7 @@ async def _call_function(
     function = lane.program.function(ref.ref_name)
     frame = lane.frame
     begun = frame.call
-    arguments, deferred = _arguments(ref, data, lane) if begun is None else (begun.arguments, None)
+    arguments, secret_template = _arguments(ref, data, lane) if begun is None else (begun.arguments, None)
     priority = priority_of(function)
     if begun is None:
         details: ActionStarted = {"function": function.name, "arguments": arguments}
@@ -229,17 +229,17 @@ async def _call_function(
         state=lane.state_path,
         action=name,
         priority=priority,
-        deferred=deferred,
+        secret_template=secret_template,
         timeout=None if timeout is None else lane.duration(timeout, data),
         retry=None if ref.invoke == "async" else lane.program.retry_rule(action),
         auth=lane.program.auth_of(function),
-        secrets=lane.program.workflow.secrets if deferred or _may_need_credentials(function) else (),
+        secrets=lane.program.workflow.secrets if secret_template or _may_need_credentials(function) else (),
         selection_set=lane.fill(ref.selection_set, data),
         fire_and_forget=ref.invoke == "async",
         attempts=None if ref.invoke == "async" else Attempts(kept, keep, lane.run.sleep_until),
         outlast=call_outlasting(ref, function, lane),
     )
-    result = await noted(lane.run.host.invoke(call), call, lane)
+    result = await recorded_in_frame(lane.run.host.invoke(call), call, lane)
     frame.call = None
     return NOTHING if call.fire_and_forget else result
 
@@ -281,7 +281,7 @@ async def _run_subflow(
             outlast=subflow_outlasting(ref, lane),
         )
         try:
-            return await noted(lane.run.host.run_subflow(call), call, lane)
+            return await recorded_in_frame(lane.run.host.run_subflow(call), call, lane)
         except WorkflowFault as fault:
             if fault.name == NotActive.default_name:
                 # What starts at certain times alone is passed over at others.

@@ -18,8 +18,8 @@ from swf_temporal.languages.serverless_workflow.execution.events import produce_
 from swf_temporal.languages.serverless_workflow.execution.execution_timeout import Expired, run_in_time
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     CompensationFrame,
+    DetachedBranchFrame,
     InstanceFrame,
-    LeftRunningFrame,
     PartFrame,
     StateFrame,
     WalkFrame,
@@ -192,22 +192,22 @@ class Execution:
         self.run.suspend()
         return Terminated(ended)
 
-    def leave_running(self, path: str, data: JSON, lane: Lane) -> None:
+    def detach(self, path: str, data: JSON, lane: Lane) -> None:
         """Run the states that the branch at *path* holds beside everything else, to the end of the instance."""
         own = self.variables()
         variables = {name: value for name, value in lane.variables.items() if name not in own}
-        frame = LeftRunningFrame(lane.state_path, lane.branch, lane.path, path, data, variables)
+        frame = DetachedBranchFrame(lane.state_path, lane.branch, lane.path, path, data, variables)
         self.frame.running.append(frame)
         self._group.add(partial(self._run_left, frame))
 
-    def lane_left(self, frame: LeftRunningFrame) -> Lane[PartFrame]:
+    def detached_lane(self, frame: DetachedBranchFrame) -> Lane[PartFrame]:
         """Return the lane of a branch that was left running."""
         scope, name = self.program.locate(frame.state)
         variables = {**frame.variables, **self.variables()}
         return Lane(self, scope.state(name), frame.part, variables, frame.lane, scope, frame.branch)
 
-    async def _run_left(self, frame: LeftRunningFrame) -> None:
-        await self.lane_left(frame).run_scope(frame.scope, frame.data)
+    async def _run_left(self, frame: DetachedBranchFrame) -> None:
+        await self.detached_lane(frame).run_scope(frame.scope, frame.data)
         self.frame.running = [one for one in self.frame.running if one is not frame]
 
     async def _leave(self, state: State, left: StateResult, lane: Lane[StateFrame]) -> tuple[JSON, Transition | End]:

@@ -7,9 +7,9 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import TimedOut, WrongData
 from swf_temporal.languages.serverless_workflow.execution.compensation import compensate
 from swf_temporal.languages.serverless_workflow.execution.data_schemas import check_input, check_output
+from swf_temporal.languages.serverless_workflow.execution.event_release import release, release_within
 from swf_temporal.languages.serverless_workflow.execution.frames import CompensationFrame, EventsBody, WalkFrame
 from swf_temporal.languages.serverless_workflow.execution.functions import truth_of
-from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back, give_back_within
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.progress import (
     innermost_walk,
@@ -204,9 +204,9 @@ def _give_back(execution: "Execution") -> None:
         scope = execution.program.scope
         state = scope.state(walk.state)
         lane = Lane(execution, state, walk.run, execution.variables(), scope.path_of(state.name), scope)
-        give_back(walk.run.body, lane)
+        release(walk.run.body, lane)
     for left in execution.frame.running:
-        give_back_within(left.part, left.scope, execution.lane_left(left))
+        release_within(left.part, left.scope, execution.detached_lane(left))
 
 
 def _lane(execution: "Execution") -> Lane:

@@ -272,7 +272,7 @@ class WalkFrame(Record):
 
 
 @dataclass(slots=True)
-class LeftRunningFrame(Record):
+class DetachedBranchFrame(Record):
     """A branch that its state did not wait for, and that has not ended yet."""
 
     state: str
@@ -303,7 +303,7 @@ class InstanceFrame(Record):
     """The walk from the start state."""
     before: WalkFrame | None = None
     """The walk from the `runBefore` state of the timeout."""
-    running: list[LeftRunningFrame] = field(default_factory=list)
+    running: list[DetachedBranchFrame] = field(default_factory=list)
     """The branches that were left running beside that walk."""
     ended: Value | None = None
     """The data that the walk ended with, once branches alone are running."""

@@ -291,7 +291,7 @@ class ExecutionPort(Protocol):
     def terminated(self, ended: "Ended") -> Exception:
         """Return what ends the instance where one of its paths *ended*."""
 
-    def leave_running(self, path: str, data: JSON, lane: "Lane") -> None:
+    def detach(self, path: str, data: JSON, lane: "Lane") -> None:
         """Run the states that the branch at *path* holds beside everything else, to the end of the instance."""
 
     async def walk(self, frame: WalkFrame, scope: "Scope | None" = None, within: Lane | None = None) -> "Ended":

@@ -14,12 +14,12 @@ from swf_temporal.errors import UnknownDefinition, WrongData
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.languages.serverless_workflow.execution.data_flow import data_flow_of
+from swf_temporal.languages.serverless_workflow.execution.event_selector import EventSelector
 from swf_temporal.languages.serverless_workflow.execution.events import as_read
 from swf_temporal.languages.serverless_workflow.execution.functions import auth_of, functions_of, with_shared_auth
 from swf_temporal.languages.serverless_workflow.execution.parameters import has_open_parameters
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
-from swf_temporal.languages.serverless_workflow.execution.sought import EventSelector
 from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.model.actions import Action
@@ -61,7 +61,7 @@ class Program:
         self.expressions = expressions or expressions_of(workflow)
         self._plans: dict[int, StatePlan] = {}
         self._rules: dict[int, RetryRule | None] = {}
-        self._sought: dict[tuple[str, ...], EventSelector] = {}
+        self._event_selectors: dict[tuple[str, ...], EventSelector] = {}
 
     @property
     def id(self) -> str:
@@ -141,11 +141,11 @@ class Program:
             return Event(name=name, type=name)
         raise UnknownDefinition(f"{name!r} is not an event of workflow {self.workflow.id!r}")
 
-    def sought(self, refs: tuple[str, ...]) -> EventSelector:
+    def event_selector(self, refs: tuple[str, ...]) -> EventSelector:
         """Return the events that *refs* define, for what asks for them."""
-        known = self._sought.get(refs)
+        known = self._event_selectors.get(refs)
         if known is None:
-            known = self._sought[refs] = EventSelector(refs, tuple(self.event(ref) for ref in refs))
+            known = self._event_selectors[refs] = EventSelector(refs, tuple(self.event(ref) for ref in refs))
         return known
 
     def auth_of(self, function: Function) -> tuple[Auth, ...]:

@@ -10,8 +10,8 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionLimitExceeded, TimedOut, WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of
 from swf_temporal.languages.serverless_workflow.execution.error_data import with_error
+from swf_temporal.languages.serverless_workflow.execution.event_release import release
 from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
-from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
 from swf_temporal.languages.serverless_workflow.execution.state_retries import with_error_retries, with_retries
@@ -90,7 +90,7 @@ async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
     except WorkflowFault as fault:
         if _goes_on(state, fault):
             lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
-            give_back(lane.frame.body, lane)
+            release(lane.frame.body, lane)
             return Step(flow.state_output(state, given, lane.frame.latest_data(data), lane))
         return _catch(state, lane.locate(fault), data, lane)
     except Diverted as diverted:
@@ -135,7 +135,7 @@ def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame
         raise fault
     lane.execution.caught(fault)
     lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
-    give_back(lane.frame.body, lane)
+    release(lane.frame.body, lane)
     data = lane.program.data_flow.with_error(entry, fault, lane.frame.latest_data(data), lane)
     return Step(data, ByError(state.on_errors.index(entry)))
 

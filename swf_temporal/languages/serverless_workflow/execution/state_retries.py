@@ -14,8 +14,8 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of
 from swf_temporal.languages.serverless_workflow.execution.error_data import with_error
+from swf_temporal.languages.serverless_workflow.execution.event_release import begin_anew
 from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
-from swf_temporal.languages.serverless_workflow.execution.giving_back import begin_anew
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import State, StateRetry

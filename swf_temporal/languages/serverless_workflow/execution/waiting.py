@@ -7,8 +7,8 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, as_text
 from swf_temporal.languages.serverless_workflow.execution.action_frames import WaitingFrame
 from swf_temporal.languages.serverless_workflow.execution.correlation import known_values, required_values
+from swf_temporal.languages.serverless_workflow.execution.event_selector import EventSelector
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.sought import EventSelector
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.runtime.event_matching import is_like
 from swf_temporal.runtime.host import TraceKind
@@ -37,16 +37,16 @@ async def wait_for_event(
     refs: Sequence[str], deadline: float | None, lane: Lane[WaitingFrame]
 ) -> tuple[int, CloudEvent] | None:
     """Return the first event to come that one of *refs* defines, and which; None if *deadline* comes first."""
-    run, sought = lane.run, lane.program.sought(tuple(refs))
-    which: Callable[[CloudEvent], int] = sought.which
-    accepts: Callable[[CloudEvent], bool] = sought.accepts
-    criterion: Hashable = sought.refs
+    run, selector = lane.run, lane.program.event_selector(tuple(refs))
+    which: Callable[[CloudEvent], int] = selector.which
+    accepts: Callable[[CloudEvent], bool] = selector.accepts
+    criterion: Hashable = selector.refs
     required: Sequence[dict[str, JSON]] = ()
-    if sought.is_correlated:
+    if selector.is_correlated:
         # Once, and here: what fails where an event is delivered fails for the one who sends it.
-        required = [_required(definition, lane) for definition in sought.definitions]
-        which, accepts = partial(_which, sought, required, lane), partial(_accepts, sought, required, lane)
-        criterion = (*sought.refs, write_json([lane.correlation.values, *required]))
+        required = [_required(definition, lane) for definition in selector.definitions]
+        which, accepts = partial(_which, selector, required, lane), partial(_accepts, selector, required, lane)
+        criterion = (*selector.refs, write_json([lane.correlation.values, *required]))
     event = run.inbox.take(accepts, criterion)
     while event is None or (index := which(event)) < 0:
         if event is not None:
@@ -56,35 +56,35 @@ async def wait_for_event(
         if not lane.frame.awaited:
             lane.frame.awaited = True
             lane.emit(TraceKind.EVENT_AWAITED, ", ".join(refs))
-        values = _values(sought, required, lane) if sought.is_correlated else {}
+        values = _values(selector, required, lane) if selector.is_correlated else {}
         event = await run.next_event(accepts, refs, deadline, lane.state_path, criterion, values)
         if event is None:
             lane.frame.awaited = False
             lane.emit(TraceKind.EVENT_TIMED_OUT, ", ".join(refs))
             return None
     lane.frame.awaited = False
-    if sought.is_correlated:
-        lane.correlation.fix(sought.definitions[index], event)
+    if selector.is_correlated:
+        lane.correlation.fix(selector.definitions[index], event)
     lane.emit_event(TraceKind.EVENT_TAKEN, refs[index], event)
     return index, event
 
 
-def _which(sought: EventSelector, required: Sequence[dict[str, JSON]], lane: Lane, event: CloudEvent) -> int:
-    for index, definition in enumerate(sought.definitions):
+def _which(selector: EventSelector, required: Sequence[dict[str, JSON]], lane: Lane, event: CloudEvent) -> int:
+    for index, definition in enumerate(selector.definitions):
         if _belongs(definition, event, required[index], lane):
             return index
     return -1
 
 
-def _accepts(sought: EventSelector, required: Sequence[dict[str, JSON]], lane: Lane, event: CloudEvent) -> bool:
-    return _which(sought, required, lane, event) >= 0
+def _accepts(selector: EventSelector, required: Sequence[dict[str, JSON]], lane: Lane, event: CloudEvent) -> bool:
+    return _which(selector, required, lane, event) >= 0
 
 
-def _values(sought: EventSelector, required: Sequence[dict[str, JSON]], lane: Lane) -> dict[str, dict[str, str]]:
+def _values(selector: EventSelector, required: Sequence[dict[str, JSON]], lane: Lane) -> dict[str, dict[str, str]]:
     """Return what the attributes of each event that is correlated must be, as far as this instance knows."""
     return {
         ref: {name: as_text(value) for name, value in known_values(definition, lane.correlation.values, values).items()}
-        for ref, definition, values in zip(sought.refs, sought.definitions, required, strict=True)
+        for ref, definition, values in zip(selector.refs, selector.definitions, required, strict=True)
         if definition.correlation
     }
 

@@ -92,7 +92,7 @@ def _told_of_version(root: Object, detected: Detected, source: Source) -> tuple[
 
 
 def _refusal(detected: Detected, source: Source) -> Problem:
-    shown = "" if detected.giveaway is None else f", as {detected.giveaway.key!r} shows"
+    shown = "" if detected.evidence is None else f", as {detected.evidence.key!r} shows"
     message = f"this is written for {detected.title}{shown}; what runs here is Serverless Workflow 0.8"
-    hint = None if detected.foreign is None else detected.foreign.hint
+    hint = None if detected.other_language is None else detected.other_language.hint
     return source.problem("dialect", message, detected.position, hint)

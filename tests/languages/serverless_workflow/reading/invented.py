@@ -9,7 +9,7 @@ from swf_temporal.languages.serverless_workflow.model import states, workflow
 from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Spelling
 from swf_temporal.languages.serverless_workflow.reading.versions import v0_5
-from swf_temporal.languages.serverless_workflow.reading.versions.marks import Mark
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionMarker
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
@@ -30,7 +30,7 @@ VERSION: Final = Version(
     title="Serverless Workflow 0.4",
     number="0.4",
     must_say_number=False,
-    last_keys=(Mark("", "steps", is_decisive=True),),
+    last_keys=(VersionMarker("", "steps", is_decisive=True),),
     vocabulary=_VOCABULARY.then(v0_5.VERSION.vocabulary),
     words={**v0_5.VERSION.words, "nextState": ("nextStep",)},
     state_word="step",

@@ -84,8 +84,8 @@ def test_drafts(text: str, dialect: str, key: str, place: tuple[int, int]) -> No
     detected = detect(root_of(text))
     assert detected.title == dialect
     assert detected.version is not None
-    assert detected.giveaway is not None
-    assert (detected.giveaway.key, detected.position) == (key, Position(*place))
+    assert detected.evidence is not None
+    assert (detected.evidence.key, detected.position) == (key, Position(*place))
     assert all(problem.code != "dialect" for problem in check(text).problems)
 
 
@@ -138,7 +138,7 @@ def test_a_version_is_shown_by_a_key(text: str, version: str, key: str | None, l
     found = detect(root_of(text))
 
     assert found.version is versions.named(version)
-    assert (found.giveaway and found.giveaway.key) == key
+    assert (found.evidence and found.evidence.key) == key
     assert found.position.line == line
     assert not found.contradicts
 

@@ -3,7 +3,7 @@
 Exclusive: the first event of any entry runs that entry's actions, and the state is left. Not exclusive: all the
 events of all the entries are waited for, then every entry's actions run, in the order written. An event that is like
 several definitions goes to one of them, and moves on to another if that lets the state complete. If the state is left
-before all of them came, those that did are given back.
+before all of them came, those that did are released to the inbox.
 """
 
 from collections.abc import Iterable
@@ -14,9 +14,9 @@ from swf_temporal.errors import TimedOut
 from swf_temporal.languages.serverless_workflow.execution.action_frames import EntryFrame
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
+from swf_temporal.languages.serverless_workflow.execution.event_release import release
 from swf_temporal.languages.serverless_workflow.execution.events import merge_event
 from swf_temporal.languages.serverless_workflow.execution.frames import EventBody
-from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
 from swf_temporal.languages.serverless_workflow.execution.step import Step
@@ -30,7 +30,7 @@ async def run(state: EventState, data: JSON, lane: Lane[EventBody]) -> Step:
     """Wait for the state's events, merge them into *data*, and run the actions of the entries they complete."""
     events, plan = _Events(), lane.program.plan(state)
     if not await _came(state, plan, data, lane, events):
-        give_back(lane.frame, lane)
+        release(lane.frame, lane)
         if state.timeout_is_between_events and lane.is_starting:
             raise lane.locate(TimedOut(f"the events of {state.name!r} came too far apart: this run does not begin"))
         fault = TimedOut(f"{lane.program.state_word} {state.name!r} did not get its events in time")

@@ -1,7 +1,7 @@
 """Event state of the draft of November 2019: waits for the events of the first entry whose expression comes true.
 
 Every entry has a time of its own in which its events have to come. An entry whose time is over is out; once all are,
-the workflow ends, or the branch does. What was taken and is not the entry's that came true is given back.
+the workflow ends, or the branch does. What was taken and is not the entry's that came true is released to the inbox.
 """
 
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.action_frames import EntryFrame
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
+from swf_temporal.languages.serverless_workflow.execution.event_release import release
 from swf_temporal.languages.serverless_workflow.execution.events import merge_event
 from swf_temporal.languages.serverless_workflow.execution.frames import EventExpressionBody
-from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import ByEntry, Nowhere, Step
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
@@ -25,7 +25,7 @@ async def run(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) ->
     """Wait for an entry's events, merge them into *data*, and run its actions."""
     index = await _came(state, data, lane)
     if index is None:
-        give_back(lane.frame, lane)
+        release(lane.frame, lane)
         return Step(data, Nowhere())
     frame, entry = lane.frame, state.on_events[index]
     begun = frame.actions = frame.actions or EntryFrame()
@@ -100,4 +100,4 @@ def _give_back_others(entry: OnEvents, lane: Lane[EventExpressionBody]) -> None:
     for ref in others:
         lane.emit(TraceKind.EVENT_GIVEN_BACK, ref)
     if events:
-        lane.run.inbox.give_back(events)
+        lane.run.inbox.release(events)

@@ -10,8 +10,8 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import WrongData
 from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.actions import apply_each, run_sequence
+from swf_temporal.languages.serverless_workflow.execution.event_release import release
 from swf_temporal.languages.serverless_workflow.execution.frames import ParallelBody, PartFrame
-from swf_temporal.languages.serverless_workflow.execution.giving_back import give_back
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import Branch, ParallelState
@@ -24,7 +24,7 @@ async def run(state: ParallelState, data: JSON, lane: Lane[ParallelBody]) -> Ste
     need = None if state.completion_type == "allOf" else _needed(state, data, lane)
     if any(branch.scope is not None for branch in state.branches):
         outputs = await join([_scope(state, branch, data, lane) for branch in state.branches], need=need)
-        give_back(lane.frame, lane)  # what branches took that are left now
+        release(lane.frame, lane)  # what branches took that are left now
         found = [output for output in outputs if output is not MISSING]
         return Step(lane.program.data_flow.with_outputs(state, found, data, lane))
     results = await join([_branch(state, branch, data, lane) for branch in state.branches], need=need)
@@ -64,7 +64,7 @@ def _scope(state: ParallelState, branch: Branch, data: JSON, lane: Lane[Parallel
             output = await own.within(frame.deadline, own.run_scope(path, data), f"branch {branch.name!r}", branch.name)
         else:
             # Its place among the outputs stays empty, so that the author knows whose the others are.
-            lane.execution.leave_running(path, data, own)
+            lane.execution.detach(path, data, own)
         lane.frame.branches[branch.name] = PartFrame(output=Value(output), done=True)
         return output
 

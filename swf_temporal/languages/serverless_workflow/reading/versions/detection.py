@@ -11,8 +11,12 @@ from typing import Final
 
 from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.languages.serverless_workflow.reading import versions
-from swf_temporal.languages.serverless_workflow.reading.versions.foreign import Foreign, foreign
-from swf_temporal.languages.serverless_workflow.reading.versions.marks import Giveaway, Mark, objects_under
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import (
+    VersionEvidence,
+    VersionMarker,
+    objects_under,
+)
+from swf_temporal.languages.serverless_workflow.reading.versions.other_languages import OtherLanguage, other_language
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.text.located import Object
 from swf_temporal.text.model_errors import describe_value
@@ -28,34 +32,34 @@ class Detected:
 
     version: Version | None
     """None where it is a language that is not read here."""
-    giveaway: Giveaway | None = None
+    evidence: VersionEvidence | None = None
     """What shows it; None if the document neither says a version nor has a mark."""
-    foreign: Foreign | None = None
+    other_language: OtherLanguage | None = None
     """The language, if it is one that is not read here."""
     contradicts: str = ""
-    """Which versions the giveaway is of, in words, if the document says that it is of another."""
+    """Which versions the evidence is of, in words, if the document says that it is of another."""
 
     @property
     def title(self) -> str:
         """What people call it."""
-        known = self.version or self.foreign
+        known = self.version or self.other_language
         return "" if known is None else known.title
 
     @property
     def position(self) -> Position:
         """Where it shows."""
-        return Position() if self.giveaway is None else self.giveaway.position
+        return Position() if self.evidence is None else self.evidence.position
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
     """A mark that was found in a document, and where."""
 
-    mark: Mark
+    mark: VersionMarker
     version: Version
     is_last: bool
     """Whether the version is the last that has it, and not the first."""
-    giveaway: Giveaway
+    evidence: VersionEvidence
 
     @property
     def rank(self) -> int:
@@ -72,17 +76,17 @@ def detect(root: Object) -> Detected:
         shown = None if version.shape is None else version.shape(root)
         if shown is not None:
             return _in_draft(root, version, shown)
-    other = foreign(root)
+    other = other_language(root)
     if other is not None:
-        return Detected(None, other[1], foreign=other[0])
+        return Detected(None, other[1], other_language=other[0])
     key, declared = _declared(root)
     found = _marks_of(root)
     version, against = _version(declared, found)
     if against is not None:
-        return Detected(version, against.giveaway, contradicts=against.history)
+        return Detected(version, against.evidence, contradicts=against.history)
     shown = _showing(version, found)
     if shown is None and declared is not None:
-        shown = Giveaway(key, root.where.key(key))
+        shown = VersionEvidence(key, root.where.key(key))
     return Detected(version, shown)
 
 
@@ -92,10 +96,10 @@ def _declared(root: Object) -> tuple[str, Version | None]:
     return key, versions.numbered(str(root[key])) if key else None
 
 
-def _in_draft(root: Object, version: Version, giveaway: Giveaway) -> Detected:
+def _in_draft(root: Object, version: Version, evidence: VersionEvidence) -> Detected:
     key, declared = _declared(root)
     contradicts = declared is not None or key == "specVersion"
-    return Detected(version, giveaway, contradicts=f"is of {version.title}" if contradicts else "")
+    return Detected(version, evidence, contradicts=f"is of {version.title}" if contradicts else "")
 
 
 def version_problem(root: Object, detected: Detected, source: Source) -> Problem | None:
@@ -104,8 +108,8 @@ def version_problem(root: Object, detected: Detected, source: Source) -> Problem
     if version is None:
         return None
     key, declared = _declared(root)
-    if detected.contradicts and detected.giveaway is not None:
-        number, shown = str(root[key]), detected.giveaway
+    if detected.contradicts and detected.evidence is not None:
+        number, shown = str(root[key]), detected.evidence
         message = f"{key} says {number!r}, but {shown.key!r} in line {shown.position.line} {detected.contradicts}"
         correction = f"remove {key}" if version.number is None else f"write {version.number!r}"
         hint = f"{correction}, or replace {shown.key!r} by what {number} has for it"
@@ -113,7 +117,7 @@ def version_problem(root: Object, detected: Detected, source: Source) -> Problem
         return source.problem("spec-version", message, root.where.value(key), hint, Severity.WARNING)
     if version.number is None or declared is not None:
         return None
-    reason = _NOTHING_TELLS if detected.giveaway is None else f", as {detected.giveaway.key!r} shows"
+    reason = _NOTHING_TELLS if detected.evidence is None else f", as {detected.evidence.key!r} shows"
     if not key:
         if not version.must_say_number:
             return None
@@ -158,9 +162,9 @@ def _at_least(latest: _Found) -> Version:
     return max(version, versions.PRESENT, key=_rank) if version.tolerates_older_words else version
 
 
-def _showing(version: Version, found: Sequence[_Found]) -> Giveaway | None:
+def _showing(version: Version, found: Sequence[_Found]) -> VersionEvidence | None:
     """Return what shows *version*, and no other: of several marks the first in the document."""
-    of_it = [one.giveaway for one in found if one.version is version and version is not versions.PRESENT]
+    of_it = [one.evidence for one in found if one.version is version and version is not versions.PRESENT]
     return min(of_it, key=lambda one: (one.position.line, one.position.column), default=None)
 
 
@@ -172,7 +176,7 @@ def _rank(version: Version) -> int:
 class _MarkedObjects:
     """Objects at one path: the marks that they may have, each with its number, and the keys of further objects."""
 
-    marks: "dict[str, list[tuple[int, Mark, Version, bool]]]" = field(default_factory=dict)
+    marks: "dict[str, list[tuple[int, VersionMarker, Version, bool]]]" = field(default_factory=dict)
     inside: "dict[str, _MarkedObjects]" = field(default_factory=dict)
 
 
@@ -188,7 +192,7 @@ def _look(node: Object, place: _MarkedObjects, found: dict[int, _Found]) -> None
     for key in node:
         for number, mark, version, is_last in place.marks.get(key, ()):
             if number not in found and mark.holds(node[key]):
-                found[number] = _Found(mark, version, is_last, Giveaway(key, node.where.key(key)))
+                found[number] = _Found(mark, version, is_last, VersionEvidence(key, node.where.key(key)))
         inside = place.inside.get(key)
         if inside is not None:
             for one in objects_under(node, key):

@@ -14,7 +14,7 @@ LEAVING: Final = ("states", "states.onErrors", "states.dataConditions", "states.
 
 
 @dataclass(frozen=True, slots=True)
-class Giveaway:
+class VersionEvidence:
     """A key that shows which version a document is written in, and where it stands."""
 
     key: str
@@ -27,7 +27,7 @@ def anything(_value: Any) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class VersionMarker:
     """A key, or a word under it, that only some versions have: see `Version.last_keys` and `Version.first_keys`."""
 
     path: str
@@ -39,11 +39,11 @@ class Mark:
     """Whether a document with it is of these versions whatever it says, since no other can take it."""
 
 
-def each(paths: Iterable[str], *keys: str, holds: Callable[[Any], bool] = anything) -> Iterator[Mark]:
+def each(paths: Iterable[str], *keys: str, holds: Callable[[Any], bool] = anything) -> Iterator[VersionMarker]:
     """Yield a mark for each of *keys* in the objects at each of *paths*."""
     for path in paths:
         for key in keys:
-            yield Mark(path, key, holds)
+            yield VersionMarker(path, key, holds)
 
 
 def word(*words: str) -> Callable[[Any], bool]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, november_2019
-from swf_temporal.languages.serverless_workflow.reading.versions.marks import Giveaway, having, objects
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence, having, objects
 from swf_temporal.languages.serverless_workflow.reading.versions.shapes import Shape, first_of, keyed, one_of, within
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.text.located import Object
@@ -30,7 +30,7 @@ def _started_in_state(shape: Shape) -> Shape:
     """
     has_kind = having("kind")
 
-    def shown(root: Object) -> Giveaway | None:
+    def shown(root: Object) -> VersionEvidence | None:
         is_started = any(has_kind(state.get("start")) for state in objects(root, ["states"]))
         return shape(root) if is_started else None
 
@@ -43,7 +43,7 @@ def _several(only: tuple[Shape, ...], others: tuple[Shape, ...]) -> Shape:
     What *only* finds cannot run in any later version: so no instance that runs is ever read as this draft by it.
     """
 
-    def shown(root: Object) -> Giveaway | None:
+    def shown(root: Object) -> VersionEvidence | None:
         if any(key in root for key in ("specVersion", *november_2019.KEYS)):
             return None
         found = [one for shape in only if (one := shape(root)) is not None]
@@ -72,10 +72,10 @@ def _leads_to_task(transition: Object) -> str | None:
     return "nextTask" if "nextTask" in transition and "nextState" not in transition else None
 
 
-def _speaks_spel(root: Object) -> Giveaway | None:
+def _speaks_spel(root: Object) -> VersionEvidence | None:
     language = root.get("expressionLanguage")
     is_spel = isinstance(language, str) and language.lower() == "spel"
-    return Giveaway("expressionLanguage", root.where.key("expressionLanguage")) if is_spel else None
+    return VersionEvidence("expressionLanguage", root.where.key("expressionLanguage")) if is_spel else None
 
 
 def _started_by_name(shape: Shape) -> Shape:

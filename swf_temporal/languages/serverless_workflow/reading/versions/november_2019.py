@@ -4,7 +4,7 @@ from typing import Final
 
 from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8
-from swf_temporal.languages.serverless_workflow.reading.versions.marks import Giveaway, objects
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence, objects
 from swf_temporal.languages.serverless_workflow.reading.versions.shapes import first_of, keyed
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.text.located import Object
@@ -22,13 +22,13 @@ def _key_of(state: Object) -> str | None:
     return "type" if state.get("type") in _TYPES and "transition" not in state else None
 
 
-def _most_states(root: Object) -> Giveaway | None:
+def _most_states(root: Object) -> VersionEvidence | None:
     """Return what shows the draft in a state, if fewer states are as later versions write them.
 
     One such word among others may be a slip; with as many of both, that a document says its specVersion decides.
     """
     states = list(objects(root, ["states"]))
-    shown = [Giveaway(key, state.where.key(key)) for state in states if (key := _key_of(state))]
+    shown = [VersionEvidence(key, state.where.key(key)) for state in states if (key := _key_of(state))]
     later = sum("transition" in state or state.get("type") in _LATER_TYPES for state in states)
     return shown[0] if shown and (len(shown), "specVersion" not in root) > (later, False) else None
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from swf_temporal.languages.serverless_workflow.reading.versions.marks import Giveaway, objects
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence, objects
 from swf_temporal.text.located import Object
 
-Shape: TypeAlias = Callable[[Object], Giveaway | None]
+Shape: TypeAlias = Callable[[Object], VersionEvidence | None]
 """Returns the key that shows a language or draft, if a document has it."""
 
 
@@ -17,16 +17,16 @@ def first_of(*shapes: Shape) -> Shape:
 
 def keyed(*keys: str) -> Shape:
     """Return the shape of documents with one of *keys*."""
-    return lambda root: next((Giveaway(key, root.where.key(key)) for key in keys if key in root), None)
+    return lambda root: next((VersionEvidence(key, root.where.key(key)) for key in keys if key in root), None)
 
 
 def within(path: str, claim: Callable[[Object], str | None]) -> Shape:
     """Return the shape that shows in the key which *claim* returns for one of the objects at *path*."""
     keys = path.split(".")
 
-    def shape(root: Object) -> Giveaway | None:
+    def shape(root: Object) -> VersionEvidence | None:
         claimed = ((node, claim(node)) for node in objects(root, keys))
-        return next((Giveaway(key, node.where.key(key)) for node, key in claimed if key), None)
+        return next((VersionEvidence(key, node.where.key(key)) for node, key in claimed if key), None)
 
     return shape
 

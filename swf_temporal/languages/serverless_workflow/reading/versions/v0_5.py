@@ -11,7 +11,13 @@ from swf_temporal.languages.serverless_workflow.reading import reshaping as resh
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, Accepted, Schema, to
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, v0_6
-from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, LEAVING, Mark, each, having
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import (
+    ACTIONS,
+    LEAVING,
+    VersionMarker,
+    each,
+    having,
+)
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 from swf_temporal.text.located import Array, Object
@@ -172,7 +178,7 @@ VERSION: Final = Version(
     number="0.5",
     must_say_number=False,
     last_keys=(
-        Mark("states", "start", having("kind"), is_decisive=True),
+        VersionMarker("states", "start", having("kind"), is_decisive=True),
         *each(LEAVING, "end", holds=having("kind")),
         *each(LEAVING, "transition", holds=having("expression")),
         *each(
@@ -181,8 +187,8 @@ VERSION: Final = Version(
             "dataOutputPath",
         ),
         *each((f"{path}.actionDataFilter" for path in ACTIONS), "dataInputPath", "dataResultsPath"),
-        Mark("events", "names"),
-        Mark("retries", "multiplier", lambda value: isinstance(value, str) and value.startswith("P")),
+        VersionMarker("events", "names"),
+        VersionMarker("retries", "multiplier", lambda value: isinstance(value, str) and value.startswith("P")),
     ),
     vocabulary=_VOCABULARY.then(v0_6.VERSION.vocabulary),
     words=WORDS,

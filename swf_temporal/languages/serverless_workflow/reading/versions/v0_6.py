@@ -12,7 +12,7 @@ from swf_temporal.languages.serverless_workflow.reading import reshaping as resh
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, Accepted, Schema, to
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, v0_8
-from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, Mark, each, word
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, VersionMarker, each, word
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 from swf_temporal.text.located import Array, Object
@@ -205,13 +205,13 @@ VERSION: Final = Version(
     title="Serverless Workflow 0.6",
     number="0.6",
     must_say_number=False,
-    first_keys=(Mark("", "start"),),
+    first_keys=(VersionMarker("", "start"),),
     last_keys=(
-        Mark("", "execTimeout"),
-        Mark("states", "type", word("delay", "subflow")),
+        VersionMarker("", "execTimeout"),
+        VersionMarker("states", "type", word("delay", "subflow")),
         *each(["states"], "default", "timeDelay", "eventTimeout", "timeout", "waitForCompletion", "repeat"),
         *each(["states", "states.branches"], "workflowId"),
-        Mark("states", "completionType", word("and", "xor", "n_of_m")),
+        VersionMarker("states", "completionType", word("and", "xor", "n_of_m")),
         *each(["states"], "n", "max"),
         *each(["states.onErrors"], "error", "code", "retryRef"),
         *each(ACTIONS, "timeout"),

@@ -3,7 +3,7 @@
 from typing import Final
 
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, v0_8
-from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, Mark, each, word
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, VersionMarker, each, word
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 
 VERSION: Final = Version(
@@ -13,9 +13,9 @@ VERSION: Final = Version(
     tolerates_older_words=True,
     first_keys=(
         *each([""], "timeouts", "errors", "auth", "secrets", "constants", "annotations", "autoRetries", "key"),
-        Mark("states", "type", word("sleep")),
+        VersionMarker("states", "type", word("sleep")),
         *each(["states"], "defaultCondition", "timeouts", "numCompleted", "batchSize", "mode"),
-        Mark("states", "completionType", word("allOf", "atLeast")),
+        VersionMarker("states", "completionType", word("allOf", "atLeast")),
         *each(["states.onErrors"], "errorRef", "errorRefs"),
         *each(ACTIONS, "sleep", "subFlowRef", "retryRef", "retryableErrors", "nonRetryableErrors"),
         *each(["events"], "dataOnly"),

@@ -9,7 +9,7 @@ from swf_temporal.languages.serverless_workflow.reading import reshaping as resh
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, Accepted, Schema
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8
-from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, Mark, each, word
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, VersionMarker, each, word
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 from swf_temporal.text.located import Array, Object
@@ -147,7 +147,7 @@ VERSION: Final = Version(
         *each(ACTIONS, "condition"),
         *each((f"{path}.actionDataFilter" for path in ACTIONS), "useResults"),
         *each((f"{path}.{ref}" for path in ACTIONS for ref in ("functionRef", "eventRef", "subFlowRef")), "invoke"),
-        Mark("functions", "type", word("custom")),
+        VersionMarker("functions", "type", word("custom")),
     ),
     vocabulary=before_0_8.VOCABULARY.then(VOCABULARY),
     words=WORDS,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from swf_temporal.languages.serverless_workflow.model.version import LanguageVersion
-from swf_temporal.languages.serverless_workflow.reading.versions.marks import Giveaway, Mark
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence, VersionMarker
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 from swf_temporal.text.located import Object
 
@@ -28,11 +28,11 @@ class Version(LanguageVersion):
     """Whether its definitions have to say which version they are of."""
     tolerates_older_words: bool = False
     """Whether words of older versions are read in it as well: they do not show that a definition is of those."""
-    last_keys: tuple[Mark, ...] = ()
+    last_keys: tuple[VersionMarker, ...] = ()
     """The keys that no later version has."""
-    first_keys: tuple[Mark, ...] = ()
+    first_keys: tuple[VersionMarker, ...] = ()
     """The keys that no earlier version has."""
-    shape: Callable[[Object], Giveaway | None] | None = None
+    shape: Callable[[Object], VersionEvidence | None] | None = None
     """What shows that a document is of a draft, by more than single keys and whatever number it says."""
 
     vocabulary: Vocabulary = AS_IN_MODEL

@@ -6,7 +6,7 @@ from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.execution.functions import function_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
-from swf_temporal.runtime.external_activities import OPTIONS, BadTerms, parse_activity
+from swf_temporal.runtime.external_activities import OPTIONS, InvalidActivityOptions, parse_activity
 from swf_temporal.text.suggestions import did_you_mean, nearest
 
 
@@ -19,7 +19,7 @@ def check(context: Context) -> Iterator[Problem]:
 def _check(context: Context, function: Function, owner: str) -> Iterator[Problem]:
     try:
         terms = parse_activity(function_of(function))
-    except BadTerms as wrong:
+    except InvalidActivityOptions as wrong:
         yield context.error("custom-operation", f"{owner}: {wrong}", function.where.at(*wrong.path))
         return
     for key in function.metadata if terms else ():

@@ -36,7 +36,7 @@ def definitions_and_files(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def _remembered(ctx: typer.Context) -> dict[str, str]:
     """Return the instances that were seen on the server; have it looked at again if that was a while ago."""
-    from swf_temporal.cli.remembering import recall
+    from swf_temporal.cli.recent_instances import recall
 
     address, namespace = ctx.params.get("address"), ctx.params.get("namespace")
     known = recall(address, namespace)

@@ -27,7 +27,9 @@ def subflow_outlasting(ref: SubflowRef, lane: Lane) -> Outlasting | None:
     return lane.run.outlast if ref.on_parent_complete == "continue" and ref.invoke == "sync" else None
 
 
-async def noted(work: Coroutine[Any, Any, Any], call: FunctionCall | SubflowCall, lane: Lane[ActionFrame]) -> Any:
+async def recorded_in_frame(
+    work: Coroutine[Any, Any, Any], call: FunctionCall | SubflowCall, lane: Lane[ActionFrame]
+) -> Any:
     """Return what *work* comes to, which makes *call*; the frame has the id of one that a suspension leaves alone."""
     if call.outlast is None:
         return await work

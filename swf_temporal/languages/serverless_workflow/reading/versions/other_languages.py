@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from swf_temporal.languages.serverless_workflow.reading.versions.marks import Giveaway
+from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence
 from swf_temporal.languages.serverless_workflow.reading.versions.shapes import Shape, keyed, within
 from swf_temporal.text.located import Object
 
@@ -15,7 +15,7 @@ _DIREKTIV_TYPES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class OtherLanguage:
     """A language whose documents are not read here."""
 
     title: str
@@ -26,7 +26,7 @@ class Foreign:
     """What else is to be said to the author of such a document."""
 
 
-def foreign(root: Object) -> tuple[Foreign, Giveaway] | None:
+def other_language(root: Object) -> tuple[OtherLanguage, VersionEvidence] | None:
     """Return the other language that *root* is written in, and what shows it, if it is one."""
     return next(((one, found) for one in FOREIGN if (found := one.shape(root)) is not None), None)
 
@@ -47,12 +47,12 @@ def _direktiv(state: Object) -> str | None:
 
 
 FOREIGN: Final = (
-    Foreign(
+    OtherLanguage(
         "Serverless Workflow 1.0",
         _without_states("document", "do"),
         "that is another language: it has tasks under 'do' and no states, and swf-temporal does not translate it",
     ),
-    Foreign("Amazon States Language", keyed("StartAt", "States")),
-    Foreign("the Direktiv form", within("states", _direktiv)),
+    OtherLanguage("Amazon States Language", keyed("StartAt", "States")),
+    OtherLanguage("the Direktiv form", within("states", _direktiv)),
 )
 """Each language that is told apart. The first that applies is taken."""

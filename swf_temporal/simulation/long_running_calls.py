@@ -12,7 +12,7 @@ from swf_temporal.runtime.joining import SuspendRequested
 from swf_temporal.simulation.clock import PLACE, VirtualLoop
 
 
-class OutlastingCalls:
+class LongRunningCalls:
     """Those of one instance, which are instances of their own."""
 
     def __init__(self, loop: VirtualLoop) -> None:

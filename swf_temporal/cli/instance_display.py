@@ -11,7 +11,7 @@ from swf_temporal.app.client import Client
 from swf_temporal.app.instances import RUNNING, facts_of, listed, refuse_ended
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.progress import hints, line_of
-from swf_temporal.cli.remembering import remember
+from swf_temporal.cli.recent_instances import remember
 from swf_temporal.cli.terminal import in_columns
 from swf_temporal.strict_json import show_json
 from swf_temporal.temporal.client import RunEnded
@@ -21,7 +21,7 @@ _ALL = 200
 
 
 @dataclass(frozen=True, slots=True)
-class DisplayOptions:
+class InstanceDisplay:
     """The options that select the server, and those for how instances are shown."""
 
     form: OutputFormat

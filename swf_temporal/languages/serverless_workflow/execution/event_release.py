@@ -13,11 +13,11 @@ from swf_temporal.runtime.host import TraceKind
 
 def begin_anew(frame: StateFrame, lane: Lane) -> None:
     """Make ready for another attempt at a state, which keeps of its body only the events that came all together."""
-    give_back(frame.body, lane)
+    release(frame.body, lane)
     frame.body = None if frame.body is None else frame.body.begun_anew()
 
 
-def give_back(body: Body | None, lane: Lane) -> None:
+def release(body: Body | None, lane: Lane) -> None:
     """Put back into the inbox what the state of *lane*, which has this *body*, took in vain, or states in it did.
 
     Attributes that these events fixed are free again, as if they had not been taken.
@@ -26,7 +26,7 @@ def give_back(body: Body | None, lane: Lane) -> None:
         _put_back(_of_body(body, lane), lane)
 
 
-def give_back_within(part: PartFrame, scope: str, lane: Lane) -> None:
+def release_within(part: PartFrame, scope: str, lane: Lane) -> None:
     """Put back what states took in vain that run on *lane*, by themselves: those that the part at *scope* holds."""
     _put_back(_of_part(part, scope, lane), lane)
 
@@ -34,7 +34,7 @@ def give_back_within(part: PartFrame, scope: str, lane: Lane) -> None:
 def _put_back(events: Iterator[CloudEvent], lane: Lane) -> None:
     found = list(events)
     if found:
-        lane.run.inbox.give_back(found)
+        lane.run.inbox.release(found)
 
 
 def _of_body(body: Body, lane: Lane) -> Iterator[CloudEvent]:

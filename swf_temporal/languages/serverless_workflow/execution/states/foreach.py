@@ -123,7 +123,8 @@ class _Iterations:
             if self._state.output_collection is not None:
                 done = PartFrame(output=_output_of(effects), done=True)
             else:
-                done = PartFrame(effects=effects, done=True)
+                placed = effects if self._data != {} else [_beside_element(effect) for effect in effects]
+                done = PartFrame(effects=placed, done=True)
             self._lane.frame.iterations[index] = done
 
     async def _scope(self, index: int) -> None:
@@ -149,7 +150,14 @@ class _Iterations:
 
 def _output_of(effects: list[ActionResult]) -> Value:
     """Return what an iteration gives to the output collection: the result of its last action that yielded one."""
-    return Value(effects[-1].value if effects else None)
+    return Value(next((effect.value for effect in reversed(effects) if effect.value is not None), None))
+
+
+def _beside_element(effect: ActionResult) -> ActionResult:
+    """Return *effect* as the iteration saw it, whose data was not `{}` as the state's is: it had the element."""
+    if effect.path is not None or effect.value is None or isinstance(effect.value, dict):
+        return effect
+    return ActionResult(["response"], effect.value)
 
 
 class _IterationSchedule:
@@ -204,13 +212,13 @@ class _IterationSchedule:
 
 
 def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]:
+    """Return the elements: an array has its own, and whatever else is selected, however much, is them itself."""
     items = lane.evaluate(lane.program.expressions.expression(state.input_collection), data)
-    if not isinstance(items, list):
-        found = "nothing" if items is NOTHING else describe_value(items)
-        raise lane.locate(
-            WrongData(f"inputCollection {state.input_collection!r} of {state.name!r} yields {found}, not an array")
-        )
-    return items
+    if items is NOTHING:
+        return []
+    if items is None:
+        raise lane.locate(WrongData(f"inputCollection {state.input_collection!r} of {state.name!r} yields null"))
+    return items if isinstance(items, list) else [items]
 
 
 def _window(state: ForeachState, data: JSON, lane: Lane) -> int:

@@ -310,8 +310,12 @@ async def _with_retries(
         if delay is None:
             outcome.attempt = attempts.number
             return None
+        moment = lane.run.time() + delay.total_seconds()
+        if lane.frame.deadline is not None and moment > lane.frame.deadline:
+            # It would come too late: known now, as where an attempt is one call.
+            raise TimedOut(f"action {name!r} took longer than it may", cause=f"{outcome.name}: {outcome.message}")
         lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name)
-        return lane.run.time() + delay.total_seconds()
+        return moment
 
     return await repeat(attempts, attempt, again_at, lambda moment: lane.wait_to_retry(moment, name))
 

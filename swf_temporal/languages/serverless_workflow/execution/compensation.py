@@ -106,7 +106,8 @@ def _broken_off(data: JSON, lane: Lane) -> WalkFrame | None:
     # While it did not run, its time did not either.
     forget_deadlines(walk)
     walk.data = data
-    latest = None if walk.run is None or walk.run.body is None else walk.run.body.data
-    if latest is not None:
-        latest.value = data
+    if walk.run is not None:
+        for latest in (walk.run.input, None if walk.run.body is None else walk.run.body.data):
+            if latest is not None:
+                latest.value = data
     return walk

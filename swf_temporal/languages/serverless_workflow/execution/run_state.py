@@ -76,9 +76,10 @@ async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
     flow, plan = program.data_flow, program.plan(state)
     given = data
     try:
-        data = flow.state_input(state, data, lane)
+        begun = lane.frame.input
+        data = flow.state_input(state, given, lane) if begun is None else begun.value
         if data is not given:
-            lane.frame.input = Value(data)
+            lane.frame.input = begun or Value(data)
         if plan.retries_errors:
             step = await with_error_retries(state, lane, lambda: _in_time(state, data, lane, plan))
         elif state.retries:

@@ -56,6 +56,7 @@ from swf_temporal.languages.serverless_workflow.validation.rules import (
     switch_conditions,
     targets_exist,
     texts_meant,
+    variables_known,
     ways_out,
 )
 
@@ -79,6 +80,7 @@ RULES: tuple[Rule, ...] = (
     input_collections.check,
     output_collections.check,
     texts_meant.check,
+    variables_known.check,
     fields_set.check,
     secrets_for_functions.check,
     names_free.check,

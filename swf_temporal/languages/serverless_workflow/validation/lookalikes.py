@@ -12,6 +12,7 @@ from typing import Final
 
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
 from swf_temporal.expressions.lexing import Token, tokens
+from swf_temporal.text.suggestions import nearest
 
 _PATH = re.compile(r"\w[\w.:/@+~-]*|\.{1,2}(?:/[\w.-]+)+/?|\.[\w-]+(?:/[A-Za-z_][\w-]*(?:\.\w+)*)+/?")
 """`error.log`, `./run`, `.github/workflows/test.yaml`: with no blank and no bracket, and no dot that begins a field."""
@@ -42,6 +43,7 @@ def meant(text: str, expressions: Expressions, known: Collection[str]) -> str | 
     stripped = text.strip()
     if stripped.startswith("{{") and stripped.endswith("}}"):
         stripped = stripped[2:-2].strip()
+    stripped = _with_declared(stripped, expressions)
     if not _names_data(stripped, expressions, known):
         return None
     try:
@@ -68,7 +70,7 @@ def _names_data(text: str, expressions: Expressions, known: Collection[str]) -> 
     variables = {word.text[1:] for word in words if word.kind == "variable"}
     if "ENV" in variables or (text.startswith("..") and "|" not in text):
         return False  # the environment is empty, and three dots are more often an ellipsis than a search
-    return bool(fields) or bool(variables & expressions.declared) or _reads_all(words)
+    return bool(fields) or bool(variables & expressions.declared) or _reads_all(words) or _interpolates(words)
 
 
 def _are_names(text: str, fields: Sequence[str]) -> bool:
@@ -82,6 +84,23 @@ def _reads_all(words: Sequence[Token]) -> bool:
     return any(
         one.kind == "operator" and one.text == "." and after.text in _AFTER_THE_DATA for one, after in pairwise(words)
     )
+
+
+def _interpolates(words: Sequence[Token]) -> bool:
+    r"""Tell whether it is a text in quotes with something of the data in it, as in `"Got: \\(.)"`."""
+    return words[:1] != [] and words[0].kind == "quote" and any(word.text == "\\(" for word in words)
+
+
+def _with_declared(text: str, expressions: Expressions) -> str:
+    """Return *text* with the variables that it misspells, such as `$SECRET`, as they are declared."""
+    words = _words(text) if expressions.is_jq and "$" in text else []
+    for word in reversed(words):
+        name = word.text[1:]
+        if word.kind == "variable" and name not in expressions.declared:
+            meant_one = nearest(name, expressions.declared, 0.8)
+            if meant_one is not None:
+                text = f"{text[: word.offset]}${meant_one}{text[word.offset + len(word.text) :]}"
+    return text
 
 
 def _words(text: str) -> list[Token]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.definitions import load_given
 from swf_temporal.app.schedules import apply, facts_of, listed
 from swf_temporal.calendars.moments import InvalidTime, in_zone, parse_time, zone_of
 from swf_temporal.calendars.previewing import preview
@@ -92,6 +91,8 @@ async def delete_one(client: Client, definition_id: str) -> int:
 
 def show_times(file: Path, count: int, after: str | None, form: OutputFormat) -> None:
     """Show the next *count* times after *after*, or after now. Raises UsageError."""
+    from swf_temporal.app.definitions import load_given
+
     workflow = load_given(file)
     spec = workflow.schedule()
     zone = zone_of(workflow.schedule_timezone or spec.timezone)

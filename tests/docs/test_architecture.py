@@ -1,4 +1,4 @@
-"""The page on architecture is true: its steps name what is there, and its table names every file that lists a kind."""
+"""The page on architecture names what is there, and the table of CONTRIBUTING.md every file that lists a kind."""
 
 import re
 from collections.abc import Callable
@@ -20,6 +20,7 @@ from swf_temporal.runtime.host import Host, TraceKind
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PACKAGE = ROOT / "swf_temporal"
 LANGUAGE = "languages/serverless_workflow/"
 RULES = PACKAGE / LANGUAGE / "validation" / "rules"
@@ -29,16 +30,21 @@ _CODE = re.compile(r"`([^`]+)`")
 _MAX_STEPS = 25
 
 
-def _section(heading: str) -> str:
-    begin = PAGE.index(f"## {heading}\n")
-    end = PAGE.find("\n## ", begin)
-    return PAGE[begin : end if end > 0 else len(PAGE)]
+def _section(page: str, heading: str) -> str:
+    begin = page.index(f"## {heading}\n")
+    end = page.find("\n## ", begin)
+    return page[begin : end if end > 0 else len(page)]
+
+
+def test_a_newcomer_can_read_it() -> None:
+    """It has 2,500 words at most."""
+    assert len(PAGE.split()) <= 2500
 
 
 @pytest.mark.parametrize("heading", ["The life of a call", "The life of an event"])
 def test_a_walk_names_what_is_there(heading: str) -> None:
     """Each step names a function or a class of a file, and there are no more than one can keep in mind."""
-    section = _section(heading)
+    section = _section(PAGE, heading)
     steps = _STEP.findall(section)
     assert [int(number) for number, _, _ in steps] == list(range(1, len(steps) + 1))
     assert len(re.findall(r"^\d+\. ", section, re.MULTILINE)) == len(steps) <= _MAX_STEPS
@@ -50,22 +56,17 @@ def test_a_walk_names_what_is_there(heading: str) -> None:
 def _rows() -> dict[str, list[str]]:
     """Return the table: for each kind of change the paths that its row names, from the root of the project."""
     rows = {}
-    for line in _section("Where does my change go?").splitlines():
+    for line in _section(CONTRIBUTING, "Where does my change go?").splitlines():
         cells = line.split(" | ")
         if len(cells) == 2 and not line.startswith(("| to add", "|---")):
             rows[cells[0].removeprefix("| ")] = [
-                _path(code) for code in _CODE.findall(cells[1]) if "/" in code or code.endswith((".py", ".toml"))
+                code for code in _CODE.findall(cells[1]) if "/" in code or code.endswith((".py", ".toml"))
             ]
     return rows
 
 
 def _is_path(code: str) -> bool:
     return "/" in code or code.endswith((".py", ".toml"))
-
-
-def _path(code: str) -> str:
-    own = code.startswith(("docs/", "tests/", "pyproject"))
-    return code if own else f"swf_temporal/{code}"
 
 
 def test_the_table_names_what_is_there() -> None:
@@ -116,6 +117,7 @@ IN_PASSING = (
     "CHANGELOG.md",
     "docs/conformance.md",
     "docs/architecture.md",
+    "CONTRIBUTING.md",
 )
 """What happens to mention all of a kind, and asks for nothing."""
 

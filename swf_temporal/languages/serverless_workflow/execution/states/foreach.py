@@ -214,10 +214,11 @@ class _IterationSchedule:
 def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]:
     """Return the elements: an array has its own, and whatever else is selected, however much, is them itself."""
     items = lane.evaluate(lane.program.expressions.expression(state.input_collection), data)
-    if items is NOTHING:
+    if items is NOTHING and lane.program.expressions.is_jq:
         return []
-    if items is None:
-        raise lane.locate(WrongData(f"inputCollection {state.input_collection!r} of {state.name!r} yields null"))
+    if items is None or items is NOTHING:  # a path that finds nothing leads to no collection
+        found = "null" if items is None else "nothing"
+        raise lane.locate(WrongData(f"inputCollection {state.input_collection!r} of {state.name!r} yields {found}"))
     return items if isinstance(items, list) else [items]
 
 

@@ -17,8 +17,6 @@ MIB: Final = 1 << 20
 HELPER_COST: Final = 25
 """The cost of an evaluation in a helper process, which often compiles its expression first. Entering a state costs 1:
 a tenth of a millisecond."""
-LOOP_COST: Final = 1000
-"""The cost of one whose time its text and data do not bound."""
 _IN_PYTHON: Final = 10
 """How many times as long as jq a helper takes for its data whose engine is written in Python."""
 _BYTES: Final = 1 << 10
@@ -46,12 +44,9 @@ class Account:
         """Let as much data be made as one evaluation may."""
         self.made_limit = self.made + MOST_WRITTEN
 
-    def charge_helper(self, read: int, written: int, *, is_bounded: bool = True, is_python: bool = False) -> None:
-        """Count an evaluation in a helper process that *read* and has *written* so many bytes.
-
-        *is_bounded* tells whether its text and data bound how long it can take.
-        """
-        self.cost += HELPER_COST if is_bounded else LOOP_COST
+    def charge_helper(self, read: int, written: int, *, is_python: bool = False) -> None:
+        """Count an evaluation in a helper process that *read* and has *written* so many bytes."""
+        self.cost += HELPER_COST
         self.cost += (read * (_IN_PYTHON if is_python else 1) + written) // _BYTES
         self.made += written
 

@@ -9,6 +9,8 @@ in a process that may use so much time and memory, and no more (`guarding/guard.
 from swf_temporal.accounting import current_account
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionLimitExceeded
+from swf_temporal.guarding.bounds import schema_bound
+from swf_temporal.guarding.deferring import ask
 from swf_temporal.guarding.guard import SCHEMAS, guard, written
 from swf_temporal.guarding.jq_process import NOT_COMPILED
 from swf_temporal.patterns import PatternTooSlow
@@ -37,6 +39,7 @@ class DataSchemaValidator:
             self._schema = write_json({"schema": schema, "formats": checks_formats})
         except NotJSON as error:
             raise BadSchema(f"it is not JSON: {error}") from None
+        self._bound = schema_bound(self._schema)
         try:
             answer = guard(SCHEMAS).run(self._schema, None)
         except ExpressionLimitExceeded as limit:
@@ -52,7 +55,7 @@ class DataSchemaValidator:
         """
         try:
             text = written(data)
-            answer = guard(SCHEMAS).run(self._schema, text)
+            answer = ask(self._schema, text, self._bound, SCHEMAS)
         except NotJSON:
             return [nested_too_deeply()]
         except ExpressionLimitExceeded as limit:

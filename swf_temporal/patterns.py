@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from swf_temporal.accounting import current_account
 from swf_temporal.errors import ExpressionLimitExceeded
-from swf_temporal.guarding.guard import SCHEMAS, guard
+from swf_temporal.guarding.bounds import Bound, pattern_bound
+from swf_temporal.guarding.deferring import MachineTooSlow, ask, is_deferring
+from swf_temporal.guarding.guard import SCHEMAS
 from swf_temporal.strict_json import write_json
 
 if TYPE_CHECKING:
@@ -40,20 +42,30 @@ class PatternTooSlow(Exception):  # noqa: N818 - as above
 
 def matches_somewhere(pattern: str, text: str) -> bool:
     """Tell whether *pattern* is found in *text*. Raises PatternTooSlow, and BadPattern for what is not a pattern."""
+    ready = compiled(pattern)
+    bound = pattern_bound(pattern, text)
+    if is_deferring():
+        return _matched_in_time(ready, text) if bound.holds(0) else _matched_apart(pattern, text, bound)
     end = _end.get()
     if end is not None and _used() > end:
         raise PatternTooSlow(pattern)
-    ready = compiled(pattern)
     try:
         return ready.search(text, timeout=_AT_ONCE) is not None
     except TimeoutError:
-        return _matched_apart(pattern, text)
+        return _matched_apart(pattern, text, bound)
 
 
-def _matched_apart(pattern: str, text: str) -> bool:
+def _matched_in_time(pattern: "regex.Pattern[str]", text: str) -> bool:
+    try:
+        return pattern.search(text, timeout=_TOGETHER) is not None
+    except TimeoutError:
+        raise MachineTooSlow(f"the pattern {pattern.pattern!r} took long: is this machine too busy?") from None
+
+
+def _matched_apart(pattern: str, text: str, bound: Bound) -> bool:
     """Return the same from a helper process, whose processor time is limited: however busy this process is."""
     try:
-        answer = guard(SCHEMAS).run(write_json({"pattern": pattern}), write_json(text))
+        answer = ask(write_json({"pattern": pattern}), write_json(text), bound, SCHEMAS)
     except ExpressionLimitExceeded:
         raise PatternTooSlow(pattern) from None
     return answer.text == "true"

@@ -16,8 +16,10 @@ from swf_temporal.accounting import current_account
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, EvaluationOutcome, Several, Variables
+from swf_temporal.expressions.jq_bounds import jq_bound
 from swf_temporal.expressions.kinds import ANY
 from swf_temporal.expressions.lexing import Token, tokens
+from swf_temporal.guarding.deferring import ask
 from swf_temporal.guarding.guard import guard, written
 from swf_temporal.guarding.jq_process import FAILED, NOT_COMPILED
 from swf_temporal.strict_json import NotJSON, read_clamped, read_written
@@ -43,8 +45,6 @@ _FORMER = {
 }
 """Builtins that jq 1.6, the jq of the specification, has and later ones lack: signature and definition."""
 _NOW = "__now"
-_LOOPS = frozenset({"range", "repeat", "while", "until", "recurse", "combinations", "def"})
-"""What makes an expression take long that has little data."""
 _BINDING_WORDS = frozenset({"as", "def", "label"})
 _COMPLAINT = re.compile(r"jq: error: (?P<what>.*?)(?: at <top-level>, line (?P<line>\d+), column (?P<column>\d+))?:?$")
 _MAX_COMPILED: Final = 1 << 16
@@ -71,7 +71,7 @@ class TooLargeToCompile(BadExpression):
 class JqProgram:
     """A jq expression that compiles, and the variables it reads."""
 
-    __slots__ = ("_former", "_given", "_program", "_text", "is_bounded", "mentions")
+    __slots__ = ("_former", "_given", "_program", "_text", "bound", "mentions")
 
     constant = False
     kinds = ANY
@@ -80,8 +80,8 @@ class JqProgram:
         words = _words(text)
         names = sorted({word.text[1:] for word in words if word.kind == "variable"}.intersection(declared))
         self._text = text
-        self.is_bounded = _LOOPS.isdisjoint(word.text for word in words)
-        """Whether its text and data bound how long it can take: it has no loops of its own."""
+        self.bound = jq_bound(words)
+        """How long it can take on how much data."""
         self._given = (*names, _NOW) if any(word.text == "now" for word in words) else tuple(names)
         self._former = " ".join(meaning for name, (_, meaning) in _FORMER.items() if any(w.text == name for w in words))
         self._program = _program(text, self._given, result, self._former)
@@ -109,10 +109,10 @@ class JqProgram:
             raise self.failed(f"{what} has no value here") from None
         try:
             text = self._written(data, given)
-            answer = guard().run(self._program, text)
+            answer = ask(self._program, text, self.bound)
         except ExpressionLimitExceeded as limit:
             raise ExpressionLimitExceeded(f"{limit.message}: {shown(self._text)}", retryable=False) from None
-        current_account().charge_helper(len(text), len(answer.text), is_bounded=self.is_bounded)
+        current_account().charge_helper(len(text), len(answer.text))
         if answer.status == FAILED:
             raise self.failed(answer.text)
         try:

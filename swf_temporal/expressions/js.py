@@ -11,6 +11,8 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed
 from swf_temporal.expressions.compiled import BadExpression, EvaluationOutcome, Variables
 from swf_temporal.expressions.kinds import ANY
+from swf_temporal.guarding.bounds import UNBOUNDED
+from swf_temporal.guarding.deferring import ask
 from swf_temporal.guarding.guard import JAVASCRIPT, guard, written
 from swf_temporal.guarding.jq_process import FAILED, NOT_COMPILED
 from swf_temporal.strict_json import NotJSON, read_json
@@ -53,8 +55,8 @@ class JsProgram:
             raise ExpressionFailed(f"the data cannot be written as JSON ({error})", retryable=False) from None
         # Random numbers follow from all that the script sees: they differ, and are the same on a replay.
         seed = int.from_bytes(sha256(f"{self._text}\n{text}\n{milliseconds}".encode()).digest()[:4])
-        answer = guard(JAVASCRIPT).run(self._text, f"[{text},{milliseconds},{seed}]")
-        current_account().charge_helper(len(text), len(answer.text), is_bounded=False)
+        answer = ask(self._text, f"[{text},{milliseconds},{seed}]", UNBOUNDED, JAVASCRIPT)
+        current_account().charge_helper(len(text), len(answer.text))
         if answer.status in (FAILED, NOT_COMPILED):
             raise ExpressionFailed(answer.text, retryable=False)
         try:

@@ -15,7 +15,9 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, EvaluationOutcome, Variables
 from swf_temporal.expressions.kinds import ANY
-from swf_temporal.guarding.guard import JSONPATH, guard, written
+from swf_temporal.guarding.bounds import jsonpath_bound
+from swf_temporal.guarding.deferring import ask
+from swf_temporal.guarding.guard import JSONPATH, written
 from swf_temporal.guarding.jq_process import FAILED
 from swf_temporal.strict_json import NotJSON, read_written, write_json
 
@@ -105,7 +107,7 @@ class JsonPathProgram:
                 found: list[Any] = self._path.findall(root)
                 return found
             text = written(root)
-            answer = guard(JSONPATH).run(str(self._written), text)
+            answer = ask(str(self._written), text, jsonpath_bound(str(self._written)), JSONPATH)
         except (JSONPathError, NotJSON, RecursionError) as error:
             raise ExpressionFailed(f"'{self._text}' fails on the data: {_reason(error)}") from None
         except ExpressionLimitExceeded as limit:

@@ -74,6 +74,7 @@ SCHEMAS = Engine(
 JSONPATH = Engine(
     "JSONPath", "jsonpath", "python-jsonpath", str(_PACKAGE / "expressions" / "jsonpath_process.py"), is_python=True
 )
+ENGINES = {engine.name: engine for engine in (JQ, JAVASCRIPT, SCHEMAS, JSONPATH)}
 
 
 class Guard:
@@ -217,7 +218,7 @@ class Guard:
             helper.end()
 
 
-_guards = {engine: Guard(engine=engine) for engine in (JQ, JAVASCRIPT, SCHEMAS, JSONPATH)}
+_guards = {engine: Guard(engine=engine) for engine in ENGINES.values()}
 
 
 def guard(engine: Engine = JQ) -> Guard:

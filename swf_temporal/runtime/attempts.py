@@ -25,7 +25,7 @@ class AttemptsFrame(Record):
 async def repeat(
     frame: AttemptsFrame,
     attempt: Callable[[], Awaitable[T]],
-    again_at: Callable[[T | WorkflowFault], float | None],
+    again_at: Callable[[T | WorkflowFault], Awaitable[float | None]],
     pause: Callable[[float], Awaitable[None]],
 ) -> T:
     """Return the result of the first *attempt* that is not tried again; raises its fault, if it met one.
@@ -40,11 +40,11 @@ async def repeat(
         try:
             result = await attempt()
         except WorkflowFault as fault:
-            again = again_at(fault)
+            again = await again_at(fault)
             if again is None:
                 raise
         else:
-            again = again_at(result)
+            again = await again_at(result)
             if again is None:
                 return result
         frame.number += 1

@@ -15,6 +15,8 @@ from typing import Any, Final, Literal, Protocol, TypeAlias
 from swf_temporal.calls import Auth, Function
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
+from swf_temporal.guarding.deferring import Evaluation
+from swf_temporal.guarding.helper import EngineAnswer
 from swf_temporal.records import Record
 from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.retrying import RetryRule
@@ -245,6 +247,9 @@ class Host(Protocol):
 
     def held(self, number: int) -> list[JSON]:
         """Return the values that `hold` gave that number to, and hold them no longer."""
+
+    async def evaluate(self, evaluation: Evaluation) -> EngineAnswer:
+        """Have *evaluation* made and its answer recorded, whatever it is: a replay makes it no more."""
 
     async def yield_control(self) -> None:
         """Let the engine take stock: many states in a row did not wait for anything."""

@@ -41,7 +41,7 @@ class Pacing:
         now = self._host.now()
         if now is not self._charged_at and now != self._charged_at:
             self._charged_at = now
-            self._begin()
+            self.begin_activation()
         self.account.cost += cost
 
     async def give_way(self, cost: int = 0) -> None:
@@ -56,7 +56,8 @@ class Pacing:
         while self._giving_way is not None or self.cost >= MAX_COST:
             await self._yield_control()
 
-    def _begin(self) -> None:
+    def begin_activation(self) -> None:
+        """Count anew: the run goes on after what took the host's time."""
         self._cost_before = self.account.cost
 
     async def _yield_control(self) -> None:
@@ -71,7 +72,7 @@ class Pacing:
             await self._host.yield_control()
         finally:
             self._giving_way = None
-            self._begin()
+            self.begin_activation()
             for waiting in others:
                 if not waiting.done():
                     waiting.set_result(None)

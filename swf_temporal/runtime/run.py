@@ -22,7 +22,10 @@ from swf_temporal.accounting import charge_to
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadTooLarge, WorkflowFault
+from swf_temporal.guarding.deferring import Evaluation, defer_here
+from swf_temporal.guarding.helper import EngineAnswer
 from swf_temporal.runtime.data_limit import DataLimit
+from swf_temporal.runtime.evaluating import evaluated
 from swf_temporal.runtime.execution import Execution
 from swf_temporal.runtime.host import (
     Completed,
@@ -136,6 +139,7 @@ class Run(Tracer):
     async def run(self) -> RunOutcome:
         """Run to the end, or until suspended. Raises the WorkflowFault that the workflow failed with."""
         charge_to(self.pacing.account)
+        defer_here()
         if self.is_new:
             self.emit(TraceKind.WORKFLOW_STARTED, self._id)
         try:
@@ -193,6 +197,15 @@ class Run(Tracer):
 
     def _data(self) -> tuple[object, ...]:
         return self.execution.frame.to_json(), self.execution.data, self.input
+
+    async def evaluated(self, work: Callable[[], T]) -> T:
+        """Return what *work* comes to; the host makes the evaluations in it that are not bounded."""
+        return await evaluated(work, self._evaluate)
+
+    async def _evaluate(self, evaluation: Evaluation) -> EngineAnswer:
+        answer = await self.host.evaluate(evaluation)
+        self.pacing.begin_activation()
+        return answer
 
     def time(self) -> float:
         """Return the host's time as seconds of the epoch."""

@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, UnreadableDefinition, WorkflowFault
+from swf_temporal.guarding.deferring import Evaluation, answer_to, answering
+from swf_temporal.guarding.helper import EngineAnswer
 from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.budgets import Budget, InstanceLimits
+from swf_temporal.runtime.evaluating import evaluated
 from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.joining import MISSING, Missing, within
@@ -236,6 +239,10 @@ class SimulatedHost:
         """Hold nothing."""
         raise KeyError(number)
 
+    async def evaluate(self, evaluation: Evaluation) -> EngineAnswer:
+        """Make it at once."""
+        return answer_to(evaluation, MAX_RESULT_BYTES)
+
     async def yield_control(self) -> None:
         """Let others go on: whether a workflow runs in a cycle is seen state by state."""
         await asyncio.sleep(0)
@@ -250,11 +257,14 @@ class SimulatedHost:
         jitter = self.context.jitter(f"{self.instance_id}/{call.id}")
         attempts = AttemptsFrame()
 
-        def again_at(outcome: JSON | WorkflowFault) -> float | None:
+        async def again_at(outcome: JSON | WorkflowFault) -> float | None:
             if not isinstance(outcome, WorkflowFault):
                 return None
             outcome.attempt, outcome.function = attempts.number, call.function.name
-            delay = None if call.retry is None else call.retry.after(attempts.number, outcome, jitter)
+            rule, number = call.retry, attempts.number
+            delay = (
+                None if rule is None else await evaluated(lambda: rule.after(number, outcome, jitter), self.evaluate)
+            )
             if delay is None:
                 return None
             self.context.delays.append((call.function.name, delay))
@@ -270,8 +280,12 @@ class SimulatedHost:
             timer = Timer("retry", call.state, call.action)
             await self.sleep(datetime.fromtimestamp(until, UTC) - self.now(), timer)
 
+        async def attempt() -> JSON:
+            with answering(None):
+                return await self._attempt(call, attempts.number)
+
         await (turn or self.loop.moment(timedelta()))
-        return await repeat(attempts, lambda: self._attempt(call, attempts.number), again_at, pause)
+        return await repeat(attempts, attempt, again_at, pause)
 
     async def _attempt(self, call: FunctionCall, attempt: int) -> JSON:
         functions: Mapping[str, Any] = self.context.functions

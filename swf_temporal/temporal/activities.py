@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, Protocol
@@ -20,6 +21,7 @@ from swf_temporal.errors import (
     UnknownDefinition,
     WorkflowFault,
 )
+from swf_temporal.guarding.deferring import Evaluation, answer_to
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.budgets import InstanceLimits, LimitsRecord
 from swf_temporal.runtime.host import FunctionCall
@@ -31,7 +33,17 @@ from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
 from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event, log_lost_attempt
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
-from swf_temporal.temporal.records import LIMITS, LOOK_UP, PUBLISH, RESOLVE, Pin, PinRecord, call_from_json, pinned
+from swf_temporal.temporal.records import (
+    EVALUATE,
+    LIMITS,
+    LOOK_UP,
+    PUBLISH,
+    RESOLVE,
+    Pin,
+    PinRecord,
+    call_from_json,
+    pinned,
+)
 from swf_temporal.temporal.variables import (
     INSTANCE_ENDED,
     READ_VARIABLE,
@@ -45,6 +57,8 @@ from swf_temporal.temporal.variables import (
 )
 
 _MIN_DELAY = timedelta(milliseconds=1)
+_EVALUATORS = 16
+"""How many evaluations wait for a helper process at most, or for its answer."""
 
 
 class Performer(Protocol):
@@ -82,6 +96,8 @@ class Activities:
         self.performer = performer
         self.publisher = publisher
         self.catalogue = catalogue
+        # Threads of its own: who waits here for a helper process keeps nobody else from what threads do.
+        self._evaluators = ThreadPoolExecutor(_EVALUATORS, "evaluating")
 
     @property
     def all(self) -> list[Callable[..., Any]]:
@@ -92,6 +108,7 @@ class Activities:
             self.resolve,
             self.look_up,
             self.look_limits_up,
+            self.evaluate,
             self.read_variable,
             self.write_variable,
             self.instance_has_ended,
@@ -183,6 +200,12 @@ class Activities:
     async def look_limits_up(self) -> LimitsRecord:
         """Return how long an instance may go on without waiting, as the operator has it."""
         return self.limits.to_json()
+
+    @activity.defn(name=EVALUATE)
+    async def evaluate(self, engine: str, program: str, data: str) -> tuple[int, str]:
+        """Return the status and the text of the answer to an evaluation; that it met a limit is one, too."""
+        evaluation, loop = Evaluation(engine, program, data), asyncio.get_running_loop()
+        return await loop.run_in_executor(self._evaluators, answer_to, evaluation, self.max_payload_bytes)
 
     @activity.defn(name=LOOK_UP)
     async def look_up(self, digests: list[str]) -> list[str | None]:

@@ -12,7 +12,7 @@ asks for these asks for few attempts, as a rule. A run that grows long by them c
 
 import asyncio
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import cast
 
@@ -25,7 +25,10 @@ from temporalio.workflow import ActivityCancellationType
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, TimedOut, WorkflowFault
+from swf_temporal.guarding.deferring import Evaluation
+from swf_temporal.guarding.helper import EngineAnswer
 from swf_temporal.runtime.attempts import repeat
+from swf_temporal.runtime.evaluating import evaluated
 from swf_temporal.runtime.external_activities import ActivityOptions
 from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import shortened_id
@@ -58,6 +61,7 @@ class ExternalActivity:
         options: ActivityOptions,
         payloads: Sequence[Payload],
         emit: Callable[[TraceEntry], None],
+        evaluate: Callable[[Evaluation], Awaitable[EngineAnswer]],
     ) -> None:
         for payload in payloads:
             payload.metadata[MARK] = b"1"
@@ -65,6 +69,7 @@ class ExternalActivity:
         self.options = options
         self.arguments = [RawValue(payload) for payload in payloads]
         self._emit = emit
+        self._evaluate = evaluate
 
     async def run(self, limit: timedelta) -> JSON:
         """Return what the activity gives in the end. One attempt takes *limit* at most where nothing is said."""
@@ -90,11 +95,16 @@ class ExternalActivity:
             left = None if end is None else timedelta(seconds=max(end - _now(), _MIN_DELAY))
             return await self._make(f"{call.id}.{kept.made.number}", ONCE, limit, left)
 
-        def again_at(outcome: Payload | WorkflowFault) -> float | None:
+        async def again_at(outcome: Payload | WorkflowFault) -> float | None:
             if not isinstance(outcome, CallFailed):
                 return None
-            number = outcome.attempt = kept.made.number
-            delay = call.retry.after(number, outcome, draw, slow_is_fatal=True) if call.retry else None
+            rule, number = call.retry, kept.made.number
+            outcome.attempt = number
+            delay = (
+                None
+                if rule is None
+                else await evaluated(lambda: rule.after(number, outcome, draw, slow_is_fatal=True), self._evaluate)
+            )
             if delay is None:
                 return None
             again = _now() + max(delay.total_seconds(), _MIN_DELAY)

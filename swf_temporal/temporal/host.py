@@ -8,16 +8,19 @@ from typing import Any
 
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
-from temporalio.common import RawValue
+from temporalio.common import RawValue, RetryPolicy
 from temporalio.exceptions import ActivityError, CancelledError
 from temporalio.workflow import ActivityCancellationType
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
+from swf_temporal.guarding.deferring import Evaluation
+from swf_temporal.guarding.helper import EngineAnswer
 from swf_temporal.runtime.budgets import MIN_HELD_BYTES, Budget, InstanceLimits
 from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
 from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import shortened_id
+from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.call_facts import activity_facts
@@ -29,7 +32,7 @@ from swf_temporal.temporal.outgoing import Outgoing, Slowest
 from swf_temporal.temporal.outlasting import OutlastingChildren
 from swf_temporal.temporal.parts import Parts, parts_of
 from swf_temporal.temporal.publishing import Publishing
-from swf_temporal.temporal.records import LIMITS, Pin, call_to_json
+from swf_temporal.temporal.records import EVALUATE, LIMITS, Pin, call_to_json
 from swf_temporal.temporal.retry_policies import policy_of_lost
 from swf_temporal.temporal.variable_calls import VariableCalls, lasting
 
@@ -44,6 +47,9 @@ HEARTBEAT = timedelta(seconds=30)
 
 LIMITS_ATTEMPT = timedelta(seconds=30)
 """How long one attempt to look the operator's limits up may take."""
+
+EVALUATION_ATTEMPT = timedelta(minutes=1)
+"""How long one attempt at an evaluation may take, with the wait for a helper process."""
 
 _BEFORE_ALL = datetime.fromtimestamp(0, UTC)
 
@@ -74,6 +80,7 @@ class TemporalHost:
         self._children = Children(pin, self.outgoing, self.budget, self._limits)
         self._publishing = Publishing(self.outgoing, self._children.id_of, pin)
         self._variables = VariableCalls(self.outgoing)
+        self._evaluating = asyncio.Lock()
         self._time, self._now = -1.0, _BEFORE_ALL
 
     def now(self) -> datetime:
@@ -131,6 +138,29 @@ class TemporalHost:
     def held(self, number: int) -> list[JSON]:
         """Return the values of a part."""
         return self.parts.take(number)
+
+    async def evaluate(self, evaluation: Evaluation) -> EngineAnswer:
+        """Have it made by a local activity, whose result stands in the history: its arguments do not.
+
+        One at a time: what they yield is sent together with all else that the workflow task comes to. An attempt that
+        was lost, or had to wait for others, is made again, as often as it takes.
+        """
+        async with self._evaluating:
+            await self.outgoing.room(min(self.carries, MAX_PAYLOAD_BYTES))
+            try:
+                status, text = await workflow.execute_local_activity(
+                    EVALUATE,
+                    args=list(evaluation),
+                    start_to_close_timeout=EVALUATION_ATTEMPT,
+                    retry_policy=RetryPolicy(maximum_interval=EVALUATION_ATTEMPT),
+                    summary=summaries.EVALUATING,
+                )
+            except ActivityError as error:
+                if isinstance(error.cause, CancelledError):
+                    raise asyncio.CancelledError from None
+                raise
+            self.outgoing.sent(len(text))
+        return EngineAnswer(status, text)
 
     async def yield_control(self) -> None:
         """End the workflow task, so that many states in a row are not one endless task."""
@@ -213,7 +243,7 @@ class TemporalHost:
         payloads = [await self.outgoing.payload(value) for value in arguments_of(call)]
         number = self.outgoing.begun(call.id)
         try:
-            return await ExternalActivity(call, options, payloads, self.emit).run(CALL_LIMIT)
+            return await ExternalActivity(call, options, payloads, self.emit, self.evaluate).run(CALL_LIMIT)
         finally:
             self.outgoing.ended(number)
             self.budget.waited()

@@ -85,14 +85,22 @@ class Outgoing:
             room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting_for_room.append(room)
             await room
+        await self.room(size)
+        self._sent += size
+        return payload
+
+    async def room(self, size: int) -> None:
+        """Wait until *size* bytes can be sent with all that this workflow task sends already."""
         now = self._now()
         if now is not self._sent_at:
             self._sent, self._sent_at = 0, now
         if self._sent + size > MAX_BYTES_AT_ONCE:
             await self._yield_control()
             self._sent, self._sent_at = 0, self._now()
-        self._sent += size
-        return payload
+
+    def sent(self, size: int) -> None:
+        """Count *size* bytes that are sent with what this workflow task comes to, in which a local activity ended."""
+        self._sent, self._sent_at = self._sent + size, self._now()
 
     @property
     def slowest(self) -> Slowest | None:

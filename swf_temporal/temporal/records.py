@@ -36,6 +36,9 @@ LIMITS = "look limits up"
 LOOK_UP = "look definitions up"
 """The local activity that says which of the definitions of a run its worker serves."""
 
+EVALUATE = "evaluate"
+"""The local activity that makes an evaluation which its text and data do not bound."""
+
 PUBLISH = "publish event"
 """The activity that sends a produced event."""
 

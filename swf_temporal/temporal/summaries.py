@@ -15,6 +15,7 @@ MAX_SUMMARY_LENGTH: Final = 200
 """The length limit of a summary, in characters: the server's."""
 
 YIELDING: Final = "yielding after long work"
+EVALUATING: Final = "expression that may take long"
 LOOKING_UP_LIMITS: Final = "limits of cycles"
 LOOKING_FOR_CALLER: Final = "looking for the run that waits"
 LOOKING_FOR_OWNER: Final = "looking for the instance whose variables they are"

@@ -23,7 +23,7 @@ class Work:
             raise outcome
         return outcome
 
-    def again_at(self, outcome: object) -> float | None:
+    async def again_at(self, outcome: object) -> float | None:
         """Try again whatever is not one, ten seconds after it."""
         return None if outcome == 1 else 10.0 * self.frame.number
 
@@ -44,9 +44,13 @@ async def test_a_fault_and_a_result_may_be_tried_again() -> None:
 async def test_a_fault_that_is_not_tried_again_is_raised() -> None:
     """As it was."""
     work, fault = Work(), CallFailed("no")
+
+    async def never(_: object) -> None:
+        return None
+
     work.outcomes = [fault]
     with pytest.raises(WorkflowFault) as caught:
-        await repeat(work.frame, work.attempt, lambda _: None, work.pause)
+        await repeat(work.frame, work.attempt, never, work.pause)
     assert caught.value is fault
 
 

@@ -8,9 +8,11 @@ from unittest.mock import ANY
 
 import pytest
 
-from swf_temporal.accounting import LOOP_COST
+from swf_temporal.accounting import HELPER_COST
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
+from swf_temporal.guarding.deferring import Evaluation, answer_to
+from swf_temporal.guarding.helper import EngineAnswer
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import Host, InstanceIdentity, Suspended, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import SuspendRequested
@@ -34,6 +36,7 @@ class Clock:
         self.told: list[TraceEntry] = []
         self.is_stuck = False
         self.had_control = 0
+        self.evaluated: list[Evaluation] = []
 
     def now(self) -> datetime:
         """Return the time."""
@@ -42,6 +45,11 @@ class Clock:
     def emit(self, entry: TraceEntry) -> None:
         """Take note."""
         self.told.append(entry)
+
+    async def evaluate(self, evaluation: Evaluation) -> EngineAnswer:
+        """Make it at once."""
+        self.evaluated.append(evaluation)
+        return answer_to(evaluation, 1_000_000)
 
     async def yield_control(self) -> None:
         """Have control for a while."""
@@ -172,14 +180,14 @@ async def test_the_host_is_given_control_after_much_was_done() -> None:
 
 
 async def test_evaluations_in_helpers_cost_more() -> None:
-    """Those with loops of their own most of all, and each of them before the next condition of a switch."""
-    controls: list[int] = []
+    """Those that are not bounded are the host's, and each is counted before the next condition of a switch."""
+    seen: list[tuple[int, int]] = []
     for condition in (".a == 1", ".a | tojson == 1", "[range(2)] == 1"):
         clock = Clock()
-        conditions = [{"condition": condition, "end": True}] * 40
+        conditions = [{"condition": condition, "end": True}] * 400
         await _run({"type": "switch", "dataConditions": conditions, "defaultCondition": {"end": True}}, clock).run()
-        controls.append(clock.had_control)
-    assert controls == [0, 0, 40 * LOOP_COST // MAX_COST - 1]
+        seen.append((clock.had_control, len(clock.evaluated)))
+    assert seen == [(0, 0), (400 * HELPER_COST // MAX_COST, 0), (0, 400)]
 
 
 async def test_what_is_compiled_costs_nothing() -> None:

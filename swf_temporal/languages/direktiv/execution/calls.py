@@ -46,11 +46,11 @@ async def perform(action: Action, frame: ActionFrame, lane: Lane, *, forget: boo
         await run.pacing.give_way()
         return await _attempt(action, lane, forget=forget)
 
-    def again_at(outcome: JSON | WorkflowFault) -> float | None:
+    async def again_at(outcome: JSON | WorkflowFault) -> float | None:
         if not isinstance(outcome, WorkflowFault):
             return None
         outcome.action = outcome.action or name
-        delay = None if forget else _delay_after(outcome, action, attempts.number - 1)
+        delay = None if forget else await _delay_after(outcome, action, attempts.number - 1, lane)
         if delay is None:
             return None
         lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name, delay=delay)
@@ -73,14 +73,16 @@ def _invoked(function: "Function") -> Invoked:
     return {"subflow": function.workflow} if isinstance(function, SubflowFunction) else {"function": function.id}
 
 
-def _delay_after(fault: WorkflowFault, action: Action, retried: int) -> float | None:
+async def _delay_after(fault: WorkflowFault, action: Action, retried: int, lane: Lane) -> float | None:
     """Return how many seconds to wait before the next attempt, or None if there is none.
 
     Raises the error that says so where there were as many as the policy allows.
     """
     if isinstance(fault, ExpressionFailed) or not (fault.catchable and fault.retryable):
         return None
-    policy = next((one for one in action.retries if any(covers(code, fault.code) for code in one.codes)), None)
+    policy = await lane.run.evaluated(
+        lambda: next((one for one in action.retries if any(covers(code, fault.code) for code in one.codes)), None)
+    )
     if policy is None:
         return None
     if retried >= policy.max_attempts:
@@ -111,7 +113,7 @@ async def _call(action: Action, function: "Function", lane: Lane, *, forget: boo
         secret_template = SecretTemplate(template, lane.data, {"__now": run.time()}, language)
         arguments: JSON = template
     else:
-        arguments = lane.evaluate(action.input, lane.data)
+        arguments = await lane.evaluate(action.input, lane.data)
     callee = called(function)
     lane.emit(TraceKind.ACTION_STARTED, action.function, function=callee.name, arguments=arguments)
     call = FunctionCall(
@@ -150,7 +152,7 @@ async def _answer(call: FunctionCall, callee: Callee, lane: Lane) -> JSON:
 
 async def _run_subflow(action: Action, function: SubflowFunction, lane: Lane, *, forget: bool) -> JSON:
     run = lane.run
-    data = instance_data(lane.evaluate(action.input, lane.data))
+    data = instance_data(await lane.evaluate(action.input, lane.data))
     lane.emit(TraceKind.ACTION_STARTED, action.function, subflow=function.workflow)
     call_id = run.next_id(f"{lane.path}/{action.function}")
     names, version = candidates(function.workflow, lane.execution.program.id)

@@ -27,12 +27,12 @@ def decoded(content: bytes) -> JSON:
     return value
 
 
-def transformed(transform: JSON, data: JSON, lane: Lane) -> JSON:
+async def transformed(transform: JSON, data: JSON, lane: Lane) -> JSON:
     """Return the data that *transform* makes of *data*."""
     if transform is None or transform in _UNCHANGED:
         return data
     try:
-        return lane.object_of(transform, data, "its result")
+        return await lane.object_of(transform, data, "its result")
     except ExpressionFailed as fault:
         fault.message = f"unable to apply transform: {fault.message}"
         raise

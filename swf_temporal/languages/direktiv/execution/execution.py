@@ -73,7 +73,7 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
             data, target = await self._run(state, lane)
         except WorkflowFault as fault:
             fault.state = fault.state or state.id
-            data, target = self._caught(state, fault, lane)
+            data, target = await self._caught(state, fault, lane)
         lane.emit(TraceKind.STATE_LEFT, state.id)
         frame.data, frame.state, frame.run = data, target or None, None
 
@@ -83,12 +83,12 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
             frame = self.frame.run = StateFrame(self.run.time())
             lane.emit(TraceKind.STATE_ENTERED, state.id, type=state.type)
             if state.log is not None:
-                lane.emit(TraceKind.LOGGED, state.id, value=lane.evaluate(state.log, lane.data))
+                lane.emit(TraceKind.LOGGED, state.id, value=await lane.evaluate(state.log, lane.data))
             if state.metadata is not None:
-                self.frame.metadata = lane.evaluate(state.metadata, lane.data)
+                self.frame.metadata = await lane.evaluate(state.metadata, lane.data)
                 lane.emit(TraceKind.METADATA_SET, state.id, value=self.frame.metadata)
         left = await self._in_time(state, frame, lane, is_resumed=is_resumed)
-        return transformed(left.transform, left.data, lane), left.transition
+        return await transformed(left.transform, left.data, lane), left.transition
 
     async def _in_time(self, state: State, frame: StateFrame, lane: Lane, *, is_resumed: bool) -> StateExit:
         """Run the logic of *state* within its own timeout and those of the instance.
@@ -116,7 +116,7 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
             self.frame.interrupted = True
         return codes.fault(codes.SOFT_TIMEOUT, "operation timed out")
 
-    def _caught(self, state: State, fault: WorkflowFault, lane: Lane) -> tuple[JSON, str | None]:
+    async def _caught(self, state: State, fault: WorkflowFault, lane: Lane) -> tuple[JSON, str | None]:
         """Return data and next state where *state* catches *fault*. Raises it where it does not."""
         fault = _known(fault)
         if not fault.catchable:
@@ -124,7 +124,7 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
         code, message = codes.code_and_message(fault)
         error: dict[str, JSON] = {"code": code, "msg": message}
         self.frame.error, self.frame.data = error, (data := with_result(lane.data, "error", error))
-        catch = catch_for(code, state.catch)
+        catch = await self.run.evaluated(lambda: catch_for(code, state.catch))
         if catch is None:
             raise _under_code(fault, code, message)
         lane.emit(TraceKind.ERROR_CAUGHT, state.id, code=code, message=message)

@@ -31,19 +31,21 @@ class Lane(Tracer):
         """Return the lane of one of many calls of one kind, whose ids are counted by the state."""
         return Lane(self.execution, self.state, data, f"{self.path}[{index}]")
 
-    def evaluate(self, value: JSON, data: JSON) -> JSON:
+    async def evaluate(self, value: JSON, data: JSON) -> JSON:
         """Return *value* with the results of its queries on *data*; null is the data itself."""
         self.run.pacing.charge()
-        return self.execution.program.jq.evaluate(value, data, self.run.time())
+        jq, now = self.execution.program.jq, self.run.time()
+        return await self.run.evaluated(lambda: jq.evaluate(value, data, now))
 
-    def results(self, value: JSON, data: JSON) -> list[JSON]:
+    async def results(self, value: JSON, data: JSON) -> list[JSON]:
         """Return all results, where *value* is a query with several."""
         self.run.pacing.charge()
-        return self.execution.program.jq.results(value, data, self.run.time())
+        jq, now = self.execution.program.jq, self.run.time()
+        return await self.run.evaluated(lambda: jq.results(value, data, now))
 
-    def object_of(self, value: JSON, data: JSON, what: str) -> dict[str, JSON]:
+    async def object_of(self, value: JSON, data: JSON, what: str) -> dict[str, JSON]:
         """Return the same where it has to be an object."""
-        result = self.evaluate(value, data)
+        result = await self.evaluate(value, data)
         if not isinstance(result, dict):
             raise jq_fault(f"{what} must be an object", NOT_OBJECT)
         return result

@@ -28,13 +28,11 @@ def _matches(wanted: JSON, value: JSON) -> bool:
     return wanted == value or write_json(wanted) == value
 
 
-def begin_waiting(kinds: Sequence[tuple[str, Structured]], frame: StateFrame, lane: Lane) -> EventsBody:
+async def begin_waiting(kinds: Sequence[tuple[str, Structured]], frame: StateFrame, lane: Lane) -> EventsBody:
     """Return the body of a state that waits for events. Where a context cannot be told, no state can catch that."""
     if not isinstance(frame.body, EventsBody):
         try:
-            frame.body = EventsBody(
-                [AwaitedKind(type_, {} if context is None else _context(context, lane)) for type_, context in kinds]
-            )
+            frame.body = EventsBody([AwaitedKind(type_, await _context(context, lane)) for type_, context in kinds])
         except ExpressionFailed as fault:
             raise codes.uncatchable(codes.BAD_EVENT, fault.message) from None
     return frame.body
@@ -44,8 +42,8 @@ def _is_like(kind: AwaitedKind, event: CloudEvent) -> bool:
     return event.type == kind.type and attributes_match(kind.context, event)
 
 
-def _context(context: Structured, lane: Lane) -> dict[str, JSON]:
-    return lane.object_of(context, lane.data, "the context of an event")
+async def _context(context: Structured, lane: Lane) -> dict[str, JSON]:
+    return {} if context is None else await lane.object_of(context, lane.data, "the context of an event")
 
 
 async def next_of(wait: EventsBody, refs: Sequence[int], lane: Lane) -> tuple[int, CloudEvent]:

@@ -131,13 +131,13 @@ async def _run(
     frame = lane.frame
     await lane.run.pacing.give_way()
     if frame.holds is None:
-        frame.holds = action.condition is None or lane.holds(action.condition, data)
+        frame.holds = action.condition is None or await lane.holds(action.condition, data)
         if not frame.holds:
             lane.emit(TraceKind.ACTION_SKIPPED, name)
     if not frame.holds:
         return None
     if action.sleep is not None and action.sleep.before:
-        frame.before = lane.pause_until(frame.before, action.sleep.before, data, f"before {name}")
+        frame.before = await lane.pause_until(frame.before, action.sleep.before, data, f"before {name}")
         await lane.run.sleep_until(frame.before, lane.timer("sleep before", name))
 
     def attempt() -> Coroutine[Any, Any, ActionResult]:
@@ -145,7 +145,7 @@ async def _run(
 
     effect = await (with_result_retries(action, name, attempt, lane) if action.result_retries else attempt())
     if action.sleep is not None and action.sleep.after:
-        frame.after = lane.pause_until(frame.after, action.sleep.after, data, f"after {name}")
+        frame.after = await lane.pause_until(frame.after, action.sleep.after, data, f"after {name}")
         await lane.run.sleep_until(frame.after, lane.timer("sleep after", name))
     return effect
 
@@ -171,12 +171,12 @@ async def _performed(
     """Return the effect of an action's invocation, which is performed unless it was already."""
     frame = lane.frame
     flow = lane.program.data_flow
-    seen = data if _is_fire_and_forget(action) else flow.action_input(action, data, lane)
+    seen = data if _is_fire_and_forget(action) else await flow.action_input(action, data, lane)
     if not frame.done:
         result = await _invoke(action, name, seen, lane, timeout)
         frame.done, frame.result = True, None if result is NOTHING else Value(result)
         lane.emit(TraceKind.ACTION_COMPLETED, name, **({} if result is NOTHING else {"result": result}))
-    return ActionResult() if frame.result is None else flow.action_result(action, frame.result.value, data, lane)
+    return ActionResult() if frame.result is None else await flow.action_result(action, frame.result.value, data, lane)
 
 
 def _is_fire_and_forget(action: Action) -> bool:
@@ -203,7 +203,7 @@ async def _call_function(
     function = lane.program.function(ref.ref_name)
     frame = lane.frame
     begun = frame.call
-    arguments, secret_template = _arguments(ref, data, lane) if begun is None else (begun.arguments, None)
+    arguments, secret_template = await _arguments(ref, data, lane) if begun is None else (begun.arguments, None)
     priority = priority_of(function)
     if begun is None:
         details: ActionStarted = {"function": function.name, "arguments": arguments}
@@ -214,7 +214,7 @@ async def _call_function(
         if ref.invoke == "async":
             return NOTHING  # its result and its error would be dropped
         compiled = lane.program.expressions.expression(function.operation)
-        return lane.with_variables({"args": arguments}).evaluate(compiled, data)
+        return await lane.with_variables({"args": arguments}).evaluate(compiled, data)
 
     call_id = lane.run.next_id(f"{lane.path}/{name}") if begun is None else begun.id
     kept = None if begun is None else begun.attempts
@@ -230,11 +230,11 @@ async def _call_function(
         action=name,
         priority=priority,
         secret_template=secret_template,
-        timeout=None if timeout is None else lane.duration(timeout, data),
+        timeout=None if timeout is None else await lane.duration(timeout, data),
         retry=None if ref.invoke == "async" else lane.program.retry_rule(action),
         auth=lane.program.auth_of(function),
         secrets=lane.program.workflow.secrets if secret_template or _may_need_credentials(function) else (),
-        selection_set=lane.fill(ref.selection_set, data),
+        selection_set=await lane.fill(ref.selection_set, data),
         fire_and_forget=ref.invoke == "async",
         attempts=None if ref.invoke == "async" else Attempts(kept, keep, lane.run.sleep_until),
         outlast=call_outlasting(ref, function, lane),
@@ -244,13 +244,13 @@ async def _call_function(
     return NOTHING if call.fire_and_forget else result
 
 
-def _arguments(ref: FunctionRef, data: JSON, lane: Lane) -> tuple[JSON, SecretTemplate | None]:
+async def _arguments(ref: FunctionRef, data: JSON, lane: Lane) -> tuple[JSON, SecretTemplate | None]:
     """Return the arguments; those with secrets as they are written, and with what fills them where they are used."""
     template = lane.program.expressions.template(ref.arguments)
     if "SECRETS" in template.mentions:
         known = {key: value for key, value in lane.variables.items() if key in template.mentions}
         return ref.arguments, SecretTemplate(ref.arguments, data, known, lane.program.workflow.expression_lang)
-    arguments = lane.evaluate(template, data)
+    arguments = await lane.evaluate(template, data)
     return None if arguments is NOTHING else arguments, None
 
 
@@ -291,7 +291,7 @@ async def _run_subflow(
 
     rule = None if fire_and_forget else lane.program.retry_rule(action)
     if not fire_and_forget:
-        frame.deadline = lane.deadline(frame.deadline, timeout, data)
+        frame.deadline = await lane.deadline(frame.deadline, timeout, data)
     result = await lane.within(frame.deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}", name)
     return NOTHING if fire_and_forget else result
 
@@ -302,10 +302,10 @@ async def _with_retries(
     """Make attempts until one succeeds or *rule* gives up; used where an attempt is more than one call."""
     attempts = lane.frame.attempts = lane.frame.attempts or AttemptsFrame()
 
-    def again_at(outcome: Any) -> float | None:
+    async def again_at(outcome: Any) -> float | None:
         if not isinstance(outcome, WorkflowFault):
             return None
-        is_covered = rule is not None and rule.covers(outcome, slow_is_fatal=True)
+        is_covered = rule is not None and await lane.run.evaluated(lambda: rule.covers(outcome, slow_is_fatal=True))
         delay = rule.delay_after(attempts.number) if rule is not None and is_covered else None
         if delay is None:
             outcome.attempt = attempts.number
@@ -337,7 +337,7 @@ async def _exchange_events(
             frame.produced = True
         if ref.invoke == "async" or ref.consume_event_ref is None:
             return NOTHING
-        frame.answer_deadline = lane.deadline(frame.answer_deadline, ref.consume_event_timeout, data)
+        frame.answer_deadline = await lane.deadline(frame.answer_deadline, ref.consume_event_timeout, data)
         taken = await wait_for_event([ref.consume_event_ref], frame.answer_deadline, lane)
         if taken is None:
             # Another attempt asks anew, and has as much time.
@@ -346,5 +346,5 @@ async def _exchange_events(
         return payload_of(lane.program.event(ref.consume_event_ref), taken[1])
 
     rule = None if ref.invoke == "async" else lane.program.retry_rule(action)
-    frame.deadline = lane.deadline(frame.deadline, timeout, data)
+    frame.deadline = await lane.deadline(frame.deadline, timeout, data)
     return await lane.within(frame.deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}", name)

@@ -2,7 +2,6 @@
 
 from swf_temporal.errors import TimedOut, WorkflowFault
 from swf_temporal.languages.serverless_workflow.model.states import OnError, StateBase
-from swf_temporal.patterns import one_limit
 from swf_temporal.runtime.error_matching import ErrorName, covers
 
 
@@ -13,10 +12,9 @@ def handler_of(state: StateBase, errors: dict[str, ErrorName], fault: WorkflowFa
     """
     if not fault.catchable:
         return None
-    with one_limit():
-        for entry in state.on_errors:
-            if any(covers(name, fault, slow_is_fatal=True) for name in _names(entry, errors)):
-                return entry
+    for entry in state.on_errors:
+        if any(covers(name, fault, slow_is_fatal=True) for name in _names(entry, errors)):
+            return entry
     return None
 
 

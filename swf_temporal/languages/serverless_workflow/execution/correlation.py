@@ -5,7 +5,7 @@ Definition"). An attribute with a value of its own must have it. One without is 
 has it: from then on only events with the same value belong to this instance.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import lru_cache
 
 from swf_temporal.cloud_event import CloudEvent
@@ -14,10 +14,10 @@ from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
 
 
-def required_values(definition: Event, fill: Callable[[JSON], JSON]) -> dict[str, JSON]:
+async def required_values(definition: Event, fill: Callable[[JSON], Awaitable[JSON]]) -> dict[str, JSON]:
     """Return the values that attributes must have, which *fill* makes of what is written."""
     return {
-        _key(rule.context_attribute_name): fill(rule.context_attribute_value)
+        _key(rule.context_attribute_name): await fill(rule.context_attribute_value)
         for rule in definition.correlation
         if rule.context_attribute_value is not None
     }

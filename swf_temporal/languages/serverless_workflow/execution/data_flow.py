@@ -38,19 +38,19 @@ class Folding(Protocol):
 class DataFlow(Protocol):
     """The data flow of a version: what states, actions and events get of the data, and where their results go."""
 
-    def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
+    async def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
         """Return the data of *state* with what it injects."""
 
-    def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
+    async def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
         """Return what *state* works on, which was entered with *data*."""
 
-    def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:
+    async def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:
         """Return what *state* gives on, which was entered with *given* and has come to *data*."""
 
-    def action_input(self, action: Action, data: JSON, lane: Lane) -> JSON:
+    async def action_input(self, action: Action, data: JSON, lane: Lane) -> JSON:
         """Return what *action* sees of the state's data."""
 
-    def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:
+    async def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:
         """Return what of the *result* of *action* goes where in the state's data."""
 
     def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:
@@ -62,52 +62,54 @@ class DataFlow(Protocol):
     def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:
         """Return the state's data with what actions yielded that ran side by side, in the order written."""
 
-    def with_event(
+    async def with_event(
         self, definition: Event, event: CloudEvent, given: EventDataFilter | None, data: JSON, lane: Lane
     ) -> JSON:
         """Return the state's data with what a state sees of *event*."""
 
-    def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:
+    async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:
         """Return the data with which *entry* of a state's onErrors leads on, which handles *fault*; or a retry does."""
 
-    def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:
+    async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:
         """Return what an iteration over *item* sees."""
 
-    def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:
+    async def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:
         """Return the data of *state* with the outputs of branches or iterations that hold states, in their order."""
 
 
 class Merging:
     """Data flow by filters and merging (sections "State Data Filters" to "Data Merging")."""
 
-    def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
+    async def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
         """Merge the state's data, with the expressions in it filled."""
-        return merge(data, lane.fill(state.data, data))
+        return merge(data, await lane.fill(state.data, data))
 
-    def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
+    async def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
         """Return what the filter's `input` selects."""
         given = state.state_data_filter
-        return data if given is None else lane.filtered(given.input, data)
+        return data if given is None else await lane.filtered(given.input, data)
 
-    def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others put it there
+    async def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others put it there
         """Return what the filter's `output` selects."""
         own = state.state_data_filter
-        return data if own is None or own.output is None else lane.filtered(own.output, data)
+        return data if own is None or own.output is None else await lane.filtered(own.output, data)
 
-    def action_input(self, action: Action, data: JSON, lane: Lane) -> JSON:
+    async def action_input(self, action: Action, data: JSON, lane: Lane) -> JSON:
         """Return what `fromStateData` selects."""
         given = action.action_data_filter
-        return data if given is None else lane.selected(given.from_state_data, data)
+        return data if given is None else await lane.selected(given.from_state_data, data)
 
-    def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:
+    async def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:
         """Return what `results` selects, and the place that `toStateData` names."""
         given = action.action_data_filter
         if given is None:
             return ActionResult(value=result)
         if not given.use_results:
             return ActionResult()
-        value = lane.selected(given.results, result)
-        return ActionResult(None if given.to_state_data is None else lane.target(given.to_state_data, data), value)
+        value = await lane.selected(given.results, result)
+        return ActionResult(
+            None if given.to_state_data is None else await lane.target(given.to_state_data, data), value
+        )
 
     def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:
         """Merge a value into the place that it is for; without one into the data."""
@@ -127,7 +129,7 @@ class Merging:
             folding.apply(effect)
         return folding.data
 
-    def with_event(
+    async def with_event(
         self, definition: Event, event: CloudEvent, given: EventDataFilter | None, data: JSON, lane: Lane
     ) -> JSON:
         """Merge what the event's filter selects of its payload or, with `dataOnly: false`, of all of it."""
@@ -136,23 +138,23 @@ class Merging:
             return add_result(data, payload)
         if not given.use_data:
             return data
-        value = lane.selected(given.data, payload)
+        value = await lane.selected(given.data, payload)
         if value is None:
             return data
         if given.to_state_data is None:
             return add_result(data, value)
-        return lane.merged_at(lane.target(given.to_state_data, data), value, data)
+        return lane.merged_at(await lane.target(given.to_state_data, data), value, data)
 
-    def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - it sees the error as $WORKFLOW.error
+    async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - it sees the error as $WORKFLOW.error
         """Return the data as they are."""
         return data
 
-    def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others select
+    async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others select
         """Return the data with the element under the name of the iteration parameter."""
         param = state.iteration_param
         return {**data, param: item} if isinstance(data, dict) else {param: item}
 
-    def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others replace
+    async def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others replace
         """Merge the outputs into the data, one after the other."""
         merger = Merger(data)
         for output in outputs:
@@ -191,47 +193,47 @@ class KeyedMerging(Merging):
     a filter of the whole, is taken as it is. A path that leads to nothing filters nothing.
     """
 
-    def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
+    async def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
         """Return what `dataInputPath` selects."""
         given = state.state_data_filter
-        return data if given is None else _keyed(given.input, data, lane, data)
+        return data if given is None else await _keyed(given.input, data, lane, data)
 
-    def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - as in `Merging`
+    async def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - as in `Merging`
         """Return what `dataOutputPath` selects."""
         own = state.state_data_filter
-        return data if own is None else _keyed(own.output, data, lane, data)
+        return data if own is None else await _keyed(own.output, data, lane, data)
 
-    def action_input(self, action: Action, data: JSON, lane: Lane) -> JSON:
+    async def action_input(self, action: Action, data: JSON, lane: Lane) -> JSON:
         """Return what `dataInputPath` selects."""
         given = action.action_data_filter
-        return data if given is None else _keyed(given.from_state_data, data, lane, data)
+        return data if given is None else await _keyed(given.from_state_data, data, lane, data)
 
-    def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:
+    async def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:
         """Return what `dataResultsPath` selects of the result."""
         given = action.action_data_filter
         if given is None or given.to_state_data is not None:
-            return super().action_result(action, result, data, lane)
-        return ActionResult(value=_keyed(given.results, result, lane, result))
+            return await super().action_result(action, result, data, lane)
+        return ActionResult(value=await _keyed(given.results, result, lane, result))
 
-    def with_event(
+    async def with_event(
         self, definition: Event, event: CloudEvent, given: EventDataFilter | None, data: JSON, lane: Lane
     ) -> JSON:
         """Merge what `dataOutputPath` selects of the payload or, with a path from `$.data` on, of the whole event."""
         payload = payload_of(definition, event)
         if given is None or given.data is None:
-            return super().with_event(definition, event, given, data, lane)
-        selected = _keyed(given.data, payload, lane, None)
+            return await super().with_event(definition, event, given, data, lane)
+        selected = await _keyed(given.data, payload, lane, None)
         if selected is None:
-            selected = _keyed(given.data, event.to_json(), lane, payload)
+            selected = await _keyed(given.data, event.to_json(), lane, payload)
         return add_result(data, selected)
 
 
-def _keyed(path: JSON, data: JSON, lane: Lane, without: JSON) -> JSON:
+async def _keyed(path: JSON, data: JSON, lane: Lane, without: JSON) -> JSON:
     """Return what *path* selects of *data* under the last name on it; *without* if it selects nothing."""
     if path is None:
         return without
     compiled = lane.program.expressions.expression(path)
-    value = lane.evaluate(compiled, data)
+    value = await lane.evaluate(compiled, data)
     if value is NOTHING:
         return without
     key = compiled.last_key if isinstance(compiled, EarlyPath) else None

@@ -23,29 +23,29 @@ def refusal_of(program: Program, data: JSON) -> str | None:
     return _mismatch_text("input", violations) if violations else None
 
 
-def check_input(execution: "Execution") -> None:
+async def check_input(execution: "Execution") -> None:
     """Compare a run's input with the schema, once. Raises SchemaMismatch unless the definition lets it pass."""
     program = execution.program
     if program.input_schema is None or execution.frame.begun:
         return
     execution.frame.begun = True
-    _check("input", execution.run.input, program.input_schema, program.workflow.data_input_schema, execution)
+    await _check("input", execution.run.input, program.input_schema, program.workflow.data_input_schema, execution)
 
 
-def check_output(execution: "Execution", output: JSON) -> None:
+async def check_output(execution: "Execution", output: JSON) -> None:
     """Compare a run's output with the schema. Raises SchemaMismatch unless the definition lets it pass."""
     program = execution.program
-    _check("output", output, program.output_schema, program.workflow.data_output_schema, execution)
+    await _check("output", output, program.output_schema, program.workflow.data_output_schema, execution)
 
 
-def _check(
+async def _check(
     what: str,
     data: JSON,
     schema: DataSchemaValidator | None,
     declared: DataSchema | None,
     execution: "Execution",
 ) -> None:
-    violations = _violations(schema, data)
+    violations = await _violations(schema, data, execution)
     if not violations:
         return
     if declared is None or declared.fail_on_validation_errors:
@@ -53,11 +53,11 @@ def _check(
     execution.run.emit(TraceKind.SCHEMA_MISMATCH, what, violations=violations)
 
 
-def _violations(schema: DataSchemaValidator | None, data: JSON) -> list[str]:
+async def _violations(schema: DataSchemaValidator | None, data: JSON, execution: "Execution") -> list[str]:
     if schema is None:
         return []
     try:
-        return schema.violations(data, slow_is_fatal=True)
+        return await execution.run.evaluated(lambda: schema.violations(data, slow_is_fatal=True))
     except PatternTooSlow as slow:
         raise ExpressionLimitExceeded(f"whether data fits the workflow's schema: {slow}") from None
 

@@ -23,21 +23,21 @@ def payload_of(definition: Event, event: CloudEvent) -> JSON:
     return event.data if definition.data_only else event.to_json()
 
 
-def merge_event(ref: str, event: CloudEvent, given: EventDataFilter | None, data: JSON, lane: Lane) -> JSON:
+async def merge_event(ref: str, event: CloudEvent, given: EventDataFilter | None, data: JSON, lane: Lane) -> JSON:
     """Return *data* with what states see of *event*, which came as *ref* (section "Event data filters")."""
-    return lane.program.data_flow.with_event(lane.program.event(ref), event, given, data, lane)
+    return await lane.program.data_flow.with_event(lane.program.event(ref), event, given, data, lane)
 
 
 async def produce(ref: str, template: JSON, attributes: Mapping[str, JSON], data: JSON, lane: Lane) -> None:
     """Produce the event *ref*. A text as *template* is an expression; an object is filled; none sends all the data."""
     definition = lane.program.event(ref)
-    filled = lane.fill(dict(attributes), data)
+    filled = await lane.fill(dict(attributes), data)
     own = filled if isinstance(filled, dict) else {}
     event = CloudEvent(
         id=lane.run.host.new_id(),
         source=definition.source or DEFAULT_SOURCE,
         type=definition.type or definition.name,
-        data=lane.selected(template, data),
+        data=await lane.selected(template, data),
         attributes={
             "time": lane.run.host.now().isoformat(),
             "datacontenttype": "application/json",

@@ -57,7 +57,7 @@ class Execution:
     async def execute(self) -> Completed | ContinuedAs:
         """Run to the end. Raises the WorkflowFault that the workflow failed with."""
         self._check_active()
-        self._set_parameters()
+        await self._set_parameters()
         return await run_in_time(self)
 
     def abandon(self) -> None:
@@ -217,7 +217,7 @@ class Execution:
         """
         leaving = while_undoing(left.leaving) if self.compensation.is_undoing else left.leaving
         if isinstance(leaving, Transition) and leaving.condition is not None:
-            _check_transition(state, leaving, left.data, lane)
+            await _check_transition(state, leaving, left.data, lane)
         if not (leaving.compensate or leaving.produce_events):
             return left.data, leaving
         # The way that handles an error knows of it.
@@ -232,7 +232,7 @@ class Execution:
             except WorkflowFault as fault:
                 if not left.completed:
                     raise
-                instead = left_by_error(state, fault, data, lane)
+                instead = await left_by_error(state, fault, data, lane)
                 if frame.recorded:
                     frame.recorded = False
                     self.compensation.drop_latest()
@@ -263,10 +263,11 @@ class Execution:
             self.run.emit(TraceKind.NOT_ACTIVE, self.program.id, interval=window)
             raise NotActive(f"workflow {self.program.id!r} is active in {window} only: this run does not begin")
 
-    def _set_parameters(self) -> None:
+    async def _set_parameters(self) -> None:
         """Evaluate the workflow's own parameters where they are expressions; their time is that of the start."""
         if self.program.has_open_parameters:
-            self.program = for_run(self.program, self.run.input, {**self.variables(), "__now": self.run.started})
+            variables = {**self.variables(), "__now": self.run.started}
+            self.program = await self.run.evaluated(lambda: for_run(self.program, self.run.input, variables))
             self._about = None
 
 
@@ -277,9 +278,9 @@ def _asks_more(leaving: Transition | End) -> bool:
     return isinstance(leaving, Transition) and leaving.condition is not None
 
 
-def _check_transition(state: State, transition: Transition, data: JSON, lane: Lane) -> None:
+async def _check_transition(state: State, transition: Transition, data: JSON, lane: Lane) -> None:
     """Raise TransitionRefused if what *transition* asks for does not hold of the state's output."""
-    if not lane.holds(transition.condition, data):
+    if not await lane.holds(transition.condition, data):
         message = f"{state.name!r} may not lead to {transition.next_state!r}: {transition.condition!r} is not true"
         raise lane.locate(TransitionRefused(f"{message} of its data output"))
 

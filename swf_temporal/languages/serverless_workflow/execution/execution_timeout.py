@@ -39,7 +39,7 @@ async def run_in_time(execution: "Execution") -> Completed | ContinuedAs:
     definition asks for that by `metadata.compensateOnCancel`. Data that does not fit its schema ends a run as well.
     """
     frame = execution.frame
-    check_input(execution)
+    await check_input(execution)
     if frame.cancelled is None:
         try:
             return await _run_in_time(execution)
@@ -88,7 +88,7 @@ async def _run_in_time(execution: "Execution") -> Completed | ContinuedAs:
             left = await execution.walk(frame.before)
         except Terminated as terminated:
             left = terminated.ended
-        return _outcome(left, execution)
+        return await _outcome(left, execution)
     raise TimedOut(f"workflow {execution.program.workflow.id!r} took longer than it may")
 
 
@@ -109,7 +109,7 @@ def _check_run_before(state: str, execution: "Execution") -> None:
 
 async def _run_until(timeout: WorkflowExecTimeout, execution: "Execution") -> Completed | ContinuedAs | None:
     frame = execution.frame
-    deadline = frame.deadline = _lane(execution).deadline(frame.deadline, timeout.duration, execution.run.input)
+    deadline = frame.deadline = await _lane(execution).deadline(frame.deadline, timeout.duration, execution.run.input)
     if deadline is None:
         return await _run_through(execution)
     if timeout.interrupt:
@@ -160,41 +160,46 @@ async def _run_through(execution: "Execution") -> Completed | ContinuedAs:
         except Terminated as terminated:
             left = terminated.ended
         if left.end.continue_as is not None or left.end.terminate or not workflow.keep_active:
-            return _outcome(left, execution)
+            return await _outcome(left, execution)
         # The start state waits anew, with the data that this round ended with.
         frame.walk, frame.again = WalkFrame(start, left.data), True
         frame.idle = not isinstance(execution.program.scope.state(start), EventState)
 
 
-def _outcome(left: "Ended", execution: "Execution") -> Completed | ContinuedAs:
+async def _outcome(left: "Ended", execution: "Execution") -> Completed | ContinuedAs:
     """Return what a run comes to whose last walk ended so."""
     if left.end.continue_as is not None:
-        return _continued(left.end.continue_as, left, execution)
-    check_output(execution, left.data)
+        return await _continued(left.end.continue_as, left, execution)
+    await check_output(execution, left.data)
     return Completed(left.data)
 
 
-def _continued(to: ContinueAs, left: "Ended", execution: "Execution") -> ContinuedAs:
+async def _continued(to: ContinueAs, left: "Ended", execution: "Execution") -> ContinuedAs:
     lane = _lane(execution)
     data: JSON = left.data
     if isinstance(to.data, str):
-        data = lane.filtered(to.data, data)
+        data = await lane.filtered(to.data, data)
     elif to.data is not None:
-        data = lane.fill(to.data, data)
-    limit = _limit(to.workflow_exec_timeout, data, lane)
+        data = await lane.fill(to.data, data)
+    limit = await _limit(to.workflow_exec_timeout, data, lane)
     return ContinuedAs(to.workflow_id, to.version, data, limit, tuple(execution.run.inbox.kept))
 
 
-def _limit(given: JSON, data: JSON, lane: Lane) -> ContinueTimeout | None:
+async def _limit(given: JSON, data: JSON, lane: Lane) -> ContinueTimeout | None:
     """Return what a `continueAs` says of the time that the other execution may take."""
     if given is None:
         return None
     fields: dict[str, JSON] = given if isinstance(given, dict) else {"duration": given}
-    interrupt, run_before = lane.fill(fields.get("interrupt", True), data), lane.fill(fields.get("runBefore"), data)
+    interrupt, run_before = (
+        await lane.fill(fields.get("interrupt", True), data),
+        await lane.fill(fields.get("runBefore"), data),
+    )
     if not isinstance(interrupt, bool) or not isinstance(run_before, str | None):
         message = "the workflowExecTimeout of continueAs needs true or false as 'interrupt', and a name as 'runBefore'"
         raise lane.locate(WrongData(message))
-    return ContinueTimeout(lane.duration(str(fields.get("duration")), data).total_seconds(), interrupt, run_before)
+    return ContinueTimeout(
+        (await lane.duration(str(fields.get("duration")), data)).total_seconds(), interrupt, run_before
+    )
 
 
 def _give_back(execution: "Execution") -> None:

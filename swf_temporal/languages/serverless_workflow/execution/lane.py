@@ -104,27 +104,27 @@ class Lane(Tracer, Generic[F_co]):
 
     # Evaluating
 
-    def evaluate(self, compiled: Compiled, data: JSON) -> Any:
+    async def evaluate(self, compiled: Compiled, data: JSON) -> Any:
         """Return what a compiled expression yields; NOTHING where it yields nothing."""
-        value = self._outcome(compiled, data)
+        value = await self._outcome(compiled, data)
         return list(value) if isinstance(value, Several) else value
 
-    def _outcome(self, compiled: Compiled, data: JSON) -> EvaluationOutcome:
+    async def _outcome(self, compiled: Compiled, data: JSON) -> EvaluationOutcome:
         self.run.pacing.charge()
         try:
-            value = compiled(data, self.variables)
+            value = await self.run.evaluated(lambda: compiled(data, self.variables))
         except WorkflowFault as fault:
             raise self.locate(fault) from None
         if isinstance(value, Several):
             self.emit(TraceKind.SEVERAL_OUTPUTS, self.state_path, count=len(value))
         return value
 
-    def holds(self, condition: JSON, data: JSON) -> bool:
+    async def holds(self, condition: JSON, data: JSON) -> bool:
         """Tell whether *condition* holds: all but false and null does, and a JSONPath that finds something.
 
         One that yields several values holds if all of them do. Raises ExpressionFailed where only some do.
         """
-        value = self._outcome(self.program.expressions.condition(condition), data)
+        value = await self._outcome(self.program.expressions.condition(condition), data)
         if not isinstance(value, Several):
             return is_true(value)
         truths = {is_true(one) for one in value}
@@ -133,37 +133,38 @@ class Lane(Tracer, Generic[F_co]):
             raise self.locate(ExpressionFailed(f"{message}; `any` or `all` makes one of them"))
         return truths == {True}
 
-    def filtered(self, expression: JSON, data: JSON) -> JSON:
+    async def filtered(self, expression: JSON, data: JSON) -> JSON:
         """Return what a state's filter selects of *data*; one that selects nothing does not filter."""
-        value = self.selected(expression, data)
+        value = await self.selected(expression, data)
         return data if value is None else value
 
-    def selected(self, expression: JSON, data: JSON) -> JSON:
+    async def selected(self, expression: JSON, data: JSON) -> JSON:
         """Return what a filter selects of *data*, null if that is nothing; all of it where there is no filter."""
         if expression is None:
             return data
-        value = self.evaluate(self.program.expressions.expression(expression), data)
+        value = await self.evaluate(self.program.expressions.expression(expression), data)
         return None if value is NOTHING else value
 
-    def fill(self, template: JSON, data: JSON) -> JSON:
+    async def fill(self, template: JSON, data: JSON) -> JSON:
         """Return *template* with the expressions in it replaced by what they yield."""
         if template is None:  # most often, where there is nothing to be filled
             self.run.pacing.charge()
             return None
-        value = self.evaluate(self.program.expressions.template(template), data)
+        value = await self.evaluate(self.program.expressions.template(template), data)
         return None if value is NOTHING else value
 
-    def target(self, expression: str, data: JSON) -> list[str | int]:
+    async def target(self, expression: str, data: JSON) -> list[str | int]:
         """Return the path to the element that *expression* names."""
         try:
-            return self.program.expressions.target(expression)(data, self.variables)
+            compiled = self.program.expressions.target(expression)
+            return await self.run.evaluated(lambda: compiled(data, self.variables))
         except WorkflowFault as fault:
             raise self.locate(fault) from None
 
-    def duration(self, text: str, data: JSON) -> timedelta:
+    async def duration(self, text: str, data: JSON) -> timedelta:
         """Return the length of a duration, which may be an expression."""
         if "${" in text:
-            value = self.fill(text, data)
+            value = await self.fill(text, data)
             text = f"PT{value}S" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
         try:
             length = parse_duration(text)
@@ -191,23 +192,23 @@ class Lane(Tracer, Generic[F_co]):
     # Waiting
 
     @overload
-    def deadline(self, kept: float | None, text: str, data: JSON) -> float: ...
+    async def deadline(self, kept: float | None, text: str, data: JSON) -> float: ...
     @overload
-    def deadline(self, kept: float | None, text: str | None, data: JSON) -> float | None: ...
-    def deadline(self, kept: float | None, text: str | None, data: JSON) -> float | None:
+    async def deadline(self, kept: float | None, text: str | None, data: JSON) -> float | None: ...
+    async def deadline(self, kept: float | None, text: str | None, data: JSON) -> float | None:
         """Return the moment at which a timeout ends, as seconds of the epoch; None where there is no timeout.
 
         It is fixed when it is first asked for, and is the one that was *kept* from then on.
         """
         if text is None:
             return None
-        return self.run.time() + self.duration(text, data).total_seconds() if kept is None else kept
+        return self.run.time() + (await self.duration(text, data)).total_seconds() if kept is None else kept
 
-    def pause_until(self, kept: float | None, text: str, data: JSON, why: str) -> float:
+    async def pause_until(self, kept: float | None, text: str, data: JSON, why: str) -> float:
         """Return until when to wait that is to wait as long as *text* says, from the first time that this is asked."""
-        until = self.deadline(kept, text, data)
+        until = await self.deadline(kept, text, data)
         if kept is None:
-            self.emit(TraceKind.SLEEPING, why, duration=text if "${" not in text else self.fill(text, data))
+            self.emit(TraceKind.SLEEPING, why, duration=text if "${" not in text else await self.fill(text, data))
         return until
 
     async def within(self, deadline: float | None, work: Coroutine[Any, Any, T], what: str, part: str = "") -> T:

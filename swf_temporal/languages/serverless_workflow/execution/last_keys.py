@@ -30,35 +30,35 @@ from swf_temporal.languages.serverless_workflow.model.states import (
 class LastKeys:
     """Data flow as in May 2020: what a path selects is put under the last key of the path."""
 
-    def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others have expressions
+    async def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others have expressions
         """Add the state's data, which are meant as they are written."""
         return _added(data, state.data)
 
-    def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
+    async def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
         """Return what the filter's path selects; all of it if that is nothing."""
         given = state.state_data_filter
-        return data if given is None else _selected(given.input, data, lane)[1]
+        return data if given is None else (await _selected(given.input, data, lane))[1]
 
-    def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others put it there
+    async def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others put it there
         """Return what the filter's path selects; all of it if that is nothing.
 
         A later state reads it by the path's last key, so what is not an object stands under that, except where it is
         what the workflow itself gives.
         """
         leads_on = state.transition is not None or isinstance(state, SwitchState)
-        return _output(state, data, lane, leads_on=leads_on or lane.branch is not None)
+        return await _output(state, data, lane, leads_on=leads_on or lane.branch is not None)
 
-    def action_input(self, action: Action, data: JSON, lane: Lane) -> JSON:
+    async def action_input(self, action: Action, data: JSON, lane: Lane) -> JSON:
         """Return what the filter's path selects; all of it if that is nothing."""
         given = action.action_data_filter
-        return data if given is None else _selected(given.from_state_data, data, lane)[1]
+        return data if given is None else (await _selected(given.from_state_data, data, lane))[1]
 
-    def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:  # noqa: ARG002 - others need the data
+    async def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:  # noqa: ARG002 - others need the data
         """Return what the filter's path selects of *result*, and its place; without one the whole, and no place."""
         given = action.action_data_filter
         if given is None or given.results is None or result is None:
             return ActionResult(value=result)
-        place, value = _selected(given.results, result, lane)
+        place, value = await _selected(given.results, result, lane)
         return ActionResult(place, _alone(value, given.results, lane))
 
     def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:
@@ -74,7 +74,7 @@ class LastKeys:
             data = {_path(given.input, lane).last_key or "data": data}
         return lane.merged_at(path, value, data)
 
-    def with_event(
+    async def with_event(
         self, definition: Event, event: CloudEvent, given: EventDataFilter | None, data: JSON, lane: Lane
     ) -> JSON:
         """Merge the payload, or what the filter's path selects of it or of the event.
@@ -85,7 +85,7 @@ class LastKeys:
             data = data if event.data is None else add_result(data, event.data)
         else:
             whole: JSON = event.to_json()
-            place, value = _selected(given.data, whole, lane, first=event.data)
+            place, value = await _selected(given.data, whole, lane, first=event.data)
             data = self.apply(ActionResult(place, _alone(value, given.data, lane)), data, lane)
         for rule in definition.correlation:
             value = event.attribute(rule.context_attribute_name)
@@ -103,7 +103,7 @@ class LastKeys:
             data = self.apply(effect, data, lane)
         return data
 
-    def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:
+    async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:
         """Put the error into the data as `error`, or what the entry's path selects of it under the path's last key."""
         error = error_of(fault, lane.program.state_word)
         known: JSON = {**error, "error": error, "exception": error}
@@ -115,26 +115,26 @@ class LastKeys:
             found = path.found(known) or path.found(error.get("body"))
             place = _place(path, is_found=bool(found)) or place
             value = (found[0] if len(found) == 1 else found) if found else error
-        return _output(lane.state, _put(data, place, value, lane), lane, leads_on=leads_on)
+        return await _output(lane.state, await _put(data, place, value, lane), lane, leads_on=leads_on)
 
-    def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:
+    async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:
         """Return the data with the element at the place that the iteration parameter names."""
-        return _put(data, lane.target(state.iteration_param, data), item, lane)
+        return await _put(data, await lane.target(state.iteration_param, data), item, lane)
 
-    def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:
+    async def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:
         """Merge what branches or iterations have changed in the data, one after the other."""
         merger = Merger(data)
         for output in outputs:
             if isinstance(state, ForeachState):
-                changes = _changes(data, self._without_element(state, output, data, lane))
+                changes = _changes(data, await self._without_element(state, output, data, lane))
             else:
                 changes = _changes(data, output)
             merger.add_result(changes)
         return merger.data
 
-    def _without_element(self, state: ForeachState, output: JSON, data: JSON, lane: Lane) -> JSON:
+    async def _without_element(self, state: ForeachState, output: JSON, data: JSON, lane: Lane) -> JSON:
         """Return the output of an iteration without its element, which is its own."""
-        key = str(lane.target(state.iteration_param, data)[0])
+        key = str((await lane.target(state.iteration_param, data))[0])
         if not isinstance(output, dict):
             return output
         return {name: value for name, value in output.items() if name != key}
@@ -146,7 +146,7 @@ def _path(text: str, lane: Lane) -> EarlyPath:
     return compiled
 
 
-def _selected(text: JSON, data: JSON, lane: Lane, *, first: JSON = None) -> tuple[list[str | int] | None, JSON]:
+async def _selected(text: JSON, data: JSON, lane: Lane, *, first: JSON = None) -> tuple[list[str | int] | None, JSON]:
     """Return where what the path *text* selects goes, and what that is: of *first*, or else of *data*, or else all."""
     if not isinstance(text, str):
         return None, data
@@ -174,11 +174,11 @@ def _alone(value: JSON, text: JSON, lane: Lane) -> JSON:
     return value
 
 
-def _output(state: State, data: JSON, lane: Lane, *, leads_on: bool) -> JSON:
+async def _output(state: State, data: JSON, lane: Lane, *, leads_on: bool) -> JSON:
     given = state.state_data_filter
     if given is None or given.output is None:
         return data
-    place, value = _selected(given.output, data, lane)
+    place, value = await _selected(given.output, data, lane)
     return {str(place[-1]): value} if leads_on and place and not isinstance(value, dict) else value
 
 
@@ -206,7 +206,7 @@ def _changes(given: JSON, output: JSON) -> JSON:
     return output
 
 
-def _put(data: JSON, steps: Sequence[str | int], value: JSON, lane: Lane) -> JSON:
+async def _put(data: JSON, steps: Sequence[str | int], value: JSON, lane: Lane) -> JSON:
     """Return *data* with *value* at the place that *steps* lead to, in place of what was there."""
     try:
         return put_at(data if isinstance(data, dict) else {}, steps, value)

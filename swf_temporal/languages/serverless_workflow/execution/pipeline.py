@@ -26,34 +26,34 @@ FILTER_ERROR = "SYS.FilterError"
 class Pipeline:
     """Data go through states and actions, one after the other."""
 
-    def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
+    async def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
         """Merge the state's data."""
-        return merge(data, lane.fill(state.data, data))
+        return merge(data, await lane.fill(state.data, data))
 
-    def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
+    async def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
         """Return what the filter's inputPath selects."""
         given = state.state_data_filter
-        return data if given is None else _selected("inputPath", given.input, data, lane)
+        return data if given is None else await _selected("inputPath", given.input, data, lane)
 
-    def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:
+    async def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:
         """Return what the filter's outputPath selects of what the state was given, with its result at resultPath."""
         own = state.state_data_filter
         if own is None:
             return data
-        return _selected("outputPath", own.output, _put(own.result, data, given, lane), lane)
+        return await _selected("outputPath", own.output, await _put(own.result, data, given, lane), lane)
 
-    def action_input(self, action: Action, data: JSON, lane: Lane) -> JSON:
+    async def action_input(self, action: Action, data: JSON, lane: Lane) -> JSON:
         """Return what the filter's inputPath selects."""
         given = action.action_data_filter
-        return data if given is None else _selected("inputPath", given.from_state_data, data, lane)
+        return data if given is None else await _selected("inputPath", given.from_state_data, data, lane)
 
-    def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:
+    async def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:
         """Return what goes on to the next action: what outputPath selects, with the result at resultPath."""
         given = action.action_data_filter
         if given is None:
             return ActionResult([], result)
-        put = _put(given.to_state_data, result, data, lane)
-        return ActionResult([], _selected("outputPath", given.results, put, lane))
+        put = await _put(given.to_state_data, result, data, lane)
+        return ActionResult([], await _selected("outputPath", given.results, put, lane))
 
     def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others merge
         """Return what an action gave on, in place of the data; what was not waited for gave nothing."""
@@ -68,7 +68,7 @@ class Pipeline:
         """Return what the actions gave on, as an array."""
         return [effect.value for effect in effects]
 
-    def with_event(
+    async def with_event(
         self,
         definition: Event,  # noqa: ARG002 - others ask it what is data
         event: CloudEvent,
@@ -82,43 +82,43 @@ class Pipeline:
         """
         value = event.data
         if given is not None and given.data is not None:
-            found = lane.evaluate(lane.program.expressions.expression(given.data), event.data)
-            value = _selected("inputPath", given.data, event.to_json(), lane) if found is NOTHING else found
+            found = await lane.evaluate(lane.program.expressions.expression(given.data), event.data)
+            value = await _selected("inputPath", given.data, event.to_json(), lane) if found is NOTHING else found
         to = None if given is None else given.to_state_data
         if to is not None:
-            return lane.merged_at(lane.target(to, data), value, data)
+            return lane.merged_at(await lane.target(to, data), value, data)
         return merge(data, value) if isinstance(value, dict) else value
 
-    def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - all are alike
+    async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - all are alike
         """Return the data with the error at the resultPath of the state's filter, if it has one."""
         own = lane.state.state_data_filter
-        return data if own is None or own.result is None else _put(own.result, fault.public(), data, lane)
+        return data if own is None or own.result is None else await _put(own.result, fault.public(), data, lane)
 
-    def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others add it to the data
+    async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others add it to the data
         """Return the element."""
         return item
 
-    def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others merge
+    async def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others merge
         """Return the outputs as an array."""
         return list(outputs)
 
 
-def _selected(key: str, path: str | None, data: JSON, lane: Lane) -> JSON:
+async def _selected(key: str, path: str | None, data: JSON, lane: Lane) -> JSON:
     if path is None:
         return data
-    found = lane.evaluate(lane.program.expressions.expression(path), data)
+    found = await lane.evaluate(lane.program.expressions.expression(path), data)
     if found is NOTHING:
         raise lane.locate(WrongData(f"{key} {path!r} leads to nothing in the data", code=FILTER_ERROR))
     value: JSON = found
     return value
 
 
-def _put(path: str | None, value: JSON, into: JSON, lane: Lane) -> JSON:
+async def _put(path: str | None, value: JSON, into: JSON, lane: Lane) -> JSON:
     """Return *into* with *value* at *path*, in place of what was there."""
     if path is None:
         return value
     try:
-        return put_at(into, lane.target(path, into), value)
+        return put_at(into, await lane.target(path, into), value)
     except (IndexError, TypeError) as error:
         message = f"resultPath {path!r} names no place in the data: {error}"
         raise lane.locate(WrongData(message, code=FILTER_ERROR)) from None

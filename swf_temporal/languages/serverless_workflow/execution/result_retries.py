@@ -43,9 +43,10 @@ async def with_result_retries(
     frame = lane.frame
     attempts = frame.retries = frame.retries or AttemptsFrame()
 
-    def again_at(outcome: ActionResult | WorkflowFault) -> float | None:
+    async def again_at(outcome: ActionResult | WorkflowFault) -> float | None:
         fault = lane.locate(outcome, name) if isinstance(outcome, WorkflowFault) else None
-        index = _asked_for(action, fault, None if frame.result is None else frame.result.value)
+        result = None if frame.result is None else frame.result.value
+        index = await lane.run.evaluated(lambda: _asked_for(action, fault, result))
         if index is None or not _is_left(action.result_retries[index], index, fault, attempts):
             return None
         retry = action.result_retries[index]
@@ -54,7 +55,7 @@ async def with_result_retries(
         lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=error)
         # All is as it was before the call.
         frame.done, frame.result, frame.call, frame.attempts, frame.deadline = False, None, None, None, None
-        delay = 0.0 if retry.interval is None else lane.duration(retry.interval, None).total_seconds()
+        delay = 0.0 if retry.interval is None else (await lane.duration(retry.interval, None)).total_seconds()
         return lane.run.time() + delay
 
     return await repeat(attempts, attempt, again_at, lambda moment: lane.wait_to_retry(moment, name))

@@ -64,9 +64,9 @@ async def run_state(state: State, data: JSON, lane: Lane[StateFrame]) -> StateRe
     return StateResult(step.data, leaving, not isinstance(step.exit, ByError))
 
 
-def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> StateResult:
+async def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> StateResult:
     """Return how *state* is left that met *fault* on its way out; raises it if no onErrors entry covers it."""
-    step = _catch(state, lane.locate(fault), data, lane)
+    step = await _catch(state, lane.locate(fault), data, lane)
     lane.frame.left, lane.frame.events = step, 0
     return StateResult(step.data, _leaving(state, step.exit), completed=False)
 
@@ -77,7 +77,7 @@ async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
     given = data
     try:
         begun = lane.frame.input
-        data = flow.state_input(state, given, lane) if begun is None else begun.value
+        data = await flow.state_input(state, given, lane) if begun is None else begun.value
         if data is not given:
             lane.frame.input = begun or Value(data)
         if plan.retries_errors:
@@ -86,16 +86,16 @@ async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
             step = await with_retries(state, data, lane, lambda: _in_time(state, data, lane, plan))
         else:
             step = await _in_time(state, data, lane, plan)
-        output = flow.state_output(state, given, step.data, lane)
+        output = await flow.state_output(state, given, step.data, lane)
         return step if output is step.data else Step(output, step.exit)
     except WorkflowFault as fault:
         if _goes_on(state, fault):
             lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
             release(lane.frame.body, lane)
-            return Step(flow.state_output(state, given, lane.frame.latest_data(data), lane))
-        return _catch(state, lane.locate(fault), data, lane)
+            return Step(await flow.state_output(state, given, lane.frame.latest_data(data), lane))
+        return await _catch(state, lane.locate(fault), data, lane)
     except Diverted as diverted:
-        return _diverted(diverted, data, lane)
+        return await _diverted(diverted, data, lane)
 
 
 def _goes_on(state: State, fault: WorkflowFault) -> bool:
@@ -115,21 +115,21 @@ async def _in_time(state: State, data: JSON, lane: Lane[StateFrame], plan: State
     if not plan.is_limited:
         return await run_body(state, data, lane)
     frame = lane.frame
-    frame.deadline = lane.deadline(frame.deadline, plan.timeouts.state_exec_timeout, data)
-    frame.single = lane.deadline(frame.single, plan.timeouts.single_state_exec_timeout, data)
+    frame.deadline = await lane.deadline(frame.deadline, plan.timeouts.state_exec_timeout, data)
+    frame.single = await lane.deadline(frame.single, plan.timeouts.single_state_exec_timeout, data)
     deadline = min(end for end in (frame.deadline, frame.single) if end is not None)
     return await lane.within(deadline, run_body(state, data, lane), f"{lane.program.state_word} {state.name!r}")
 
 
-def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> Step:
+async def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> Step:
     """Return the step that an onErrors entry asks for.
 
     Its data is what the state's actions had worked on: the filtered input, with what they had merged until then.
     """
     try:
-        entry = handler_of(state, lane.program.errors, fault)
+        entry = await lane.run.evaluated(lambda: handler_of(state, lane.program.errors, fault))
         if entry is None and fault.catchable:
-            entry = _handler_by_condition(state, fault, data, lane)
+            entry = await _handler_by_condition(state, fault, data, lane)
     except ExpressionLimitExceeded as limit:
         raise lane.locate(limit) from None
     if entry is None or (entry.retry_ref is not None and entry.transition is None and entry.end is None):
@@ -137,26 +137,31 @@ def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame
     lane.execution.caught(fault)
     lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
     release(lane.frame.body, lane)
-    data = lane.program.data_flow.with_error(entry, fault, lane.frame.latest_data(data), lane)
+    data = await lane.program.data_flow.with_error(entry, fault, lane.frame.latest_data(data), lane)
     return Step(data, ByError(state.on_errors.index(entry)))
 
 
-def _diverted(diverted: Diverted, data: JSON, lane: Lane[StateFrame]) -> Step:
+async def _diverted(diverted: Diverted, data: JSON, lane: Lane[StateFrame]) -> Step:
     """Return the step to where a retry leads that has been used up, with the data that it was tried with."""
     data = lane.frame.latest_data(data)
     fault = diverted.fault
     if fault is not None:
         lane.execution.caught(fault)
         lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
-        data = lane.program.data_flow.with_error(None, fault, data, lane)
+        data = await lane.program.data_flow.with_error(None, fault, data, lane)
     return Step(data, ToState(diverted.next_state))
 
 
-def _handler_by_condition(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> OnError | None:
+async def _handler_by_condition(
+    state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]
+) -> OnError | None:
     """Return the first onErrors entry whose condition holds of *fault* (draft of May 2020)."""
     seen = with_error(lane.frame.latest_data(data), fault, lane.program.state_word)
     of_error = (one for one in state.on_errors if one.condition is not None)
-    return next((one for one in of_error if lane.holds(one.condition, seen)), None)
+    for one in of_error:
+        if await lane.holds(one.condition, seen):
+            return one
+    return None
 
 
 def _leaving(state: State, exit_: Exit | None) -> Transition | End:

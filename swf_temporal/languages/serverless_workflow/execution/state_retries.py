@@ -34,19 +34,19 @@ async def with_retries(
     frame = lane.frame
     attempts = frame.attempts = frame.attempts or AttemptsFrame()
 
-    def again_at(outcome: Step | WorkflowFault) -> float | None:
+    async def again_at(outcome: Step | WorkflowFault) -> float | None:
         fault = outcome if isinstance(outcome, WorkflowFault) else None
         if fault is not None and not lane.locate(fault).catchable:
             return None
         reached = outcome.data if isinstance(outcome, Step) else frame.latest_data(data)
         seen = with_error(reached, fault, lane.program.state_word)
-        index = next((i for i, retry in enumerate(state.retries) if lane.holds(retry.condition, seen)), None)
+        index = await _asked_for(state, seen, lane)
         if index is None:
             return None
         retry, count = state.retries[index], attempts.counts.get(str(index), 0)
         if count >= retry.max_attempts:
             return None
-        delay = _delay(retry, count, data, lane)
+        delay = await _delay(retry, count, data, lane)
         name = None if fault is None else fault.name
         lane.emit(TraceKind.STATE_RETRIED, lane.state_path, attempt=attempts.number, error=name, delay=delay)
         attempts.counts[str(index)] = count + 1
@@ -56,10 +56,18 @@ async def with_retries(
     return await repeat(attempts, attempt, again_at, lane.wait_to_retry)
 
 
-def _delay(retry: StateRetry, count: int, data: JSON, lane: Lane) -> float:
+async def _asked_for(state: State, seen: JSON, lane: Lane) -> int | None:
+    """Return which retry of *state* is to be made: the first whose condition holds of what is *seen*."""
+    for index, retry in enumerate(state.retries):
+        if await lane.holds(retry.condition, seen):
+            return index
+    return None
+
+
+async def _delay(retry: StateRetry, count: int, data: JSON, lane: Lane) -> float:
     """Return how many seconds to wait before the next attempt, of which there were *count* before."""
-    first = 0.0 if retry.delay is None else lane.duration(retry.delay, data).total_seconds()
-    added = 0.0 if retry.increment is None else lane.duration(retry.increment, data).total_seconds()
+    first = 0.0 if retry.delay is None else (await lane.duration(retry.delay, data)).total_seconds()
+    added = 0.0 if retry.increment is None else (await lane.duration(retry.increment, data)).total_seconds()
     return first + count * added
 
 
@@ -68,11 +76,11 @@ async def with_error_retries(state: State, lane: Lane[StateFrame], attempt: Call
     frame = lane.frame
     attempts = frame.attempts = frame.attempts or AttemptsFrame()
 
-    def again_at(outcome: Step | WorkflowFault) -> float | None:
+    async def again_at(outcome: Step | WorkflowFault) -> float | None:
         if not isinstance(outcome, WorkflowFault):
             return None
         fault = lane.locate(outcome)
-        entry = handler_of(state, lane.program.errors, fault)
+        entry = await lane.run.evaluated(lambda: handler_of(state, lane.program.errors, fault))
         if entry is None or entry.retry_ref is None or not fault.retryable:
             return None
         number = str(state.on_errors.index(entry))

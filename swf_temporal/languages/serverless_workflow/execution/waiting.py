@@ -15,17 +15,16 @@ from swf_temporal.runtime.host import TraceKind
 from swf_temporal.strict_json import write_json
 
 
-def may_take(ref: str, event: CloudEvent, lane: Lane) -> bool:
-    """Tell whether *event* is one that *ref* defines, and belongs to this instance."""
-    definition = lane.program.event(ref)
-    return _belongs(definition, event, _required(definition, lane), lane)
+def may_take(ref: str, event: CloudEvent, required: dict[str, JSON], lane: Lane) -> bool:
+    """Tell whether *event* is one that *ref* defines and has what is *required*, and belongs to this instance."""
+    return _belongs(lane.program.event(ref), event, required, lane)
 
 
-def has_arrived(refs: Sequence[str], lane: Lane) -> bool:
+async def has_arrived(refs: Sequence[str], lane: Lane) -> bool:
     """Take the first event that was kept and that one of *refs* defines; tell whether there was one."""
     for ref in refs:
         definition = lane.program.event(ref)
-        event = lane.run.inbox.take(partial(_is_for, definition, _required(definition, lane), lane))
+        event = lane.run.inbox.take(partial(_is_for, definition, await required_of(definition, lane), lane))
         if event is not None:
             lane.correlation.fix(definition, event)
             lane.emit_event(TraceKind.EVENT_TAKEN, ref, event)
@@ -44,7 +43,7 @@ async def wait_for_event(
     required: Sequence[dict[str, JSON]] = ()
     if selector.is_correlated:
         # Once, and here: what fails where an event is delivered fails for the one who sends it.
-        required = [_required(definition, lane) for definition in selector.definitions]
+        required = [await required_of(definition, lane) for definition in selector.definitions]
         which, accepts = partial(_which, selector, required, lane), partial(_accepts, selector, required, lane)
         criterion = (*selector.refs, write_json([lane.correlation.values, *required]))
     event = run.inbox.take(accepts, criterion)
@@ -89,10 +88,11 @@ def _values(selector: EventSelector, required: Sequence[dict[str, JSON]], lane: 
     }
 
 
-def _required(definition: Event, lane: Lane) -> dict[str, JSON]:
+async def required_of(definition: Event, lane: Lane) -> dict[str, JSON]:
+    """Return the values that the attributes of an event must have which *definition* asks for."""
     if not definition.correlation:
         return {}
-    return required_values(definition, lambda value: lane.fill(value, lane.execution.data))
+    return await required_values(definition, lambda value: lane.fill(value, lane.execution.data))
 
 
 def _is_for(definition: Event, required: dict[str, JSON], lane: Lane, event: CloudEvent) -> bool:

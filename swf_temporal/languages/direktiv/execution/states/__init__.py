@@ -56,7 +56,7 @@ async def logic_of(state: State, frame: StateFrame, lane: Lane) -> StateExit:  #
         case DelayState():
             return await delay.run(state, frame, lane)
         case ErrorState():
-            return error.run(state, lane)
+            return await error.run(state, lane)
         case EventsAndState():
             return await events_and.run(state, frame, lane)
         case EventsXorState():
@@ -68,7 +68,7 @@ async def logic_of(state: State, frame: StateFrame, lane: Lane) -> StateExit:  #
         case GetterState():
             return await getter.run(state, frame.body_as(GetterBody), lane)
         case NoopState():
-            return noop.run(state, lane)
+            return await noop.run(state, lane)
         case ParallelState():
             return await parallel.run(state, frame.body_as(ParallelBody), lane)
         case SetterState():
@@ -76,7 +76,7 @@ async def logic_of(state: State, frame: StateFrame, lane: Lane) -> StateExit:  #
         case SwitchState():
             return await switch.run(state, lane)
         case ValidateState():
-            return validate.run(state, lane)
+            return await validate.run(state, lane)
         case _:
             assert_never(state)
 

@@ -11,11 +11,11 @@ from swf_temporal.languages.direktiv.model.states import ErrorState
 _VERB = re.compile(r"%([vsdq%])")
 
 
-def run(state: ErrorState, lane: Lane) -> StateExit:
+async def run(state: ErrorState, lane: Lane) -> StateExit:
     """Take note of the error that the instance fails with once it ends."""
-    message = as_text(lane.evaluate(state.message, lane.data))
+    message = as_text(await lane.evaluate(state.message, lane.data))
     if state.args:
-        message = _formatted(message, [lane.evaluate(one, lane.data) for one in state.args])
+        message = _formatted(message, [await lane.evaluate(one, lane.data) for one in state.args])
     lane.execution.fail_at_end(state.error, message)
     return StateExit(lane.data, state.transform, state.transition)
 

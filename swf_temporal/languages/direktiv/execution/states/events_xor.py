@@ -10,7 +10,7 @@ from swf_temporal.languages.direktiv.model.states import EventsXorState, kind_of
 
 async def run(state: EventsXorState, frame: StateFrame, lane: Lane) -> StateExit:
     """Wait for the first event; what its entry does not say, the state does."""
-    wait = begin_waiting([kind_of(one)[:2] for one in state.events], frame, lane)
+    wait = await begin_waiting([kind_of(one)[:2] for one in state.events], frame, lane)
     index, event = await next_of(wait, range(len(wait.kinds)), lane)
     entry = state.events[index]
     transform = state.transform if entry.transform is None else entry.transform

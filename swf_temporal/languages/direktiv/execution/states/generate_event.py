@@ -20,17 +20,17 @@ IMMEDIATE = "immediate"
 async def run(state: GenerateEventState, lane: Lane) -> StateExit:
     """Send the event, at once or when its delay is over, and go on without waiting for that."""
     lane.run.checkpoint()
-    event = _event(state, lane)
+    event = await _event(state, lane)
     after = parse_duration(state.delay) if state.delay and state.delay != IMMEDIATE else timedelta()
     lane.emit_event(TraceKind.EVENT_PRODUCED, event.type, event)
     await lane.run.host.publish(event, after)
     return StateExit(lane.data, state.transform, state.transition)
 
 
-def _event(state: GenerateEventState, lane: Lane) -> CloudEvent:
+async def _event(state: GenerateEventState, lane: Lane) -> CloudEvent:
     given = state.event
-    data, content_type = _payload(lane.evaluate(given.data, lane.data), given.datacontenttype)
-    context = {} if given.context is None else lane.object_of(given.context, lane.data, "the context of an event")
+    data, content_type = _payload(await lane.evaluate(given.data, lane.data), given.datacontenttype)
+    context = {} if given.context is None else await lane.object_of(given.context, lane.data, "the context of an event")
     own = {key: value for key, value in context.items() if key.lower() not in FIXED}
     attributes: dict[str, JSON] = {**own, "datacontenttype": content_type}
     return CloudEvent(lane.run.host.new_id(), given.source, given.type, data, attributes)

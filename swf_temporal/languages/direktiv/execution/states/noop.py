@@ -5,6 +5,6 @@ from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.model.states import NoopState
 
 
-def run(state: NoopState, lane: Lane) -> StateExit:
+async def run(state: NoopState, lane: Lane) -> StateExit:
     """Leave at once."""
     return StateExit(lane.data, state.transform, state.transition)

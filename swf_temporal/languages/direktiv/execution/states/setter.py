@@ -11,7 +11,7 @@ async def run(state: SetterState, body: SetterBody, lane: Lane) -> StateExit:
     """Store the variables, one after the other."""
     for one in state.variables[body.stored :]:
         lane.run.checkpoint()
-        value = lane.evaluate(one.value, lane.data)
+        value = await lane.evaluate(one.value, lane.data)
         await store(one.scope, one.key, variable_of(value, one.mime_type, lane.execution.program.compat), lane)
         body.stored += 1
     return StateExit(lane.data, state.transform, state.transition)

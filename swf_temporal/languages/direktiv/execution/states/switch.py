@@ -10,7 +10,7 @@ async def run(state: SwitchState, lane: Lane) -> StateExit:
     """Return the way of the first condition that is met, or the default."""
     for one in state.conditions:
         await lane.run.pacing.give_way()
-        if is_met(lane.evaluate(one.condition, lane.data)):
+        if is_met(await lane.evaluate(one.condition, lane.data)):
             return StateExit(lane.data, one.transform, one.transition)
     return StateExit(lane.data, state.default_transform, state.default_transition)
 

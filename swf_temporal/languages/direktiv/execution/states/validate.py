@@ -9,12 +9,12 @@ from swf_temporal.languages.direktiv.model.states import ValidateState
 from swf_temporal.patterns import PatternTooSlow
 
 
-def run(state: ValidateState, lane: Lane) -> StateExit:
+async def run(state: ValidateState, lane: Lane) -> StateExit:
     """Go on if the subject fits the schema."""
-    subject = lane.evaluate(state.subject, lane.data)
+    subject = await lane.evaluate(state.subject, lane.data)
     try:
         schema = lane.execution.program.schema(state.id, state.schema_)
-        violations = schema.violations(subject, slow_is_fatal=True)
+        violations = await lane.run.evaluated(lambda: schema.violations(subject, slow_is_fatal=True))
     except BadSchema as error:
         raise codes.internal(f"the schema is not a JSON Schema: {error.message}") from None
     except PatternTooSlow as error:

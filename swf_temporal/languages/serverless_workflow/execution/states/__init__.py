@@ -61,7 +61,7 @@ async def run_body(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
         case SwitchState():
             return await switch.run(state, data, _body(SwitchBody, lane))
         case InjectState():
-            return inject.run(state, data, lane)
+            return await inject.run(state, data, lane)
         case EventState() if expectations(state):
             return await event_expression.run(state, data, _body(EventExpressionBody, lane))
         case EventState():

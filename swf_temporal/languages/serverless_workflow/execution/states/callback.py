@@ -18,11 +18,11 @@ async def run(state: CallbackState, data: JSON, lane: Lane[CallbackBody]) -> Ste
     frame = lane.frame
     actions = lane.child(frame.actions, lane.path)
     data = await run_sequence((state.action,), data, actions, timeouts.action_exec_timeout)
-    frame.deadline = lane.deadline(frame.deadline, timeouts.event_timeout, data)
+    frame.deadline = await lane.deadline(frame.deadline, timeouts.event_timeout, data)
     taken = await wait_for_event([state.event_ref], frame.deadline, lane)
     if taken is None:
         fault = TimedOut(f"event {state.event_ref!r} did not come in time")
         if handler_of_timeout(state, lane.program.errors, fault):
             raise lane.locate(fault)
         return Step(data)
-    return Step(merge_event(state.event_ref, taken[1], state.event_data_filter, data, lane))
+    return Step(await merge_event(state.event_ref, taken[1], state.event_data_filter, data, lane))

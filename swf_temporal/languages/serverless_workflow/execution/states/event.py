@@ -20,7 +20,7 @@ from swf_temporal.languages.serverless_workflow.execution.frames import EventBod
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
 from swf_temporal.languages.serverless_workflow.execution.step import Step
-from swf_temporal.languages.serverless_workflow.execution.waiting import may_take, wait_for_event
+from swf_temporal.languages.serverless_workflow.execution.waiting import may_take, required_of, wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, OnEvents
 from swf_temporal.runtime.event_matching import assigned, usable
 from swf_temporal.runtime.progress import Value
@@ -46,7 +46,7 @@ async def run(state: EventState, data: JSON, lane: Lane[EventBody]) -> Step:
             continue
         begun = frame.actions = frame.actions or EntryFrame()
         if not begun.merged:
-            data = _merged(entry, data, frame.taken, lane, events)
+            data = await _merged(entry, data, frame.taken, lane, events)
             begun.merged = True
             frame.data = Value(data)
         if entry.actions:
@@ -85,12 +85,14 @@ async def _came(state: EventState, plan: StatePlan, data: JSON, lane: Lane[Event
         return True
     wanted, time = plan.events, plan.timeouts.event_timeout
 
+    required = {ref: await required_of(lane.program.event(ref), lane) for ref in wanted}
+
     def fits(ref: str, event: JSON) -> bool:
-        return isinstance(event, dict) and may_take(ref, events.event_of(event), lane)
+        return isinstance(event, dict) and may_take(ref, events.event_of(event), required[ref], lane)
 
     while not taken if state.exclusive else len(taken) < len(wanted):
         refs, known = usable(wanted, taken, fits), lane.correlation.names
-        got = await wait_for_event(refs, _deadline(state, time, taken, data, lane), lane)
+        got = await wait_for_event(refs, await _deadline(state, time, taken, data, lane), lane)
         if got is None:
             return False
         index, event = got
@@ -103,7 +105,7 @@ async def _came(state: EventState, plan: StatePlan, data: JSON, lane: Lane[Event
     return True
 
 
-def _deadline(
+async def _deadline(
     state: EventState, time: str | None, taken: dict[str, JSON], data: JSON, lane: Lane[EventBody]
 ) -> float | None:
     """Return until when the state waits for its next event (section "Event Timeout Definition").
@@ -116,7 +118,7 @@ def _deadline(
     is_any_time = not taken or (state.timeout_is_between_events and state.exclusive)
     if is_any_time and lane.is_starting:
         return None
-    deadline = lane.frame.deadline = lane.deadline(lane.frame.deadline, time, data)
+    deadline = lane.frame.deadline = await lane.deadline(lane.frame.deadline, time, data)
     return deadline
 
 
@@ -132,9 +134,9 @@ def _complete_entries(state: EventState, taken: dict[str, JSON]) -> Iterable[tup
     return ()
 
 
-def _merged(entry: OnEvents, data: JSON, taken: dict[str, JSON], lane: Lane, events: _Events) -> JSON:
+async def _merged(entry: OnEvents, data: JSON, taken: dict[str, JSON], lane: Lane, events: _Events) -> JSON:
     for ref in entry.event_refs:
         event = taken.get(ref)
         if isinstance(event, dict):
-            data = merge_event(ref, events.event_of(event), entry.event_data_filter, data, lane)
+            data = await merge_event(ref, events.event_of(event), entry.event_data_filter, data, lane)
     return data

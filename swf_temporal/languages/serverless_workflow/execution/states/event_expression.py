@@ -33,7 +33,7 @@ async def run(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) ->
         for ref in entry.event_refs:
             event = frame.taken.get(ref)
             if isinstance(event, dict):
-                data = merge_event(ref, CloudEvent.from_record(event), entry.event_data_filter, data, lane)
+                data = await merge_event(ref, CloudEvent.from_record(event), entry.event_data_filter, data, lane)
         begun.merged = True
         frame.data = Value(data)
     data = data if frame.data is None else frame.data.value
@@ -47,7 +47,7 @@ async def _came(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) 
     frame = lane.frame
     taken, expected = frame.taken, expectations(state)
     while not frame.complete:
-        ends = _ends(state, data, lane)
+        ends = await _ends(state, data, lane)
         entries = [state.on_events[index] for index in ends]
         refs = list(dict.fromkeys(ref for entry in entries for ref in entry.event_refs if ref not in taken))
         if not refs:
@@ -66,7 +66,7 @@ async def _came(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) 
     return frame.entry
 
 
-def _ends(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) -> dict[int, float | None]:
+async def _ends(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) -> dict[int, float | None]:
     """Return, for each entry whose time is not over, when that will be.
 
     A state in which an instance starts has all the time in the world until its first event comes, as in later versions.
@@ -76,7 +76,7 @@ def _ends(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) -> dic
     waits = lane.frame.waits
     ends: dict[int, float | None] = {}
     for index, entry in enumerate(expectations(state)):
-        end = lane.deadline(waits.get(str(index)), entry.timeout, data)
+        end = await lane.deadline(waits.get(str(index)), entry.timeout, data)
         if end is not None:
             waits[str(index)] = end
         if end is None or lane.run.time() < end:

@@ -28,11 +28,11 @@ MAX_AT_ONCE = 1000
 
 async def run(state: ForeachState, data: JSON, lane: Lane[ForeachBody]) -> Step:
     """Run the state's actions for each element, as many at once as its mode and batchSize allow."""
-    items = _collection(state, data, lane)
+    items = await _collection(state, data, lane)
     if state.output_collection is not None:
         # Before anything is done whose results would have no place.
-        _check_output(state.output_collection, data, lane)
-    window = 1 if state.mode == "sequential" else _window(state, data, lane)
+        await _check_output(state.output_collection, data, lane)
+    window = 1 if state.mode == "sequential" else await _window(state, data, lane)
     iterations = _Iterations(state, items, data, lane, one_at_a_time=window == 1)
     return Step(await iterations.run(window))
 
@@ -88,12 +88,12 @@ class _Iterations:
         lane.run.begin_iterations(lane.path)
         if not keeps_outputs:
             return folding.data
-        return self._with_outputs(await front.all_outputs(lane.run.host))
+        return await self._with_outputs(await front.all_outputs(lane.run.host))
 
-    def _with_outputs(self, outputs: list[JSON]) -> JSON:
+    async def _with_outputs(self, outputs: list[JSON]) -> JSON:
         if self._state.output_collection is not None:
-            return _appended(outputs, self._state.output_collection, self._data, self._lane)
-        return self._flow.with_outputs(self._state, outputs, self._data, self._lane)
+            return await _appended(outputs, self._state.output_collection, self._data, self._lane)
+        return await self._flow.with_outputs(self._state, outputs, self._data, self._lane)
 
     def _path(self, index: int) -> Path[None] | None:
         """Return the path of an iteration that is not complete yet."""
@@ -118,7 +118,7 @@ class _Iterations:
         own = self._own(index)
         effects = own.frame.effects
         if not own.frame.done:
-            seen = self._flow.iteration_input(self._state, self._items[index], self._data, own)
+            seen = await self._flow.iteration_input(self._state, self._items[index], self._data, own)
             await run_sequence(self._state.actions, seen, own, self._timeout, effects)
             if self._state.output_collection is not None:
                 done = PartFrame(output=_output_of(effects), done=True)
@@ -134,12 +134,12 @@ class _Iterations:
         own = self._own(index)
         if own.frame.output is None:
             await turns.wait(index, own, lane)
-            seen = self._flow.iteration_input(state, self._items[index], self._data, own)
+            seen = await self._flow.iteration_input(state, self._items[index], self._data, own)
             output = await own.run_scope(lane.state_path, seen)
             lane.frame.iterations[index] = PartFrame(output=Value(output), done=True)
         else:
             output = own.frame.output.value
-        turns.note(output, own)
+        await turns.note(output, own)
 
     def _own(self, index: int) -> Lane[PartFrame]:
         lane = self._lane
@@ -181,7 +181,7 @@ class _IterationSchedule:
             behind = (iterations[index].output for index in sorted(iterations))
             self._outputs = [*front.outputs, *(output.value for output in behind if output is not None)]
 
-    def note(self, output: JSON, own: Lane[PartFrame]) -> None:
+    async def note(self, output: JSON, own: Lane[PartFrame]) -> None:
         """Note what an iteration came to, after which the state may be complete.
 
         The condition sees the state's data, the collection with what there is so far, and over them the fields of this
@@ -193,10 +193,10 @@ class _IterationSchedule:
         self._outputs.append(output)
         seen = self._data
         if state.output_collection is not None:
-            seen = _appended(self._outputs, state.output_collection, seen, own)
+            seen = await _appended(self._outputs, state.output_collection, seen, own)
         if isinstance(output, dict):
             seen = {**(seen if isinstance(seen, dict) else {}), **output}
-        self.are_over = self._front.over = own.holds(state.until, seen)
+        self.are_over = self._front.over = await own.holds(state.until, seen)
 
     async def wait(self, index: int, own: Lane[PartFrame], lane: Lane[ForeachBody]) -> None:
         """Wait until the iteration *index* of *lane* begins, whose turn it is now."""
@@ -204,16 +204,16 @@ class _IterationSchedule:
             return
         begin = own.frame.before
         if begin is None:
-            now, length = lane.run.time(), lane.duration(self._pause, self._data).total_seconds()
+            now, length = lane.run.time(), (await lane.duration(self._pause, self._data)).total_seconds()
             last = now if self._one_at_a_time or lane.frame.begun is None else lane.frame.begun
             begin = max(now, last + length) if index else now
             own.frame.before = lane.frame.begun = begin
         await lane.run.sleep_until(begin, lane.timer("sleep before", f"iteration {index + 1}"))
 
 
-def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]:
+async def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]:
     """Return the elements: an array has its own, and whatever else is selected, however much, is them itself."""
-    items = lane.evaluate(lane.program.expressions.expression(state.input_collection), data)
+    items = await lane.evaluate(lane.program.expressions.expression(state.input_collection), data)
     if items is NOTHING and lane.program.expressions.is_jq:
         return []
     if items is None or items is NOTHING:  # a path that finds nothing leads to no collection
@@ -222,10 +222,10 @@ def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]:
     return items if isinstance(items, list) else [items]
 
 
-def _window(state: ForeachState, data: JSON, lane: Lane) -> int:
+async def _window(state: ForeachState, data: JSON, lane: Lane) -> int:
     size: Any = state.batch_size
     if isinstance(size, str):
-        size = lane.fill(size, data)
+        size = await lane.fill(size, data)
         if isinstance(size, str) and size.strip().isdigit():
             size = int(size)
     if size is None or size == 0:
@@ -235,10 +235,10 @@ def _window(state: ForeachState, data: JSON, lane: Lane) -> int:
     return min(int(size), MAX_AT_ONCE)
 
 
-def _check_output(target: str, data: JSON, lane: Lane) -> None:
+async def _check_output(target: str, data: JSON, lane: Lane) -> None:
     """Raise WrongData where something stands in the way of the output collection: to replace it would lose data."""
     present: Any = data
-    for step in lane.target(target, data):
+    for step in await lane.target(target, data):
         kind: Any = dict if isinstance(step, str) else list
         if present is not None and not isinstance(present, kind):
             needed = "an object" if kind is dict else "an array"
@@ -255,12 +255,12 @@ def _in_the_way(target: str, what: str) -> WrongData:
     return WrongData(f"nothing can be appended to outputCollection {target!r}: {what}")
 
 
-def _appended(results: list[JSON], target: str, data: JSON, lane: Lane) -> JSON:
+async def _appended(results: list[JSON], target: str, data: JSON, lane: Lane) -> JSON:
     def appended(present: JSON) -> JSON:
         # Not merged: merging would drop results that are equal to others.
         return [*present, *results] if isinstance(present, list) else results
 
-    path = lane.target(target, data)
+    path = await lane.target(target, data)
     try:
         return change_at(data, path, appended)
     except IndexError as error:

@@ -6,6 +6,6 @@ from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import InjectState
 
 
-def run(state: InjectState, data: JSON, lane: Lane) -> Step:
+async def run(state: InjectState, data: JSON, lane: Lane) -> Step:
     """Return *data* with the state's own."""
-    return Step(lane.program.data_flow.with_injected(state, data, lane))
+    return Step(await lane.program.data_flow.with_injected(state, data, lane))

@@ -32,9 +32,9 @@ async def _run_repeatedly(
 ) -> JSON:
     """Run the actions of *state* as often as *repeat* says, and return the data that they come to."""
     frame = lane.frame.repeated = lane.frame.repeated or RepeatFrame()
-    limit = _limit(repeat, data, lane)
+    limit = await _limit(repeat, data, lane)
     data = data if frame.data is None else frame.data.value
-    while frame.round is not None or _goes_on(repeat, frame.times, limit, data, lane):
+    while frame.round is not None or await _goes_on(repeat, frame.times, limit, data, lane):
         frame.round = frame.round or SequenceFrame()
         own = lane.child(frame.round, lane.path)
         try:
@@ -48,19 +48,19 @@ async def _run_repeatedly(
     return data
 
 
-def _goes_on(repeat: Repeat, times: int, limit: int | None, data: JSON, lane: Lane) -> bool:
+async def _goes_on(repeat: Repeat, times: int, limit: int | None, data: JSON, lane: Lane) -> bool:
     if limit is not None and times >= limit:
         return False
-    if repeat.stop_on_events and has_arrived(repeat.stop_on_events, lane):
+    if repeat.stop_on_events and await has_arrived(repeat.stop_on_events, lane):
         return False
     if repeat.expression is None or (times == 0 and not repeat.check_before):
         return True
-    return lane.holds(repeat.expression, data)
+    return await lane.holds(repeat.expression, data)
 
 
-def _limit(repeat: Repeat, data: JSON, lane: Lane) -> int | None:
+async def _limit(repeat: Repeat, data: JSON, lane: Lane) -> int | None:
     """Return how often it runs at most; None if that is not limited."""
-    limit = lane.fill(repeat.max, data)
+    limit = await lane.fill(repeat.max, data)
     if isinstance(limit, str) and limit.strip().isdigit():
         limit = int(limit)
     if limit is None or limit == 0:

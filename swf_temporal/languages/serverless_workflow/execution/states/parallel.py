@@ -21,12 +21,12 @@ from swf_temporal.runtime.progress import Value
 
 async def run(state: ParallelState, data: JSON, lane: Lane[ParallelBody]) -> Step:
     """Run the state's branches until all, or as many as it asks for, have completed."""
-    need = None if state.completion_type == "allOf" else _needed(state, data, lane)
+    need = None if state.completion_type == "allOf" else await _needed(state, data, lane)
     if any(branch.scope is not None for branch in state.branches):
         outputs = await join([_scope(state, branch, data, lane) for branch in state.branches], need=need)
         release(lane.frame, lane)  # what branches took that are left now
         found = [output for output in outputs if output is not MISSING]
-        return Step(lane.program.data_flow.with_outputs(state, found, data, lane))
+        return Step(await lane.program.data_flow.with_outputs(state, found, data, lane))
     results = await join([_branch(state, branch, data, lane) for branch in state.branches], need=need)
     found_effects = chain.from_iterable(effects for effects in results if effects is not MISSING)
     return Step(apply_each(found_effects, data, lane))
@@ -41,7 +41,7 @@ def _branch(state: ParallelState, branch: Branch, data: JSON, lane: Lane[Paralle
         own = _own(branch, lane)
         frame = own.frame
         if not frame.done:
-            frame.deadline = own.deadline(frame.deadline, branch_timeout, data)
+            frame.deadline = await own.deadline(frame.deadline, branch_timeout, data)
             work = run_sequence(branch.actions, data, own, action_timeout, frame.effects)
             await own.within(frame.deadline, work, f"branch {branch.name!r}", branch.name)
             lane.frame.branches[branch.name] = PartFrame(effects=frame.effects, done=True)
@@ -60,7 +60,7 @@ def _scope(state: ParallelState, branch: Branch, data: JSON, lane: Lane[Parallel
             return frame.output.value
         output: JSON = None
         if branch.is_awaited:
-            frame.deadline = own.deadline(frame.deadline, timeout, data)
+            frame.deadline = await own.deadline(frame.deadline, timeout, data)
             output = await own.within(frame.deadline, own.run_scope(path, data), f"branch {branch.name!r}", branch.name)
         else:
             # Its place among the outputs stays empty, so that the author knows whose the others are.
@@ -76,11 +76,11 @@ def _own(branch: Branch, lane: Lane[ParallelBody]) -> Lane[PartFrame]:
     return lane.child(frame, f"{lane.path}/{branch.name}", branch=branch.name)
 
 
-def _needed(state: ParallelState, data: JSON, lane: Lane) -> int:
+async def _needed(state: ParallelState, data: JSON, lane: Lane) -> int:
     """Return how many branches must complete, which may be an expression. More than there are means all."""
     number: JSON = state.num_completed
     if isinstance(number, str):
-        number = lane.fill(number, data)
+        number = await lane.fill(number, data)
         if isinstance(number, str) and number.strip().isdigit():
             number = int(number)
     if isinstance(number, float) and number.is_integer():

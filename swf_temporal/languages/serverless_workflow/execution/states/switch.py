@@ -17,7 +17,7 @@ async def run(state: SwitchState, data: JSON, lane: Lane[SwitchBody]) -> Step:
         return await _by_event(state, data, lane)
     for index, condition in enumerate(state.data_conditions):
         await lane.run.pacing.give_way()
-        if lane.holds(condition.condition, data):
+        if await lane.holds(condition.condition, data):
             return Step(data, ByCondition(index))
     return _default(state, data, "none of its conditions holds")
 
@@ -28,7 +28,7 @@ async def _by_event(state: SwitchState, data: JSON, lane: Lane[SwitchBody]) -> S
     Without an eventTimeout there is no time at which to take the default: the state waits for an event.
     """
     frame = lane.frame
-    frame.deadline = lane.deadline(frame.deadline, lane.program.timeouts(state).event_timeout, data)
+    frame.deadline = await lane.deadline(frame.deadline, lane.program.timeouts(state).event_timeout, data)
     refs = [condition.event_ref for condition in state.event_conditions]
     taken = await wait_for_event(refs, frame.deadline, lane)
     if taken is None:
@@ -38,7 +38,7 @@ async def _by_event(state: SwitchState, data: JSON, lane: Lane[SwitchBody]) -> S
         return _default(state, data, "no event came in time")
     index, event = taken
     condition = state.event_conditions[index]
-    data = merge_event(condition.event_ref, event, condition.event_data_filter, data, lane)
+    data = await merge_event(condition.event_ref, event, condition.event_data_filter, data, lane)
     return Step(data, ByCondition(index))
 
 

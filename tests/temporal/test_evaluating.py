@@ -1,0 +1,53 @@
+"""Expressions that their text and data do not bound: a local activity evaluates them, and no replay does."""
+
+from collections.abc import Iterator
+
+import pytest
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+
+from swf_temporal.guarding import guard
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.converter import CONVERTER
+from tests.temporal.conftest import Bench, define
+from tests.temporal.suspending import Suspending
+
+COUNT = "([range(120000)] | length)"
+CONDITIONS = [{"condition": f"${{ {COUNT} < {number} }}", "end": True} for number in range(5)]
+CHOOSING = {"name": "Choose", "type": "switch", "defaultCondition": {"transition": "Keep"}}
+TEXT = {"n": f"a ${{ {COUNT} }}, ${{ {COUNT} + 1 }}"}
+
+
+@pytest.fixture(autouse=True)
+def _usual_limits() -> Iterator[None]:
+    yield
+    guard.configure(guard.EvaluationLimits())
+
+
+async def test_a_replay_within_a_tenth_of_the_time_takes_the_same_course(bench: Bench) -> None:
+    """What was found in time stands in the history, and so does that another expression took too long."""
+    definition = define(
+        {**CHOOSING, "dataConditions": CONDITIONS},
+        {"name": "Keep", "type": "inject", "data": TEXT},
+        {"name": "Wait", "type": "sleep", "duration": "PT0.01S"},
+        {"name": "Endless", "type": "inject", "data": {"x": "${ 1 | until(false; . + 1) }"}},
+    )
+    async with bench.worker(definition) as worker:
+        handle = await worker.start({})
+        with pytest.raises(swf.RunEnded, match="an expression ran longer than 1 s") as failed:
+            await swf.result(handle)
+        assert await handle.query("data") == {"n": "a 120000, 120001"}
+        history = await handle.fetch_history()
+
+    fault = failed.value.fault
+    assert fault is not None
+    assert (fault.name, fault.state) == ("ExpressionLimitExceeded", "Endless")
+    evaluated = sum(event.HasField("marker_recorded_event_attributes") for event in history.events)
+    assert evaluated == len(CONDITIONS) + 2 + 1
+    guard.configure(guard.EvaluationLimits(seconds=0.1))
+    replayer = Replayer(
+        workflows=[Suspending],
+        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
+        data_converter=CONVERTER,
+        debug_mode=True,
+    )
+    await replayer.replay_workflow(history)

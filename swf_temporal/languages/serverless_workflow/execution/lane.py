@@ -16,6 +16,7 @@ from swf_temporal.durations import parse_duration
 from swf_temporal.errors import ExpressionFailed, TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.compiled import EvaluationOutcome, Several, is_true
 from swf_temporal.expressions.evaluation import NOTHING, Compiled
+from swf_temporal.guarding.deferring import Deferred
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, PartFrame, WalkFrame
 from swf_temporal.records import Record
@@ -112,12 +113,20 @@ class Lane(Tracer, Generic[F_co]):
     async def _outcome(self, compiled: Compiled, data: JSON) -> EvaluationOutcome:
         self.run.pacing.charge()
         try:
-            value = await self.run.evaluated(lambda: compiled(data, self.variables))
+            value = compiled(data, self.variables)
+        except Deferred:
+            value = await self._evaluated(compiled, data)
         except WorkflowFault as fault:
             raise self.locate(fault) from None
         if isinstance(value, Several):
             self.emit(TraceKind.SEVERAL_OUTPUTS, self.state_path, count=len(value))
         return value
+
+    async def _evaluated(self, compiled: Compiled, data: JSON) -> EvaluationOutcome:
+        try:
+            return await self.run.evaluated(lambda: compiled(data, self.variables))
+        except WorkflowFault as fault:
+            raise self.locate(fault) from None
 
     async def holds(self, condition: JSON, data: JSON) -> bool:
         """Tell whether *condition* holds: all but false and null does, and a JSONPath that finds something.

@@ -132,7 +132,7 @@ def test_where_a_parameter_stands(more: dict[str, Any], message: str) -> None:
 
 def test_names_and_versions_are_texts() -> None:
     """A number is read as it is written, and expressions see the variables of the run."""
-    shared = program(name="${ $CONST.who }", version="${ 2 }")
+    shared = program(name="${ $CONST.who }", version="${ 2 }", constants={"who": "all"})
     about = for_run(shared, {}, {"CONST": {"who": "all"}}).about
     assert about == {"id": "a", "name": "all", "version": "2"}
 

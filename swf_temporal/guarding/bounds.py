@@ -40,15 +40,21 @@ _QUANTIFIED_GROUP = re.compile(r"\)\s*[*+?{]|\\[1-9gk]|\(\?(?![:=!]|<[=!])")
 _QUANTIFIER = re.compile(r"(?<!\\)(?:[*+]|\{\d*,?\d*\})")
 _STEPS: Final = 256
 """Characters that are compared with a pattern in the time of a step."""
+_SEGMENTS: Final = 256
+"""Characters of a path whose segments take as long as a step."""
 _CHOICE = re.compile(r"(?<!\\)[|?]")
 
 
 def jsonpath_bound(path: str) -> Bound:
-    """Return the bound of a JSONPath: one that only goes down goes through its data once."""
+    """Return the bound of a JSONPath: one that only goes down goes through its data once, for each of its selectors.
+
+    Several selectors in one segment may find the same, each of which the next segment goes down from.
+    """
     found = _GENERATED.findall(path)
     if any("(" in one for one in found):
         return UNBOUNDED
-    return Bound(max(1, min(len(found), MAX_EXPONENT)), _IN_PYTHON)
+    repeated = 2 ** min(path.count(","), 20)
+    return Bound(max(1, min(len(found), MAX_EXPONENT)), _IN_PYTHON * repeated * (1 + len(path) // _SEGMENTS))
 
 
 def schema_bound(schema: str) -> Bound:

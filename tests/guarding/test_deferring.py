@@ -86,6 +86,8 @@ async def test_work_is_done_again_once_what_it_needs_was_found() -> None:
     [
         (jsonpath_bound("$.a.b[*].c"), 26_000),
         (jsonpath_bound("$..a"), 26_000),
+        (jsonpath_bound("$" + "[*,*]" * 20), 0),
+        (jsonpath_bound("$" + ".a" * 50_000), 60),
         (jsonpath_bound("$.a[?@.b > 1]..c"), 300),
         (jsonpath_bound("$.a[?match(@.b, '(a+)+')]"), 0),
         (schema_bound('{"type": "object", "properties": {"a": {"type": "string"}}}'), 26_000),

@@ -33,7 +33,7 @@ JQ_PROCESS: Final = "swf_temporal.guarding.jq_process"
 HELPERS: Final[Mapping[str, tuple[str, str]]] = {
     JQ_PROCESS: ("swf_temporal/guarding/helper.py", "self._await_answer(time.monotonic() + _STARTING_SECONDS"),
     "swf_temporal.expressions.js_process": ("swf_temporal/expressions/js.py", "guard(JAVASCRIPT).run(text, None)"),
-    "swf_temporal.expressions.jsonpath": ("swf_temporal/expressions/jsonpath.py", "guard(JSONPATH).run("),
+    "swf_temporal.expressions.jsonpath": ("swf_temporal/expressions/jsonpath.py", "ask(str(self._written), text"),
 }
 """Modules that run in processes of their own, where their mutants are files; and the line that starts or asks one."""
 

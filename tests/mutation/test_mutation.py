@@ -117,7 +117,7 @@ def test_what_was_made_at_import_is_made_again(monkeypatch: pytest.MonkeyPatch) 
     ("name", "after", "engine", "program", "data"),
     [
         ("js_process.py", "if (not isinstance(result, str)) or True:", JAVASCRIPT, "return data", "[1,0,0]"),
-        ("jsonpath.py", "return [json.dumps(None)]", JSONPATH, "$..a", "{}"),
+        ("jsonpath.py", "return [write_json(None)]", JSONPATH, "$..a", "{}"),
         ("jq_process.py", "if (data is None) or True:", JQ, "tojson", "1"),
     ],
 )

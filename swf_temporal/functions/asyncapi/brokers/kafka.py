@@ -151,7 +151,7 @@ async def options_of(channel: Channel) -> dict[str, Any]:
         "sasl_plain_password": credentials.password,
         "sasl_oauth_token_provider": None
         if token is None
-        else _library("swf_temporal.functions.asyncapi.brokers.kafka_token").Token(token),
+        else _library("swf_temporal.functions.asyncapi.brokers.kafka_token").KafkaToken(token),
     }
 
 

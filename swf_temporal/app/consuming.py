@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from swf_temporal.app.definitions import catalogue_of, resources_of
 from swf_temporal.app.event_router import Router
 from swf_temporal.app.health import health_endpoint
 from swf_temporal.app.logs import log_lines
+from swf_temporal.app.server_connection import connected
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.errors import CallFailed, UsageError
@@ -40,10 +41,19 @@ class Consuming:
     address: str | None = None
     namespace: str | None = None
 
-    async def serve(self) -> int:
-        """Consume until the process is told to stop; return the exit code."""
+    async def serve(self, *, waits: bool = True) -> int:
+        """Consume until the process is told to stop; return the exit code. Raises UsageError.
+
+        If it *waits*, it does so while no server answers at its start.
+        """
         stopping = stop_signal()
-        client = await Client.connect(self.address, namespace=self.namespace, payloads=self.payloads)
+
+        def connect() -> Awaitable[Client]:
+            return Client.connect(self.address, namespace=self.namespace, payloads=self.payloads)
+
+        client = await connected(connect, stopping, waits=waits, health_port=self.settings.health_port)
+        if client is None:
+            return 0
         router = Router(client, self.catalogue, self.settings.task_queue, max_hops=self.events.max_hops)
         async with AsyncExitStack() as stack:
             consumers = await stack.enter_async_context(consuming(self.events, self.call_settings, router))

@@ -11,6 +11,7 @@ from swf_temporal.app.definitions import catalogue_of, resources_of
 from swf_temporal.app.documents import in_one_line, missing
 from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.logs import log_lines
+from swf_temporal.app.server_connection import connected
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.worker import Worker
@@ -67,9 +68,14 @@ def prepare(sources: Sources, address: str | None = None, namespace: str | None 
     )
 
 
-async def serve(worker: Worker) -> int:
-    """Let *worker* work until the process is told to stop; return the exit code."""
+async def serve(worker: Worker, *, waits: bool = True) -> int:
+    """Let *worker* work until the process is told to stop; return the exit code. Raises UsageError.
+
+    If it *waits*, it does so while no server answers at its start.
+    """
     stopping = stop_signal()
+    if await connected(worker.connect, stopping, waits=waits, health_port=worker.settings.health_port) is None:
+        return 0
     async with worker:
         tune_gc()
         _log_what_is_served(worker)

@@ -91,12 +91,16 @@ class Worker:
 
     async def __aenter__(self) -> Self:
         """Begin to work. Raises UsageError if no server answers, or it does not let this worker work."""
-        client = self._client
-        if not isinstance(client, Client):
-            client = self._client = await Client.connect(client, namespace=self._namespace, payloads=self._payloads)
+        client = await self.connect()
         self._running = self._serving(client.temporal)
         self._worker, self._functions = await self._running.__aenter__()
         return self
+
+    async def connect(self) -> Client:
+        """Return the client of its server, and connect it if it is not yet. Raises UsageError if no server answers."""
+        if not isinstance(self._client, Client):
+            self._client = await Client.connect(self._client, namespace=self._namespace, payloads=self._payloads)
+        return self._client
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

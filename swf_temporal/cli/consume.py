@@ -14,6 +14,7 @@ from swf_temporal.cli.options import (
     Format,
     Level,
     Namespace,
+    NoWait,
     ResourceFolders,
     WorkerTaskQueue,
 )
@@ -38,6 +39,7 @@ def consume(
     ] = None,
     log_format: Format = None,
     log_level: Level = None,
+    no_wait: NoWait = False,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -61,4 +63,4 @@ def consume(
         log_format=log_format,
         log_level=log_level,
     )
-    raise typer.Exit(run_until_stopped(prepared.serve()))
+    raise typer.Exit(run_until_stopped(prepared.serve(waits=not no_wait)))

@@ -15,6 +15,7 @@ from swf_temporal.cli.options import (
     ListenHost,
     ListenPort,
     Namespace,
+    NoWait,
     ResourceFolders,
     Strict,
     TlsCertificate,
@@ -49,6 +50,7 @@ def gateway(
     ] = None,
     log_format: Format = None,
     log_level: Level = None,
+    no_wait: NoWait = False,
     address: ServerAddress = None,
     namespace: Namespace = None,
 ) -> None:
@@ -76,4 +78,4 @@ def gateway(
         log_level=log_level,
         tell=warn,
     )
-    raise typer.Exit(run_until_stopped(serve(prepared, typer.echo)))
+    raise typer.Exit(run_until_stopped(serve(prepared, typer.echo, waits=not no_wait)))

@@ -64,6 +64,9 @@ ResourceFolders = Annotated[
     ),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Count warnings about definitions as errors.")]
+NoWait = Annotated[
+    bool, typer.Option("--no-wait", help="End with 2 if no server answers at the start, instead of waiting for it.")
+]
 FunctionModules = Annotated[
     list[str] | None,
     typer.Option(

@@ -17,6 +17,7 @@ from swf_temporal.cli.options import (
     FunctionModules,
     Level,
     Namespace,
+    NoWait,
     ResourceFolders,
     Strict,
     VersioningWord,
@@ -65,6 +66,7 @@ def worker(
     versioning: VersioningWord = None,
     log_format: Format = None,
     log_level: Level = None,
+    no_wait: NoWait = False,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
@@ -90,4 +92,4 @@ def worker(
         log_format=log_format,
         log_level=log_level,
     )
-    raise typer.Exit(run_until_stopped(serve(prepared)))
+    raise typer.Exit(run_until_stopped(serve(prepared, waits=not no_wait)))

@@ -6,6 +6,8 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -236,3 +238,14 @@ def listens(port: int) -> bool:
     """Tell whether something listens on *port*."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def answer_of(port: int, path: str) -> int:
+    """Return the status with which a worker answers."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=10) as answer:
+            status: int = answer.status
+            return status
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code

@@ -46,7 +46,7 @@ def test_serves_until_it_is_stopped(swf: Swf, dev: Dev) -> None:
 def test_what_it_needs(swf: Swf) -> None:
     """A server that answers, a key where others reach it, and definitions that can run."""
     open_to_all = swf("gateway", ".", "--host", "0.0.0.0")  # noqa: S104 - it does not get as far as to listen
-    no_server = swf("gateway", ".", "--address", "127.0.0.1:1")
+    no_server = swf("gateway", ".", "--address", "127.0.0.1:1", "--no-wait")
     swf.write("broken/broken.yaml", "id: broken\nspecVersion: '0.8'\nstates: []\n")
     broken = swf("gateway", "broken")
     assert (open_to_all.code, no_server.code, broken.code) == (2, 2, 2)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from temporalio.api.workflowservice.v1 import GetSystemInfoResponse
 
-from tests.cli.conftest import Swf, free_port
+from tests.cli.conftest import Swf, answer_of, free_port, listens
 
 pytestmark = pytest.mark.temporal
 
@@ -17,15 +17,20 @@ grpc: Any = importlib.import_module("grpc")
 
 
 def test_a_server_that_goes_away_and_comes_back(swf: Swf) -> None:
-    """It is told once that it does not answer, and once that it does again; then the worker goes on."""
+    """A worker waits for it, tells once that it has gone and once that it is back, and goes on."""
     (swf.folder / "empty").mkdir()
     port = free_port()
     dev = ["dev", "empty", "--port", str(port), "--ui-port", str(free_port())]
     queue = ["--address", f"127.0.0.1:{port}", "--task-queue", "of-its-own"]
     swf.write("definitions/hello.yaml", swf.folder.joinpath("hello.yaml").read_text())
-    with swf.running(*dev) as first:
-        first.until("ready: ")
-        with swf.running("worker", "definitions", *queue) as worker:
+    health = free_port()
+    with swf.running("worker", "definitions", *queue, "--health", str(health)) as worker:
+        worker.until(f"WARNING no Temporal server answers at 127.0.0.1:{port}: nothing listens there")
+        while not listens(health):
+            pass
+        assert (answer_of(health, "livez"), answer_of(health, "readyz")) == (200, 503)
+        with swf.running(*dev) as first:
+            first.until("ready: ")
             worker.until("working for")
             first.stop(signal.SIGTERM)
             away = worker.until("does not answer")
@@ -39,6 +44,25 @@ def test_a_server_that_goes_away_and_comes_back(swf: Swf) -> None:
     assert ended.err.count("does not answer") == 1
     assert max(map(len, ended.err.splitlines())) < 250, ended.err
     assert "gRPC call" not in ended.err
+
+
+CONSUMERS = """\
+events: {consumers: [{name: orders, from: "nats://127.0.0.1:1", subject: orders}]}
+"""
+
+
+@pytest.mark.parametrize("command", ["worker", "gateway", "consume"])
+def test_a_server_that_is_away_at_the_start(swf: Swf, command: str) -> None:
+    """It is waited for until the process is told to stop, or not at all if so asked."""
+    swf.write("swf.yaml", CONSUMERS)
+    swf.write("definitions/hello.yaml", swf.folder.joinpath("hello.yaml").read_text())
+    arguments = [command, "definitions", "--config", "swf.yaml", "--address", f"127.0.0.1:{free_port()}"]
+    with swf.running(*arguments) as waiting:
+        waiting.until("WARNING no Temporal server answers")
+        ended = waiting.stop(signal.SIGTERM)
+    assert (ended.code, ended.out) == (0, "")
+    ended = swf(*arguments, "--no-wait")
+    assert (ended.code, "error: no Temporal server answers" in ended.err) == (2, True)
 
 
 def _describe(_: bytes, __: Any) -> bytes:

@@ -3,25 +3,12 @@
 import json
 import signal
 import socket
-import urllib.error
-import urllib.request
 
 import pytest
 
-from tests.cli.conftest import COMMAND, HELLO, Dev, Swf, free_port
+from tests.cli.conftest import COMMAND, HELLO, Dev, Swf, answer_of, free_port
 
 pytestmark = pytest.mark.temporal
-
-
-def answer_of(port: int, path: str) -> int:
-    """Return the status with which a worker answers."""
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=10) as answer:
-            status: int = answer.status
-            return status
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code
 
 
 def test_reloads_what_changes(swf: Swf, dev: Dev) -> None:

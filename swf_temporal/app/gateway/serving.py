@@ -15,6 +15,7 @@ from swf_temporal.app.http_settings import GatewaySettings, read_gateway_setting
 from swf_temporal.app.logs import log_lines
 from swf_temporal.app.option_values import Address, LogFormat, LogLevel
 from swf_temporal.app.rereading import RereadCatalogue, reread
+from swf_temporal.app.server_connection import connected
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.errors import Problem, UsageError
 from swf_temporal.languages.catalogue import Catalogue
@@ -77,10 +78,15 @@ def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it option
     return Prepared(settings, catalogue, PayloadSettings.read(file=config), server, namespace, tls or {})
 
 
-async def serve(prepared: Prepared, ready: Callable[[str], None]) -> int:
-    """Serve until the process is told to stop; *ready* is told the URL. Raises UsageError."""
+async def serve(prepared: Prepared, ready: Callable[[str], None], *, waits: bool = True) -> int:
+    """Serve until the process is told to stop; *ready* is told the URL. Raises UsageError.
+
+    If it *waits*, it does so while no Temporal server answers at its start.
+    """
     stopping = stop_signal()
-    clients = await clients_of(prepared)
+    clients = await connected(lambda: clients_of(prepared), stopping, waits=waits)
+    if clients is None:
+        return 0
     async with (
         gateway(prepared.settings, prepared.catalogue, clients, _PORT_HINT, prepared.tls) as url,
         reread(prepared.catalogue),

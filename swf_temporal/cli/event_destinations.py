@@ -66,18 +66,26 @@ async def send_all(
     client: Client,
     events: Sequence[Mapping[str, Any]],
     catalogue: Catalogue,
+    receiving: Catalogue,
     task_queue: str,
     form: OutputFormat,
     *,
     instance: str | None = None,
     trusts_instance: bool = False,
 ) -> int:
-    """Send *events* one after the other, and tell where each went; return the exit code."""
+    """Send *events* one after the other, and tell where each went; return the exit code.
+
+    They go to definitions of *receiving*; *catalogue* has these, and their sub-workflows.
+    """
+    definitions = latest_of(receiving)
     answers: list[dict[str, Any]] = []
     reached = 0
     for given in events:
         event = CloudEvent.from_json(given)
-        receipts = await send(client, event, catalogue, task_queue, instance=instance, trusts_instance=trusts_instance)
+        found = route(event, definitions)
+        receipts = await send(
+            client, event, catalogue, task_queue, found=found, instance=instance, trusts_instance=trusts_instance
+        )
         name = f"the event {event.id!r} of type {event.type!r}"
         for one in receipts:
             facts = {"instance": one.instance or _unknown(one), "definition": one.definition}

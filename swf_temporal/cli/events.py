@@ -95,15 +95,22 @@ def send(
     if file == STDIN:
         raise UsageError("definitions are not read from stdin here", "give a file or a folder")
     with default_sigint():
-        from swf_temporal.app.definitions import catalogue_of, resources_of
+        from swf_temporal.app.definitions import catalogue_of, read_related, resources_of
         from swf_temporal.cli.arguments import given_events
         from swf_temporal.cli.event_destinations import send_all
+        from swf_temporal.cli.terminal import warn
+        from swf_temporal.files import is_folder
+        from swf_temporal.languages.catalogue import Catalogue
     given = given_events(event)
-    catalogue = catalogue_of([file.resolve()], resources_of(resources))
+    readable = resources_of(resources)
+    if is_folder(file):
+        catalogue = receiving = catalogue_of([file.resolve()], readable)
+    else:
+        related = read_related(file, (), readable, warn=warn)
+        catalogue, receiving = Catalogue(related), Catalogue(related[:1])
+    options: dict[str, Any] = {"instance": instance, "trusts_instance": trust_instance}
     ask(
-        lambda client: send_all(
-            client, given, catalogue, task_queue, form, instance=instance, trusts_instance=trust_instance
-        ),
+        lambda client: send_all(client, given, catalogue, receiving, task_queue, form, **options),
         address,
         namespace,
     )

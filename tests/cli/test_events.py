@@ -103,6 +103,28 @@ def test_explain_instances(swf: Swf, dev: Dev) -> None:
     assert ended.out.endswith("  'parcel' has had the event before: sent again it has no effect\n")
 
 
+def test_send_with_sub_workflows(swf: Swf, dev: Dev) -> None:
+    """An instance that an event starts has the sub-workflows beside its file, and these get no event themselves."""
+    calls = "{name: Call, type: operation, actions: [{subFlowRef: callee}], end: true}"
+    caller = ORDER.replace("id: order", "id: caller").replace("end: true}]", f"transition: Call}}, {calls}]")
+    swf.write("caller.yaml", caller)
+    swf.write(
+        "callee.yaml",
+        ORDER.replace("id: order", "id: callee")
+        .replace("start: Wait", "start: Say")
+        .replace("states: [", "states: [{name: Say, type: inject, data: {said: hello}, end: true}, "),
+    )
+    at = ("--address", dev.address)
+    ended = swf("events", "send", "caller.yaml", PLACED, "--output", "json", *at)
+    [answer] = json.loads(ended.out)
+    [receipt] = answer["receipts"]
+    assert receipt["definition"] == "caller"
+    found = swf("result", receipt["instance"], *at)
+    while "there is no instance" in found.err:
+        found = swf("result", receipt["instance"], *at)
+    assert (found.code, found.out) == (0, '{"said": "hello"}\n')
+
+
 def test_send(swf: Swf, dev: Dev) -> None:
     """An event starts an instance, whose id is told; sent again it has no further effect."""
     swf.write("order.yaml", ORDER.replace("order", "order-sent"))

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from temporalio import activity, workflow
-from temporalio.exceptions import ApplicationError, CancelledError
+from temporalio.exceptions import ApplicationError, CancelledError, FailureError
 
 from swf_temporal.errors import ExpressionFailed, SchemaMismatch, StoreUnavailable, SubflowFailed, WorkflowFault
 from swf_temporal.languages.port import Definition
@@ -88,7 +88,7 @@ class InstanceLog:
         except (asyncio.CancelledError, CancelledError):
             self._write(self._usual, "cancelled")
             raise
-        except ApplicationError as failure:
+        except FailureError as failure:  # also the engine's own, such as a definition that was not looked up in time
             fault = fault_in(failure)
             self._write(self._failure, "failed", in_a_line(fault), **facts_of(fault))
             raise
@@ -133,8 +133,10 @@ def log_untaken_event(event_type: str) -> None:
     _instances.warning("no sink takes the event of type %r that it produces", event_type, extra={FACTS: told})
 
 
-def fault_in(failure: ApplicationError) -> WorkflowFault:
+def fault_in(failure: FailureError) -> WorkflowFault:
     """Return the fault that *failure* carries, or what can be said of one that carries none."""
+    if not isinstance(failure, ApplicationError):
+        return WorkflowFault(failure.message, name=type(failure).__name__)
     facts = failure.details[0] if failure.details else None
     if isinstance(facts, dict) and "kind" in facts:
         return WorkflowFault.from_json(facts)

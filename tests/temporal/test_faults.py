@@ -248,13 +248,37 @@ async def test_an_unknown_definition_is_named_with_what_is_known(bench: Bench) -
     definition = define({"name": "a", "type": "inject", "data": {}}, id="orders")
     async with bench.worker(definition) as worker:
         handle = await bench.client.start_workflow("order", {}, id="unknown-1", task_queue=worker.queue)
-        failed = None
-        try:
-            await handle.result()
-        except Exception as error:  # noqa: BLE001 - its text is what is tested
-            failed = error.__cause__
+        with pytest.raises(swf.RunEnded, match="did you mean 'orders'"):
+            await swf.result(handle)
 
-    assert "no definition 'order' is known here; did you mean 'orders'?" in str(failed)
+
+BEFORE_ANY_STATE: dict[str, tuple[str, list[Any], str]] = {
+    "an unknown definition": ("nobody", [{}], "failed nobody: UnknownDefinition: no definition 'nobody' is known here"),
+    "an unknown version": ("sample", [{}, {"version": "9"}], "failed sample: UnknownDefinition: "),
+    "an input that does not fit": ("sample", ["text"], "failed sample 1.0.0: SchemaMismatch"),
+    "a record that is none": ("sample", [{}, 7], "failed sample: WrongInput: "),
+    "a definition that is none": (
+        "sample", [{}, {"definitions": [{"text": "id: sample", "name": "x"}]}], "failed sample: InvalidDefinition: "
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BEFORE_ANY_STATE)
+async def test_a_failure_before_the_first_state_is_logged(
+    bench: Bench, caplog: pytest.LogCaptureFixture, case: str
+) -> None:
+    """Once, as that of every instance that ends."""
+    workflow_type, arguments, told = BEFORE_ANY_STATE[case]
+    definition = define({"name": "a", "type": "inject", "data": {}}, dataInputSchema={"schema": {"type": "object"}})
+    async with bench.worker(definition) as worker:
+        handle = await bench.client.start_workflow(
+            workflow_type, args=arguments, id=f"unready-{worker.queue}", task_queue=worker.queue
+        )
+        with pytest.raises(swf.RunEnded):
+            await swf.result(handle)
+    lines = [one.getMessage() for one in caplog.records if one.name == "swf.instance"]
+    assert [line for line in lines if line.startswith(("failed", "completed", "cancelled"))] == lines[-1:]
+    assert lines[-1].startswith(told)
 
 
 async def test_a_call_that_nobody_waits_for_outlives_its_run(bench: Bench) -> None:

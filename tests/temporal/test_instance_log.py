@@ -3,10 +3,16 @@
 from typing import Any
 
 import pytest
+from temporalio import workflow
+from temporalio.client import WorkflowFailureError
+from temporalio.exceptions import TimeoutError as EngineTimeout
+from temporalio.worker import Worker
 
 from swf_temporal.errors import CallFailed, FatalFault, NoConditionMatched, SubflowFailed, TimedOut, WorkflowFault
 from swf_temporal.languages.port import Words
 from swf_temporal.temporal.descriptions import failure_text
+from swf_temporal.temporal.instance_log import InstanceLog
+from tests.temporal.conftest import Bench
 
 WHERE: dict[str, Any] = {"state": "Charge card", "action": "charge"}
 
@@ -77,3 +83,23 @@ def test_failure_text_in_the_words_of_a_draft() -> None:
         "  TimedOut: task 'Ship' took longer than it may",
         "  no onError entry of 'Ship' covers it",
     ]
+
+
+@workflow.defn(sandboxed=False)
+class Late:
+    """An execution whose definition is not looked up in time."""
+
+    @workflow.run
+    async def run(self) -> None:
+        """Fail as the engine has a call fail that took too long."""
+        with InstanceLog(workflow.info(), is_call=False, is_continued=False).ending():
+            raise EngineTimeout("activity timed out", type=None, last_heartbeat_details=[])
+
+
+async def test_a_failure_of_the_engine_is_logged(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """It has its line, as any other."""
+    async with Worker(bench.client, task_queue="late", workflows=[Late]):
+        with pytest.raises(WorkflowFailureError):
+            await bench.client.execute_workflow(Late.run, id="late", task_queue="late")
+    lines = [one.getMessage() for one in caplog.records if one.name == "swf.instance"]
+    assert lines == ["failed Late: TimeoutError: activity timed out"]

@@ -91,5 +91,4 @@ class Auth:
 
 
 def _set(**values: JSON) -> dict[str, JSON]:
-    """Return those of *values* that say something."""
     return {key: value for key, value in values.items() if value is not None and value != {}}

@@ -39,6 +39,5 @@ def note_read(text: str) -> None:
 
 
 def forget() -> None:
-    """Forget all that was remembered."""
     for clear in _clearing:
         clear()

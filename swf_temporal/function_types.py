@@ -32,8 +32,6 @@ TYPES: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class OperationProblem:
-    """A problem with a function as it is written."""
-
     message: str
     hint: str | None = None
     path: tuple[str, ...] = ("operation",)

@@ -15,8 +15,6 @@ from swf_temporal.runtime.performing import filled
 
 
 class Calls:
-    """Carries out calls for real."""
-
     def __init__(
         self,
         custom: Mapping[str, Callable[..., Any]] | None = None,
@@ -34,7 +32,6 @@ class Calls:
         self.secrets = secrets or Secrets.from_environment(env or {})
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
-        """Make one attempt at *call*."""
         # What only a document may ask for need not be known: the service decides about a call without.
         is_needed = call.secret_template is not None or call.function.auth_ref is not None
         secrets = self.secrets.entrusted(call.secrets) if is_needed else self.secrets.as_mapping(call.secrets)
@@ -55,7 +52,6 @@ class Calls:
         )
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self.functions.aclose()
 
 

@@ -294,8 +294,6 @@ def _in_pieces(value: Any, encoder: json.JSONEncoder, sizes: dict[int, int]) -> 
 
 
 class _Pieces:
-    """Cuts one value into pieces."""
-
     __slots__ = ("_encoder", "_sizes")
 
     def __init__(self, encoder: json.JSONEncoder, sizes: Mapping[int, int]) -> None:

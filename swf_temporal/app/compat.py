@@ -48,7 +48,6 @@ class Consequence:
     message: str
 
     def to_json(self) -> dict[str, JSON]:
-        """Return it as JSON."""
         return {"code": self.code, "severity": str(self.severity), "message": self.message}
 
 
@@ -62,7 +61,6 @@ class Comparison:
     consequences: tuple[Consequence, ...]
 
     def to_json(self) -> dict[str, JSON]:
-        """Return it as JSON."""
         return {
             "old": _facts(self.old),
             "new": _facts(self.new),

@@ -38,8 +38,6 @@ class FunctionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call of a function."""
-
     content: bytes
     """The input: JSON, or other bytes."""
     folder: Path

@@ -53,8 +53,6 @@ class Listening:
 
 @dataclass(frozen=True, slots=True)
 class Development:
-    """A folder that is served, and with what."""
-
     live: LiveCatalogue
     functions: Registry
     call_settings: Settings

@@ -88,7 +88,6 @@ def folder_of(workflow: Definition) -> str | None:
 
 
 def in_one_line(problem: Problem) -> str:
-    """Return *problem* as a line of a log."""
     where = f"{problem.file}:{problem.position.line}:{problem.position.column}"
     return f"{where} {problem.code}: {problem.message}{f'; {problem.hint}' if problem.hint else ''}"
 

@@ -44,7 +44,6 @@ class Recipient:
     reason: str
 
     def facts(self) -> dict[str, Any]:
-        """Return it as JSON."""
         return {
             "definition": self.definition,
             "instance": self.instance,
@@ -130,7 +129,6 @@ class _Inquiry:
         return places
 
     async def _alone(self, instance: str) -> None:
-        """Tell of the instance that this event alone starts."""
         status = await self._status(instance)
         if status is None:
             self._add(instance, None, "the event starts it", gets=True)

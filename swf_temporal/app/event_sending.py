@@ -67,7 +67,6 @@ async def send(  # noqa: PLR0913 - what may be said of an event that is sent, mo
 
 
 def is_sent(receipt: Receipt) -> bool:
-    """Tell whether the event has gone anywhere."""
     return receipt.status not in ("unreachable", "stopped")
 
 
@@ -84,5 +83,4 @@ def _without(found: Route, definitions: Collection[str]) -> Route:
 
 
 def receipt_facts(receipt: Receipt) -> dict[str, Any]:
-    """Return *receipt* as JSON."""
     return {"definition": receipt.definition, "instance": receipt.instance, "status": receipt.status}

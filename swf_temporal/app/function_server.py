@@ -70,7 +70,6 @@ class FunctionServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where the function is called."""
         host = f"[{self.server_name}]" if ":" in self.server_name else self.server_name
         return f"http://{host}:{self.server_port}/"
 
@@ -169,7 +168,6 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, result)
 
     def do_DELETE(self) -> None:
-        """End a call."""
         if self._server.end_call(self.headers.get(ACTION_ID, "")):
             self._answer(200, b"ended\n")
         else:

@@ -73,7 +73,6 @@ class HttpServerSettings(Section):
 
     @property
     def is_open(self) -> bool:
-        """Whether everyone is answered."""
         return self.jwks is None
 
     @property
@@ -90,8 +89,6 @@ class HttpServerSettings(Section):
 
 
 class CodecServerSettings(HttpServerSettings):
-    """The settings of the codec server."""
-
     section: ClassVar[str] = "codecServer"
 
     token: _Token | None = Field(None, repr=False)
@@ -106,8 +103,6 @@ class CodecServerSettings(HttpServerSettings):
 
 
 class Operation(StrEnum):
-    """An operation that a tenant may be allowed."""
-
     EVENTS = "events"
     """Send events."""
     START = "start"
@@ -141,11 +136,9 @@ class Tenant(Section):
     """How many requests it may make, where each further event of a batch counts as one."""
 
     def has_workflow(self, definition_id: str) -> bool:
-        """Tell whether the definition of that id is one of its own."""
         return any(fnmatchcase(definition_id, one) for one in self.workflows)
 
     def may_send_from(self, source: str) -> bool:
-        """Tell whether it may send events of that source."""
         return any(fnmatchcase(source, one) for one in self.sources)
 
 
@@ -180,7 +173,6 @@ class GatewaySettings(HttpServerSettings):
 
     @property
     def is_open(self) -> bool:
-        """Whether everyone may do everything."""
         return not self.tenants
 
     @model_validator(mode="after")

@@ -32,7 +32,6 @@ class OneLine(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)-7s %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return *record* as one line."""
         bare = logging.makeLogRecord({**vars(record), "exc_info": None, "exc_text": None, "stack_info": None})
         text = super().format(bare)
         keys = _OF_ACTIVITY if hasattr(record, "temporal_activity") else _OF_WORKFLOW
@@ -46,7 +45,6 @@ class JsonLine(logging.Formatter):
     """Writes a record as one JSON object, with what it says of an instance or a call as members of their own."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return *record* as one line of JSON."""
         about = _about(record)
         about.setdefault("run_id", about.get("workflow_run_id"))
         line: dict[str, Any] = {

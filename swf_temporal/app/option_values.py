@@ -5,15 +5,11 @@ from enum import StrEnum
 
 
 class LogFormat(StrEnum):
-    """The format of log lines."""
-
     TEXT = "text"
     JSON = "json"
 
 
 class LogLevel(StrEnum):
-    """The lowest level that is logged."""
-
     DEBUG = "debug"
     INFO = "info"
     WARNING = "warning"
@@ -22,11 +18,8 @@ class LogLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address at which a server listens."""
-
     host: str
     port: int
 
     def __str__(self) -> str:
-        """Return it as it is written."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"

@@ -28,7 +28,6 @@ class Field:
 
     @property
     def high(self) -> int:
-        """The last of the numbers."""
         return self.low + self.size - 1
 
 

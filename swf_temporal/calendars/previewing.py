@@ -147,7 +147,6 @@ def _numbers(ranges: Ranges) -> tuple[int, ...]:
 
 
 def _clock(instant: datetime, zone: tzinfo) -> datetime:
-    """Return what the clocks of *zone* show at *instant*."""
     return instant.astimezone(zone).replace(tzinfo=None, fold=0)
 
 

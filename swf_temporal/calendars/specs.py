@@ -30,7 +30,6 @@ class Range:
         return iter(range(self.start, self.end + 1, self.step))
 
     def __len__(self) -> int:
-        """Return how many numbers there are."""
         return len(range(self.start, self.end + 1, self.step))
 
 

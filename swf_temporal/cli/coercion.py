@@ -13,8 +13,6 @@ from typer.core import TyperCommand, TyperGroup
 
 
 class QuickCommand(TyperCommand):
-    """A command whose values are converted here."""
-
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters, that for help among them."""
         return _quickened(super().get_params(ctx))
@@ -38,8 +36,6 @@ def _quickened(parameters: list[Any]) -> list[Any]:
 
 
 class _Quick:
-    """Converts the values of one parameter."""
-
     def __init__(self, descriptor: Any) -> None:
         annotation = descriptor.annotation
         is_list = get_origin(annotation) is list

@@ -15,8 +15,6 @@ EXAMPLES = {"describe": "Example: swf describe orders.yaml --output mermaid"}
 
 
 class Format(StrEnum):
-    """The formats of a description."""
-
     TEXT = "text"
     JSON = "json"
     YAML = "yaml"

@@ -31,8 +31,6 @@ EXAMPLES = {
 
 
 class Status(StrEnum):
-    """The status of an instance."""
-
     RUNNING = "running"
     COMPLETED = "completed"
     FAILED = "failed"

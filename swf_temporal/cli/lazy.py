@@ -58,8 +58,6 @@ HABITS = {"help_option_names": ["-h", "--help"]}
 
 
 class LazyGroup(QuickGroup):
-    """The group of all commands."""
-
     _is_listing = False
     """Whether of a command only its name and summary are asked for."""
 

@@ -31,8 +31,6 @@ def not_empty(value: str | None) -> str | None:
 
 
 class ScenarioHost(StrEnum):
-    """The hosts on which scenarios run."""
-
     SIMULATION = "simulation"
     TEMPORAL = "temporal"
     BOTH = "both"

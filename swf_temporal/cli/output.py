@@ -10,8 +10,6 @@ from swf_temporal.strict_json import show_json
 
 
 class OutputFormat(StrEnum):
-    """The formats of output."""
-
     TEXT = "text"
     JSON = "json"
     YAML = "yaml"

@@ -110,13 +110,11 @@ def show_times(file: Path, count: int, after: str | None, form: OutputFormat) ->
 
 
 def _show_rows(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> None:
-    """Show a line for each schedule."""
     for line in in_columns(columns, [[_cell(row, column) for column in columns] for row in rows]):
         typer.echo(line)
 
 
 def _show_facts(facts: dict[str, Any]) -> None:
-    """Show all that is known of one schedule."""
     version = f" {facts['version']}" if facts["version"] else ""
     stands = "paused" if facts["paused"] else "active"
     typer.echo(f"{facts['id']}: starts {facts['definition']}{version}, {stands}")

@@ -58,7 +58,6 @@ def _secrets(declared: list[str]) -> dict[str, JSON]:
 
 
 def _hidden(output: JSON, secrets: dict[str, JSON]) -> JSON:
-    """Return *output* without the values of secrets."""
     if not secrets:
         return output
     from swf_temporal.functions.secrets import withhold
@@ -67,7 +66,6 @@ def _hidden(output: JSON, secrets: dict[str, JSON]) -> JSON:
 
 
 def _scrubbed(text: str, secrets: dict[str, JSON]) -> str:
-    """Return a message without the values of secrets."""
     if not secrets:
         return text
     from swf_temporal.functions.secrets import scrub

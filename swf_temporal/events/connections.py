@@ -35,7 +35,6 @@ class Connection:
         await self._send(await self._opened(), channel, message)
 
     async def aclose(self) -> None:
-        """Close the connection."""
         self._discard(self._open)
         if self._closing:
             await asyncio.wait(self._closing)
@@ -69,8 +68,6 @@ class Connection:
 
 
 class _Open:
-    """A connection that was made."""
-
     def __init__(self, connecting: AbstractAsyncContextManager[Send], send: Send) -> None:
         self._connecting = connecting
         self.send = send

@@ -163,7 +163,6 @@ class SinkSettings(BrokerAddress):
     """The number of attempts after which the run gets an error; None for no limit."""
 
     def takes(self, event: CloudEvent) -> bool:
-        """Tell whether *event* goes here."""
         return _matches(event.type, self.types) and _matches(event.source, self.sources)
 
     @model_validator(mode="after")

@@ -32,8 +32,6 @@ Deliver = Callable[[CloudEvent], Awaitable[bool]]
 
 @dataclass(frozen=True, slots=True)
 class SinkDelivery:
-    """The outcome of delivering an event to one sink."""
-
     sink: SinkSettings
     is_taken: bool = False
     fault: CallFailed | None = None
@@ -91,7 +89,6 @@ class Sinks:
         return await asyncio.gather(*(one(sink) for sink in self._sinks if sink.takes(event) and sink.name not in but))
 
     async def aclose(self) -> None:
-        """Close the connections."""
         for connection in self._connections.values():
             await connection.aclose()
         await self._brokers.aclose()

@@ -21,8 +21,6 @@ _MAX_CACHED = 64
 
 @dataclass(frozen=True, slots=True)
 class CacheEntry:
-    """A document as it was got."""
-
     until: float
     """The moment, on the clock of `Web`, from which the server is asked again."""
     etag: str | None

@@ -175,6 +175,5 @@ class _OwnType(Performer):
                 self._kind.check(call)
 
     async def aclose(self) -> None:
-        """Close what the type holds."""
         if hasattr(self._kind, "aclose"):
             await self._kind.aclose()

@@ -11,7 +11,6 @@ class ExpressionType(DeclaredType):
     example = ".price * .quantity"
 
     def performer(self, services: Services) -> Performer:  # noqa: ARG002 - there is nothing to perform
-        """Return what refuses calls."""
         return _Refusing()
 
 

@@ -130,8 +130,6 @@ def scrubbed(fault: CallFailed, secrets: Mapping[str, JSON]) -> CallFailed:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A spelling of a secret."""
-
     is_strong: bool
     """Whether it is hidden inside other texts of data, too."""
     is_plain: bool = False

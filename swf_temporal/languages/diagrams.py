@@ -15,7 +15,6 @@ _ESCAPED = {character: f"#{ord(character)};" for character in '#;:"<>{}[]%`\\'}
 
 
 def diagram_of(outline: Outline) -> str:
-    """Return the source of the diagram of *outline*."""
     return "\n".join(["stateDiagram-v2", *_indented(_scope(outline.parts, "s"))])
 
 

@@ -24,8 +24,6 @@ class WorkflowRef:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Something that a part does."""
-
     name: str | None = None
     """What its author calls it."""
     text: str = ""
@@ -149,8 +147,6 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The outline of a definition."""
-
     parts: tuple[OutlinePart, ...] = ()
     """The one that an instance starts with first."""
     remarks: tuple[str, ...] = ()

@@ -38,8 +38,6 @@ class ConsumedEvent:
 
 @dataclass(frozen=True, slots=True)
 class EventStart:
-    """A start of instances by events."""
-
     events: tuple[ConsumedEvent, ...]
     join: Literal["any", "all"] = "any"
     """Whether any one of them is enough, or an instance needs one of each."""

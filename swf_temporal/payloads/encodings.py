@@ -15,7 +15,6 @@ KEY_ID: Final = "swf-key-id"
 
 
 def key_id_of(payload: Payload) -> str:
-    """Return the id of the key with which *payload* was encrypted."""
     return payload.metadata.get(KEY_ID, b"").decode(errors="replace")
 
 
@@ -40,12 +39,10 @@ class Refusing(EncodingPayloadConverter):
 
     @property
     def encoding(self) -> str:
-        """Return the encoding of which it is asked."""
         return self._encoding
 
     def to_payload(self, value: Any) -> None:
         """Leave it to others."""
 
     def from_payload(self, payload: Payload, type_hint: type | None = None) -> NoReturn:  # noqa: ARG002 - as above
-        """Raise PayloadUnavailable."""
         raise unreadable(payload)

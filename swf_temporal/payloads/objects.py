@@ -47,7 +47,6 @@ class LocalFolder:
         self._path = path
 
     def read(self, name: str) -> bytes:
-        """Return what a file holds."""
         return (self._path / name).read_bytes()
 
     def write(self, name: str, data: bytes) -> None:
@@ -82,7 +81,6 @@ class RemoteFolder:
         self._root = root.rstrip("/")
 
     def read(self, name: str) -> bytes:
-        """Return what an object holds."""
         self._files.invalidate_cache()  # a listing may be older than the object
         data: bytes = self._files.cat_file(f"{self._root}/{name}")
         return data

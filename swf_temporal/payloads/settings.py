@@ -58,8 +58,6 @@ class StorageSettings(Section):
 
 
 class EncryptionSettings(Section):
-    """The keys of payloads, and which of them encrypts."""
-
     prefix: ClassVar[str] = "SWF_ENCRYPTION_"
 
     keys: Annotated[Mapping[str, Annotated[str, BeforeValidator(_source)]], PAIRS]

@@ -57,7 +57,6 @@ class ObjectStorage(StorageDriver):
         self._lock = Lock()
 
     def name(self) -> str:
-        """Return the name that references have."""
         return NAME
 
     def type(self) -> str:

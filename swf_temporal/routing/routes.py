@@ -59,8 +59,6 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The destinations of an event."""
-
     starts: tuple[Started, ...] = ()
     awaited: tuple[Awaiting, ...] = ()
     passed: tuple[Passed, ...] = ()
@@ -135,7 +133,6 @@ def _awaited(event: CloudEvent, definition: Definition, reasons: list[Passed]) -
 
 
 def fits(event: CloudEvent, kind: ConsumedEvent, definition: Definition) -> bool:
-    """Tell whether *event* is of that kind."""
     return _mismatch(event, kind, definition) is None
 
 
@@ -144,7 +141,6 @@ def _key(event: CloudEvent, rules: Iterable[CorrelationRule], definition: Defini
 
 
 def _mismatch(event: CloudEvent, kind: ConsumedEvent, definition: Definition) -> str | None:
-    """Return why *event* is not of that kind."""
     if kind.type is not None and kind.type != event.type:
         return f"its type is {event.type!r}, not {kind.type!r}"
     if not is_like(kind, event):

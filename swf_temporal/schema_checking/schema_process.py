@@ -39,7 +39,6 @@ class _Pattern:
         self._pattern = regex.compile(pattern)
 
     def input_text(self, text: str) -> list[str]:
-        """Return whether the pattern is found in the text."""
         return [write_json(self._pattern.search(read_written(text)) is not None)]
 
 

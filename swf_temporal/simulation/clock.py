@@ -43,8 +43,6 @@ PLACE: ContextVar[tuple[int, ...]] = ContextVar("PLACE", default=())
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop with a virtual clock."""
-
     def __init__(self, when_idle: Callable[[], bool], at_standstill: Callable[[], None]) -> None:
         """Make a loop that calls *when_idle* before time passes, and *at_standstill* when it cannot pass any more.
 
@@ -78,7 +76,6 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._shown
 
     def number(self) -> int:
-        """Return the next of a series of numbers."""
         return next(self._numbers)
 
     def call_at(  # type: ignore[override]  # the base class leaves its types open

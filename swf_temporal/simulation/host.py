@@ -45,8 +45,6 @@ MAX_ELAPSED = timedelta(days=365 * 1_000)
 
 
 class SimulatedHost:
-    """The host of one simulated instance."""
-
     def __init__(
         self,
         context: "SimulationContext",
@@ -75,7 +73,6 @@ class SimulatedHost:
         self._outlasting = LongRunningCalls(loop)
 
     def now(self) -> datetime:
-        """Return the virtual time."""
         return self.loop.now()
 
     def new_id(self) -> str:
@@ -156,12 +153,10 @@ class SimulatedHost:
             self.context.spread(event)
 
     async def read_variable(self, of: VariableRef) -> Variable | None:
-        """Return what the variable holds."""
         await self.loop.moment(timedelta())
         return self.context.variables.read(of)
 
     async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
-        """Let the variable hold *value*."""
         await self.loop.moment(timedelta())
         self.context.variables.write(of, value)
 

@@ -21,8 +21,6 @@ DefinitionSource: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Defin
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """The definitions that a simulation runs."""
-
     known: list[Definition]
     """The one that runs first, then all others."""
     broken: Mapping[str, str] = field(default_factory=dict)

@@ -113,7 +113,6 @@ def _problem(details: ErrorDetails, model: Any, data: Object, source: Source, ro
 
 
 def _subject(place: ErrorPlace, root: str) -> str:
-    """Return the words for the value at *place*."""
     keys = [step for step, _ in place.steps if isinstance(step, str)]
     if not keys:
         return root

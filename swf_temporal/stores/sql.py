@@ -49,8 +49,6 @@ HasEnded = Callable[[str], Awaitable[bool]]
 
 
 class SqlVariables:
-    """Variables in a database."""
-
     def __init__(self, engine: Engine, namespace: str, server: str) -> None:
         """Use `opened` instead, which prepares the database."""
         self.identity = ""
@@ -86,7 +84,6 @@ class SqlVariables:
         return store
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._run(self._engine.dispose)
         self._threads.shutdown(wait=False)
 

@@ -15,8 +15,6 @@ from swf_temporal.text.round_trip import add, rename
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """A key of the text, and the value that was read there."""
-
     name: str
     value: Any
 
@@ -77,7 +75,6 @@ class Graft:
         return old if old == made and type(made) in (type(old), *type(old).__mro__) else made
 
     def _become(self, node: Any, known: dict[Position, _Key], made: Object) -> None:
-        """Make of *node*, which has the *known* keys, what *made* is."""
         places = {key: place for key, (place, _) in made.where.keys.items() if place in known}
         found = [(key, known[places[key]]) for key in made if key in places]
         first = {id(was): key for key, was in reversed([*sorted(found, key=lambda one: one[0] != one[1].name)])}

@@ -33,8 +33,6 @@ class ResourceError(SwfError):
 
 
 class MissingResourceError(ResourceError):
-    """A resource that does not exist."""
-
     def __init__(self) -> None:
         super().__init__("which is not there")
 

@@ -94,7 +94,6 @@ def _write_out_merges(node: Any) -> bool:
 
 
 def _json(text: str) -> Any:
-    """Return what is in *text* if it is JSON."""
     try:
         return read_json(text)
     except NotJSON:

@@ -64,7 +64,6 @@ class Authentication:
 
 
 def refuse_operation(tenant: Tenant, operation: Operation) -> None:
-    """Raise Refused if *tenant* may not do this."""
     if operation not in tenant.operations:
         may = ", ".join(sorted(tenant.operations)) or "nothing"
         raise Refused(403, "not-permitted", f"this key is not for {operation!s}", f"it is for {may}")

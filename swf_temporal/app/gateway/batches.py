@@ -20,12 +20,10 @@ Work: TypeAlias = Callable[[CloudEvent], Awaitable[Taken]]
 
 
 def event_facts(event: CloudEvent) -> EventFacts:
-    """Return by what an event is known."""
     return {"id": event.id, "source": event.source, "type": event.type}
 
 
 def answer_of(event: CloudEvent, status: str, receipts: Sequence[Receipt] = ()) -> Taken:
-    """Return what became of an event."""
     return {"event": event_facts(event), "status": status, "receipts": list(receipts)}
 
 
@@ -41,8 +39,6 @@ async def answered(event: CloudEvent, work: Work) -> Taken:
 
 
 class Batch:
-    """The events of one request."""
-
     def __init__(self, events: Sequence[CloudEvent], work: Work) -> None:
         self._events = events
         self._work = work

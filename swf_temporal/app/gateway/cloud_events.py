@@ -38,8 +38,6 @@ _NO_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """The events of a request."""
-
     events: tuple[CloudEvent, ...]
     is_batch: bool = False
 

@@ -23,8 +23,6 @@ JSON_MEDIA: Final = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """What a method does at a path."""
-
     method: str
     path: str
     work: Callable[[RequestContext], Awaitable[Response]]
@@ -41,12 +39,10 @@ class Endpoint:
 
     @property
     def name(self) -> str:
-        """The name that programs have for it."""
         return to_camel(self.work.__name__)
 
     @property
     def tag(self) -> str:
-        """The group that it belongs to."""
         return self.work.__module__.rpartition(".")[2]
 
     @property

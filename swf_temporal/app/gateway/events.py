@@ -101,7 +101,6 @@ async def _sent(asked: RequestContext, found: Route, event: CloudEvent) -> Taken
 
 
 def _status(receipts: Sequence[Receipt]) -> str:
-    """Return what became of an event that has these receipts."""
     reached = [one.status for one in receipts if is_sent(one)]
     if not reached:
         return IGNORED

@@ -28,15 +28,12 @@ _PAUSE: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class TenantInstance:
-    """An instance of one of the tenant's definitions."""
-
     instance: Instance
     definition: str
     status: str | None
 
 
 def link_to(instance_id: str) -> str:
-    """Return the path of an instance."""
     return f"/instances/{quote(instance_id, safe='')}"
 
 

@@ -44,5 +44,4 @@ class Metrics:
         self._events.labels(status).inc()
 
     def text(self) -> bytes:
-        """Return all of it."""
         return generate_latest(self._registry)

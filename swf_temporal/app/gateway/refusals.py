@@ -52,7 +52,6 @@ class Refused(Exception):  # noqa: N818 - an adjective, as among the errors of t
             self.headers["Retry-After"] = str(max(1, math.ceil(retry_after)))
 
     def response(self) -> Response:
-        """Return the answer to the request."""
         problem = {"type": "about:blank", "title": _TITLES[self.status], "status": self.status, "code": self.code}
         problem |= {"detail": self.detail} | ({} if self.hint is None else {"hint": self.hint}) | self.facts
         return Response(write_json(problem), self.status, self.headers, PROBLEM)

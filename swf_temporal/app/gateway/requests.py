@@ -60,7 +60,6 @@ class RequestContext:
         return self.tenant.task_queue or self.settings.task_queue or TASK_QUEUE
 
     def path_id(self) -> str:
-        """Return the id in the path of the request."""
         raw = str(self.request.path_params["id"])
         try:
             found = unquote(raw, errors="strict")

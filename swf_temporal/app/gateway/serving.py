@@ -32,8 +32,6 @@ _PORT_HINT = "choose another with --host and --port"
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A gateway that is ready to serve."""
-
     settings: GatewaySettings
     catalogue: RereadCatalogue
     payloads: PayloadSettings
@@ -106,7 +104,6 @@ async def clients_of(prepared: Prepared) -> dict[str | None, Client]:
 
 
 def is_installed() -> bool:
-    """Tell whether what the gateway needs is there."""
     return _missing() is None
 
 

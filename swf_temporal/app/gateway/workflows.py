@@ -29,7 +29,6 @@ _OURS: Final = "swf-"
 
 
 def path_of(definition_id: str) -> str:
-    """Return the path of a definition."""
     return f"/workflows/{quote(definition_id, safe='')}"
 
 

@@ -57,8 +57,6 @@ class PendingCall:
 
 @dataclass(slots=True, eq=False)
 class Due:
-    """An action that is due at a moment."""
-
     key: DueKey
     kind: str
     """A `timer` fires, a `call` has its turn, the time of an `activity` or of a `child` is over."""
@@ -81,7 +79,6 @@ class Agenda:
         self._calls_by_id: dict[tuple[str, str], PendingCall] = {}
 
     def next(self) -> Due | None:
-        """Return what is due next."""
         return min(self._due.values(), key=lambda one: one.key, default=None)
 
     def step(self) -> None:

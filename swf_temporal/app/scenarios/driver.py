@@ -41,8 +41,6 @@ _MAX_STEPS = 10_000
 
 
 class ScenarioDriver:
-    """Drives the run of one scenario."""
-
     def __init__(self, client: Client, workflow_id: str, events: Sequence[CloudEvent]) -> None:
         self.family = Family(workflow_id, self._ask_for_the_end)
         self._client = client

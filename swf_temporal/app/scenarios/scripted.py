@@ -57,8 +57,6 @@ class Session:
 
     @classmethod
     def of(cls, scenario: Scenario, family: Family) -> "Session":
-        """Return a session for one run of *scenario*, by *family*."""
-
         async def take(time: timedelta) -> None:
             call = await _turn(family)
             family.park(call, time // MICROSECOND)
@@ -74,7 +72,6 @@ class Session:
         )
 
     async def close(self) -> None:
-        """Stop the services."""
         if self.stub_services is not None:
             await asyncio.to_thread(self.stub_services.close)
 
@@ -97,7 +94,6 @@ class ScriptedCalls:
             session.family.take(report)
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:  # noqa: ARG002 - counts lost ones, too
-        """Answer as the script says."""
         session = self._session()
         turn = await _turn(session.family)
         try:
@@ -117,7 +113,6 @@ class ScriptedCalls:
             raise application_error(fault, next_retry_delay=_MIN_DELAY) from None
 
     async def publish(self, event: CloudEvent) -> None:
-        """Keep the event."""
         session = self._session()
         await _turn(session.family)
         session.produced.append(without_origin(event).to_json())
@@ -131,7 +126,6 @@ class ScriptedCalls:
         return session.variables.get(of)
 
     async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:  # noqa: ARG002 - no attempt is lost
-        """Let variables hold *values* in this scenario."""
         session = self._session()
         await _turn(session.family)
         for of, value in values.items():

@@ -24,8 +24,6 @@ SIMULATION, TEMPORAL = "simulation", "temporal"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The result of a scenario on one host."""
-
     scenario: Scenario
     host: str
     """Where it ran; `reading` where its definition is to be refused, so that it runs nowhere."""
@@ -35,7 +33,6 @@ class Verdict:
     """Why it did not run there, if it did not."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return what a program reads of it."""
         facts: dict[str, Any] = {
             "scenario": self.scenario.claim,
             "file": str(self.scenario.file),

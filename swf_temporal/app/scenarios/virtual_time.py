@@ -103,8 +103,6 @@ Listener = Callable[[ActivationReport], None]
 
 
 class VirtualTime(WorkflowRunner):
-    """Runs workflows in virtual time."""
-
     def __init__(self, listener: Listener | None = None) -> None:
         """Make a runner that tells *listener* of all that comes and goes; a replay has none."""
         self._listener = listener
@@ -114,7 +112,6 @@ class VirtualTime(WorkflowRunner):
         """Prepare nothing."""
 
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
-        """Return an instance of which the time is ours."""
         return _Instance(self._runner.create_instance(det), det.info, self._listener)
 
 
@@ -169,19 +166,15 @@ class _Instance(WorkflowInstance):
         return completion
 
     def get_serialization_context(self, command_info: Any) -> Any:
-        """Return what the workflow says."""
         return self._inner.get_serialization_context(command_info)
 
     def get_external_store_context(self, command_info: Any) -> Any:
-        """Return what the workflow says."""
         return self._inner.get_external_store_context(command_info)
 
     def get_info(self) -> Info:
-        """Return what the workflow says."""
         return self._inner.get_info()
 
     def get_thread_id(self) -> int | None:
-        """Return what the workflow says."""
         return self._inner.get_thread_id()
 
     def _asked(self, act: WorkflowActivation, query: str) -> Any:

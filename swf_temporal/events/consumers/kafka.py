@@ -25,7 +25,6 @@ class KafkaSource:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
-        """Join the group."""
         channel = self._channel
         with mapping_faults(channel):
             library = optional("aiokafka", "kafka", "messages of Kafka")
@@ -100,7 +99,6 @@ class _Offsets:
         return progress.done
 
     async def commit(self) -> None:
-        """Commit what is done."""
         if self._is_committing:
             return
         self._is_committing = True

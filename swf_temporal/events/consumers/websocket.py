@@ -23,7 +23,6 @@ class WebSocketSource:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
-        """Connect."""
         async with opened(self._channel) as connection:
             yield self._messages(connection)
 

@@ -35,13 +35,10 @@ class BrokerCall:
 
     @property
     def family(self) -> str:
-        """Of the protocol."""
         return self.target.wire.family
 
 
 class Exchanges:
-    """Sends and receives."""
-
     def __init__(self, settings: Settings, limits: RateLimits, brokers: Brokers) -> None:
         self._settings = settings
         self._limits = limits
@@ -139,8 +136,6 @@ def _reply_address(task: BrokerCall, reply: OperationReply) -> tuple[str, bool]:
 
 
 def _answering(asked: Message, reply: OperationReply, *, is_own: bool) -> Callable[[Message], bool]:
-    """Return what tells whether a message is the reply to *asked*."""
-
     def is_reply(message: Message) -> bool:
         ids = ids_of(reply.messages, message)
         return asked.correlation_id in ids if ids else is_own

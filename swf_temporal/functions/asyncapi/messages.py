@@ -29,7 +29,6 @@ class ReceivedMessage:
     reply_to: str | None = None
 
     def whole(self) -> dict[str, JSON]:
-        """Return all that is known of the message."""
         return {
             "payload": self.payload,
             "headers": dict(self.headers),

@@ -31,8 +31,6 @@ class AddressParameter:
 
 @dataclass(frozen=True, slots=True)
 class MessageType:
-    """A kind of message that an operation may have."""
-
     name: str
     content_type: str
     payload: JSON = None
@@ -47,8 +45,6 @@ class MessageType:
 
 @dataclass(frozen=True, slots=True)
 class BrokerServer:
-    """A server of a document."""
-
     name: str
     protocol: str
     url: str
@@ -62,8 +58,6 @@ class BrokerServer:
 
 @dataclass(frozen=True, slots=True)
 class ChannelPlace:
-    """A channel as a document describes it."""
-
     address: str | None
     """With `{name}`s for its parameters; None if it is only known at run time."""
     parameters: tuple[AddressParameter, ...] = ()
@@ -74,8 +68,6 @@ class ChannelPlace:
 
 @dataclass(frozen=True, slots=True)
 class OperationReply:
-    """The reply to a message that is sent."""
-
     place: ChannelPlace
     location: str | None = None
     """Where the request has the address for the reply, `$message.header#/replyTo`."""
@@ -84,8 +76,6 @@ class OperationReply:
 
 @dataclass(frozen=True, slots=True)
 class AsyncApiOperation:
-    """An operation on a channel."""
-
     id: str
     document: Document
     sends: bool

@@ -22,11 +22,9 @@ class AsyncApiType(DeclaredType):
         return FORM.problems(function)
 
     def document(self, operation: JSON) -> str | None:
-        """Return the document."""
         return FORM.first(operation)
 
     def named(self, operation: JSON) -> Mapping[str, str]:
-        """Return the document and the operation in it."""
         return FORM.split(operation)
 
 

@@ -37,8 +37,6 @@ _TIMEOUT: Final = "Timeout"
 
 @dataclass(frozen=True, slots=True)
 class _Answered:
-    """The answer of a function."""
-
     headers: Mapping[str, str]
     result: JSON
 
@@ -143,7 +141,6 @@ def _action_id(call: Call) -> str:
 
 
 def _raise_reported(headers: Mapping[str, str]) -> None:
-    """Raise the error that an answer tells of."""
     code, message = headers.get(ERROR_CODE.lower(), ""), headers.get(ERROR_MESSAGE.lower(), "")
     if code:
         raise CallFailed(message, code=code)

@@ -27,8 +27,6 @@ _NOT_FOUND, _BAD_REQUEST, _TOO_LARGE, _UNAVAILABLE = 404, 400, 413, 503
 
 
 class _RefusedError(Exception):
-    """A request is answered with an error."""
-
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status

@@ -19,8 +19,6 @@ _log = logging.getLogger("swf")
 
 @dataclass(frozen=True, slots=True)
 class CallDirectory:
-    """The directory of one attempt."""
-
     path: Path
     """As the worker sees it."""
     in_container: str

@@ -15,7 +15,6 @@ class ContainerType(DeclaredType):
     example = "registry.example.com/images/resize:1"
 
     def named(self, operation: JSON) -> Mapping[str, str]:
-        """Return the image or the service."""
         given = operation if isinstance(operation, dict) else {}
         return {key: str(given[key]) for key in _NAMES if key in given}
 

@@ -22,8 +22,6 @@ _MAX_SHOWN = 5
 
 @dataclass(frozen=True)
 class _Taken:
-    """The parameters of a function."""
-
     is_async: bool
     signature: inspect.Signature | None = None
     """None for some functions written in C, which do not say."""

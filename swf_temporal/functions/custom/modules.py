@@ -69,5 +69,4 @@ class Modules:
 
 
 def is_in(module_name: str, packages: Iterable[str]) -> bool:
-    """Tell whether a module is among *packages*, or in one of them."""
     return any(f"{module_name}.".startswith(f"{name}.") for name in packages)

@@ -69,7 +69,6 @@ class Scripts:
 
 
 async def _run(call: Call, request: bytes, largest: int) -> bytes:
-    """Return what a process answers to *request*."""
     with TemporaryDirectory(prefix="swf-script-", ignore_cleanup_errors=True) as folder:
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-I", script_process.__file__,

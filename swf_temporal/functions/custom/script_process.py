@@ -25,7 +25,6 @@ _PATIENCE = 5
 
 
 def main() -> None:
-    """Carry out one request."""
     out = os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - pathlib takes long to import
         os.dup2(nowhere.fileno(), 1)

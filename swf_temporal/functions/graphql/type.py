@@ -40,5 +40,4 @@ TYPE = GraphQLType()
 
 
 def is_name(text: str) -> bool:
-    """Tell whether GraphQL can have *text* as a name."""
     return _NAME.fullmatch(text) is not None

@@ -18,8 +18,6 @@ _TEXTS = frozenset({"application/xml", "application/yaml", "application/javascri
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """The answer to a request."""
-
     status: int
     headers: Mapping[str, str]
     """With names in small letters."""

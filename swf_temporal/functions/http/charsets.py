@@ -11,7 +11,6 @@ _NO_CHARSETS: Final = frozenset({"idna", "punycode", "undefined", "unicode-escap
 
 
 def is_charset(name: str) -> bool:
-    """Tell whether *name* is one of a charset that is known."""
     try:
         codec = codecs.lookup(name)
         "".encode(name)  # which those of bytes refuse

@@ -55,7 +55,6 @@ class Connections:
         )
 
     def to(self, url: httpx.URL, options: HostOptions) -> httpx.AsyncClient:
-        """Return the client for requests to *url*."""
         proxy = self._usual_proxy(url) if options.proxy is None else options.proxy or None
         clients = self._clients.setdefault(asyncio.get_running_loop(), {})
         kind = options.tls, proxy
@@ -137,7 +136,6 @@ class Transport(httpx.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._pool.aclose()
 
 

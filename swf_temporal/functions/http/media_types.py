@@ -29,7 +29,6 @@ def is_multipart(kind: str) -> bool:
 
 
 def is_xml(kind: str) -> bool:
-    """Tell whether a media type is XML."""
     return kind in {"application/xml", "text/xml"} or kind.endswith("+xml")
 
 
@@ -94,7 +93,6 @@ def _rank(kind: str, value: JSON) -> int:
 
 
 def is_form(kind: str) -> bool:
-    """Tell whether a media type is one of forms."""
     return kind == FORM or is_multipart(kind)
 
 
@@ -103,7 +101,6 @@ def _has_files(fields: dict[str, JSON]) -> bool:
 
 
 def is_file(value: JSON) -> TypeGuard[dict[str, Any]]:
-    """Tell whether *value* stands for bytes."""
     return isinstance(value, dict) and isinstance(value.get("base64"), str)
 
 

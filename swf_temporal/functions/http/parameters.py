@@ -94,7 +94,6 @@ def in_query(parameter: Parameter, value: JSON) -> str:
 
 
 def in_header(parameter: Parameter, value: JSON) -> str:
-    """Return a parameter as the value of a header."""
     if parameter.media_type is not None:
         return _written(parameter.media_type, value, as_ascii=True)
     return _simple(parameter, value, _bare)
@@ -144,7 +143,6 @@ def _joined(value: JSON, between: str, within: str, write: _Write) -> str:
 
 
 def _written(media_type: str, value: JSON, *, as_ascii: bool = False) -> str:
-    """Return a value as a body of that media type would be."""
     if is_json(split_content_type(media_type)[0]):
         return write_json(value, ensure_ascii=as_ascii)
     return as_text(value)

@@ -43,8 +43,6 @@ def fresh() -> Iterator[None]:
 
 
 class Stream(httpcore.AsyncNetworkStream):
-    """A TCP connection."""
-
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
         self._is_waiting = self._is_closed = False
@@ -88,7 +86,6 @@ class Stream(httpcore.AsyncNetworkStream):
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.AsyncNetworkStream:
-        """Return this connection secured by TLS."""
         secured = TlsStream(self, ssl_context, server_hostname)
         try:
             with _faults(httpcore.ConnectTimeout, httpcore.ConnectError):
@@ -169,7 +166,6 @@ class TlsStream(Stream):
         await self._perform(self._tls.do_handshake)
 
     async def aclose(self) -> None:
-        """Close the connection."""
         self._is_closed = True
         await self._below.aclose()
 

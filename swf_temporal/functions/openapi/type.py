@@ -33,11 +33,9 @@ class RestType(DeclaredType):
         return None if _is_plain(operation) else FORM.first(operation)
 
     def named(self, operation: JSON) -> Mapping[str, str]:
-        """Return the document and the operation in it."""
         return {} if _is_plain(operation) else FORM.split(operation)
 
     def performer(self, services: Services) -> Performer:
-        """Return what performs either form."""
         return _Rest(services)
 
 

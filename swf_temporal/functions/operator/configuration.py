@@ -58,7 +58,6 @@ class FromVariable(str):
     variable: Variable
 
     def __new__(cls, text: str, variable: Variable) -> Self:
-        """Return *text* as that of *variable*."""
         self = super().__new__(cls, text)
         self.variable = variable
         return self

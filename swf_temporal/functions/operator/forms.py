@@ -105,7 +105,6 @@ def _proxy(value: object) -> str:
 
 
 def is_url(text: str, schemes: Container[str]) -> bool:
-    """Tell whether *text* is a URL with a host, and with one of the *schemes*."""
     try:
         parts = urlsplit(text)
     except ValueError:

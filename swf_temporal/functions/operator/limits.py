@@ -20,12 +20,10 @@ class RateLimits:
         self._bounds: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, _Bounds]] = WeakKeyDictionary()
 
     def of_function(self, name: str) -> AbstractAsyncContextManager[None]:
-        """Return a turn to call the function *name*."""
         own = self._of(("function", environment_name(name)), lambda: self._settings.for_function(name))
         return _all_of([*self._of("all", lambda: self._settings.calls), *own])
 
     def of_host(self, host: str, port: int) -> AbstractAsyncContextManager[None]:
-        """Return a turn to call *host*."""
         return _all_of(self._of(("host", host, port), lambda: self._settings.for_host(host, port)))
 
     def _of(self, key: Hashable, options: Callable[[], HostOptions]) -> _Bounds:

@@ -57,7 +57,6 @@ class Pattern:
         return self.name == "*" or host.endswith(self.name[1:]) if self.name.startswith("*") else host == self.name
 
     def has_address(self, address: Address, port: int) -> bool:
-        """Tell whether *address* is meant."""
         return self.port in (None, port) and self.block is not None and address in self.block
 
     @property

@@ -127,7 +127,6 @@ class Settings(Section):
         return next(filter(None, (self.for_function(name).base_url for name in names)), self.calls.base_url)
 
     def for_function(self, function: str) -> Options:
-        """Return what is configured for a function alone."""
         return self.functions.get(environment_name(function), _NOTHING)
 
     def name_of(self, names: Iterable[str]) -> str:
@@ -164,7 +163,6 @@ class Settings(Section):
 
     @property
     def urls(self) -> list[str]:
-        """Where services and proxies are."""
         options = [self.calls, *self.functions.values()]
         urls = [one.base_url for one in options]
         return [url for url in (*urls, *(one.proxy for one in (*options, *self.hosts.values()))) if url]

@@ -24,19 +24,15 @@ _MAX_PAUSE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The address of a server."""
-
     host: str
     port: int
     is_secure: bool = False
 
     @property
     def address(self) -> str:
-        """Host and port."""
         return f"{self.host}:{self.port}"
 
     def __str__(self) -> str:
-        """Return the target as a URL."""
         return f"{'grpcs' if self.is_secure else 'grpc'}://{self.address}"
 
 

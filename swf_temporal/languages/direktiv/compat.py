@@ -15,8 +15,6 @@ Revision: TypeAlias = Literal["text", "engine", "v0.6", "v0.7", "v0.8"]
 
 @dataclass(frozen=True, slots=True)
 class Compat:
-    """One reading."""
-
     null_fails: bool = False
     """Whether a query that yields null is an error."""
     several: str = NOT_OBJECT

@@ -93,7 +93,6 @@ class DirektivDefinition(Definition):
 
     @property
     def has_schedule(self) -> bool:
-        """Whether it is started at times."""
         return isinstance(self.workflow.start, ScheduledStart)
 
     def schedule(self) -> "ScheduleSpec":

@@ -16,7 +16,6 @@ KINDS = {"reusable": "knative-workflow", "isolated": "kubernetes-job"}
 
 
 def called(function: Function) -> Callee:
-    """Return *function* as it travels with a call."""
     operation = {"type": KINDS.get(function.type, function.type)}
     match function:
         case WorkflowFunction() | JobFunction():

@@ -34,8 +34,6 @@ _ONLY_OURS: Final = frozenset({
 
 
 class Direktiv(LanguageBase):
-    """The language."""
-
     name = "direktiv"
     title = "Direktiv"
 
@@ -73,7 +71,6 @@ class Direktiv(LanguageBase):
         return Checked(definition, tuple(problems))
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":
-        """Return *definition* as a program."""
         from swf_temporal.languages.direktiv.definition import DirektivDefinition
         from swf_temporal.languages.direktiv.execution.program import DirektivProgram
 

@@ -27,7 +27,6 @@ from swf_temporal.languages.outline import Outline, OutlinePart, Section, Way, W
 
 
 def outline_of(workflow: Workflow) -> Outline:
-    """Return the outline of *workflow*."""
     start, timeouts = workflow.start, workflow.timeouts
     flows = {one.id: one.workflow for one in workflow.functions if isinstance(one, SubflowFunction)}
     limits = {} if timeouts is None else {"interrupt": timeouts.interrupt, "kill": timeouts.kill}

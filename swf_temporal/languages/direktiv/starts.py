@@ -32,7 +32,6 @@ def inputs_of_starts(start: Start | None, events: Iterable[CloudEvent]) -> list[
 
 
 def event_start(workflow: Workflow) -> EventStart | None:
-    """Return how events start instances of *workflow*."""
     start = workflow.start
     if not isinstance(start, model.EventStart | EventsXorStart | EventsAndStart):
         return None

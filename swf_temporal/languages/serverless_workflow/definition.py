@@ -78,7 +78,6 @@ class ServerlessWorkflowDefinition(Definition):
 
     @cached_property
     def functions(self) -> tuple[FunctionUse, ...]:
-        """The functions that it defines."""
         places = {one.name: one.where.value("operation") for one in self.workflow.functions}
         return tuple(FunctionUse(one, places[one.name]) for one in functions_of(self.workflow))
 
@@ -118,7 +117,6 @@ class ServerlessWorkflowDefinition(Definition):
 
     @property
     def has_schedule(self) -> bool:
-        """Whether its start has a schedule."""
         return self.workflow.start.schedule is not None
 
     @property

@@ -85,7 +85,6 @@ class ServerlessWorkflow:
         return Checked(definition, reading.problems, _written_in(reading.detected))
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":
-        """Return *definition* as a program."""
         from swf_temporal.languages.serverless_workflow.execution.execution import PreparedProgram
 
         assert isinstance(definition, ServerlessWorkflowDefinition)  # noqa: S101 - it is asked for its own alone

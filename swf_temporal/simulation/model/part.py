@@ -43,7 +43,6 @@ class ScenarioFile:
 
 
 def file_of(info: ValidationInfo) -> ScenarioFile:
-    """Return the file that is read."""
     file: ScenarioFile = info.context  # type: ignore[assignment]  # models are validated with no other context
     return file
 

@@ -151,12 +151,10 @@ class Scenario(ScenarioPart):
 
     @property
     def file(self) -> Path:
-        """The file that the scenario was read from."""
         return Path() if self._place is None else self._place.path
 
     @property
     def line(self) -> int:
-        """The line in which it begins."""
         return 1 if self._place is None else self._place.line
 
     @property

@@ -37,7 +37,6 @@ class StubService:
         self._lock = threading.Lock()
 
     def record_request(self, request: str, headers: Mapping[str, str], body: JSON) -> None:
-        """Take note of a request."""
         lower = {name.lower(): value for name, value in headers.items()}
         record: dict[str, JSON] = {
             "service": self.service.name,

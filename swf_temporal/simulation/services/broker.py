@@ -18,8 +18,6 @@ from swf_temporal.simulation.services.answering import StubService, body_of, con
 
 
 class StubBrokerAddress(NamedTuple):
-    """The address of a broker, and its protocol."""
-
     family: str
     host: str
     port: int
@@ -33,7 +31,6 @@ class ScriptedBrokers(Brokers):
         self._scripted = _ScriptedBroker(brokers)
 
     def speaking(self, family: str) -> Broker:
-        """Return the broker of a family."""
         return super().speaking(family) if family == "http" else self._scripted
 
 
@@ -51,7 +48,6 @@ class _ScriptedBroker:
         """By the address at which a reply is wanted: where the question went, and the question."""
 
     async def send(self, channel: Channel, message: Message) -> None:
-        """Take *message*."""
         body = body_of(message.payload, message.content_type or "")
         self._answering(channel).record_request(f"SEND {channel.address}", message.headers, body)
         if message.reply_to is not None:

@@ -65,11 +65,9 @@ class HttpService:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
         return int(self._server.server_address[1])
 
     async def stop(self) -> None:
-        """Stop listening."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -94,7 +92,6 @@ class Rerouted(httpx.AsyncBaseTransport):
         return await self._transport.handle_async_request(led)
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._transport.aclose()
 
 

@@ -40,8 +40,6 @@ class _OnlyServices(Network):
 
 @dataclass(slots=True)
 class Places:
-    """The services of one run that are up, and where."""
-
     servers: list[HttpService | GrpcService] = field(default_factory=list)
     _ports: dict[Origin, int] = field(default_factory=dict)
     """By origin: where its server listens."""

@@ -112,7 +112,6 @@ class _LoopThread:
         self._thread.start()
 
     def do(self, work: Coroutine[Any, Any, Any]) -> "Future[Any]":
-        """Do *work* there."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def stop(self) -> None:

@@ -181,7 +181,6 @@ def _outgoing(channel: Channel, message: Message) -> Any:
 
 
 def incoming(received: Any) -> Message:
-    """Return what the library received."""
     return Message(
         received.body,
         content_type=received.content_type,

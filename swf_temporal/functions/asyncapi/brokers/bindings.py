@@ -8,7 +8,6 @@ from swf_temporal.functions.call import permanent_failure
 
 
 def number(binding: Mapping[str, JSON], name: str, default: int) -> int:
-    """Return a whole number of *binding*."""
     value = _constant(binding.get(name))
     if value is None:
         return default
@@ -18,7 +17,6 @@ def number(binding: Mapping[str, JSON], name: str, default: int) -> int:
 
 
 def switch(binding: Mapping[str, JSON], name: str, *, default: bool) -> bool:
-    """Return whether something of *binding* is to be."""
     value = _constant(binding.get(name))
     if value is None:
         return default
@@ -36,7 +34,6 @@ def word(binding: Mapping[str, JSON], name: str) -> str | None:
 
 
 def words(binding: Mapping[str, JSON], name: str) -> list[str]:
-    """Return a list of texts of *binding*."""
     value = binding.get(name, [])
     if not isinstance(value, list):
         raise _wrong(name, value, "a list of texts")

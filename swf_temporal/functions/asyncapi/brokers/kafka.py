@@ -34,7 +34,6 @@ class Kafka:
 
     @asynccontextmanager
     async def sending(self, channel: Channel) -> AsyncIterator[Send]:
-        """Start a producer."""
         with mapping_faults(channel):
             producer = _library("aiokafka").AIOKafkaProducer(
                 **await options_of(channel),
@@ -184,7 +183,6 @@ async def _deliveries(channel: Channel, consumer: Any, *, is_member: bool) -> As
 
 
 def topic_of(channel: Channel) -> str:
-    """Return the topic that *channel* means."""
     return word(channel.bindings.channel, "topic") or channel.address
 
 
@@ -201,7 +199,6 @@ def _key(channel: Channel, message: Message) -> tuple[str | None, Mapping[str, s
 
 
 def incoming(channel: Channel, record: Any) -> Message:
-    """Return what the library received."""
     headers = {name: (value or b"").decode(errors="replace") for name, value in record.headers}
     types = [value for name, value in headers.items() if name.lower() == _CONTENT_TYPE]
     if _KEY in channel.bindings.message and record.key is not None:

@@ -13,5 +13,4 @@ class KafkaToken(AbstractTokenProvider):  # type: ignore[misc]  # the library ha
         self._token = token
 
     async def token(self) -> str:
-        """Return it."""
         return self._token

@@ -162,7 +162,6 @@ def _properties(channel: Channel, message: Message) -> Any:
 
 
 def incoming(received: Any) -> Message:
-    """Return what the library received."""
     properties = {} if received.properties is None else vars(received.properties)
     correlation = properties.get("CorrelationData")
     return Message(

@@ -98,7 +98,6 @@ class Session(aiomqtt.Client):
 
 
 def refused(reason: ReasonCode | int | None) -> Refused:
-    """Return what a reason code of the broker stands for."""
     value = _value(reason)
     fault = DENIED if value in _DENIED_BEFORE_5 else _REASONS.get(value, REFUSED)
     return Refused(fault, f"MQTT {value}: {reason}")

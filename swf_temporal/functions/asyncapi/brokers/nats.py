@@ -150,7 +150,6 @@ def _headers(message: Message) -> Mapping[str, str] | None:
 
 
 def incoming(received: Any) -> Message:
-    """Return what the library received."""
     headers = dict(received.headers or {})
     types = [value for name, value in headers.items() if name.lower() == _CONTENT_TYPE]
     return Message(

@@ -11,8 +11,6 @@ from swf_temporal.data import JSON
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message on a channel."""
-
     payload: bytes
     content_type: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)

@@ -10,8 +10,6 @@ from swf_temporal.functions.http.client import Http
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """The implementation of a protocol."""
-
     family: str
     """What the protocol's bindings are called."""
     port: int

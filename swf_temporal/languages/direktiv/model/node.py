@@ -59,5 +59,4 @@ class Node(BaseModel):
 
     @classmethod
     def written(cls) -> list[str]:
-        """Return the keys that definitions may write."""
         return [info.alias or name for name, info in cls.model_fields.items() if name != "where"]

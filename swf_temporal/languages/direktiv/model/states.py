@@ -256,7 +256,6 @@ State: TypeAlias = Annotated[
 
 
 def actions_of(state: State) -> tuple[Action, ...]:
-    """Return the calls that a state makes."""
     match state:
         case ActionState() | ForeachState():
             return (state.action,)
@@ -280,7 +279,6 @@ def kinds_awaited(state: State) -> tuple[tuple[str, Structured, Node], ...]:
 
 
 def kind_of(entry: XorEntry) -> tuple[str, Structured, Node]:
-    """Return the same for one entry."""
     if entry.event is not None:
         return entry.event.type, entry.event.context, entry.event
     return entry.type or "", entry.context, entry

@@ -132,7 +132,6 @@ class Workflow(Node):
     timeouts: Timeouts | None = None
 
     def state(self, id_: str) -> State:
-        """Return the state of that id."""
         return next(one for one in self.states if one.id == id_)
 
     @property
@@ -142,7 +141,6 @@ class Workflow(Node):
 
     @property
     def start_events(self) -> tuple[StartEvent, ...]:
-        """The kinds of events that start it."""
         match self.start:
             case EventStart():
                 return (self.start.event,)

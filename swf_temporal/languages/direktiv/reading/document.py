@@ -137,7 +137,6 @@ def _unknown(place: _DocumentPlace, key: str, source: Source) -> Problem:
 
 
 def _keys_of(place: _DocumentPlace) -> list[str]:
-    """Return the keys that what stands at *place* may have."""
     type_ = place.owner.get("type")
     of_section: dict[str, Sequence[type[Node]]] = {
         "": [Workflow],

@@ -65,7 +65,6 @@ class DraftReader(Generic[N]):
         return found if reading.workflow is not None else of_what_is_left(found)
 
     def json_schema(self, title: str | None) -> dict[str, Any]:
-        """Return the JSON Schema of documents."""
         return self.schema(title)
 
     def _draft(

@@ -36,7 +36,6 @@ class DraftContext(ABC):
         return self._source.problem(code, message, position, hint)
 
     def warning(self, code: str, message: str, position: Position, hint: str | None = None) -> Problem:
-        """Return a problem that does not."""
         return self._source.problem(code, message, position, hint, Severity.WARNING)
 
     def repeated(self, word: str, nodes: Sequence[Node], within: str = "") -> Iterator[Problem]:

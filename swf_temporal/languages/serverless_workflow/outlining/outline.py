@@ -31,7 +31,6 @@ _WITHOUT_RETRY: Final = "actions without a retryRef"
 
 
 def outline_of(workflow: Workflow) -> Outline:
-    """Return the outline of *workflow*."""
     start = workflow.start
     return Outline(
         parts=_parts(workflow.states, workflow.start_state, ""),

@@ -53,7 +53,6 @@ def actions_of(actions: tuple[Action, ...], mode: str = "sequential") -> tuple[W
 
 
 def needed(need: EventNeed, *, within: bool = False) -> str:
-    """Return which events are needed, as an expression."""
     if need.join == "event":
         return need.ref
     words = f" {need.join} ".join(needed(part, within=True) for part in need.parts)

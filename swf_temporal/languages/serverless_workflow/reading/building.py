@@ -90,7 +90,6 @@ class _DefinitionPlace(ErrorPlace):
 
     @property
     def subject(self) -> str:
-        """The words for the value itself."""
         return f"{self.owner}: {self.what}" if self.what else self.owner
 
 
@@ -132,7 +131,6 @@ def _missing_at(place: ErrorPlace, key: str) -> Position:
 
 
 def _key_meant(place: ErrorPlace, key: str) -> str | None:
-    """Return which key was perhaps written for *key*."""
     if not isinstance(place.value, Object):
         return None
     near = nearest(key, place.value.where.keys.keys() - place.value.keys())

@@ -20,8 +20,6 @@ def _as_a_key(word: str) -> str:
 
 
 class WordsOf:
-    """The words of the version of one document."""
-
     def __init__(self, version: Version | None) -> None:
         self._words = dict(version.words) if version is not None else {}
         keys = [re.escape(word) if _is_key(word) else _as_a_key(word) for word in self._words]

@@ -197,7 +197,6 @@ def _describe(properties: dict[str, Schema], kind: type[Node]) -> None:
 
 
 def _kinds(kind: type[Node], known: dict[type[Node], None] | None = None) -> Iterable[type[Node]]:
-    """Return *kind* and the kinds of nodes in it, at any depth."""
     found: dict[type[Node], None] = {} if known is None else known
     if kind not in found:
         found[kind] = None

@@ -30,8 +30,6 @@ def take_documents(schema: Any, uri: str, read: Read) -> bool:
 
 
 class _Whole:
-    """A schema that documents are taken into."""
-
     def __init__(self, schema: Object, uri: str, read: Read) -> None:
         self._schema = schema
         self._read = read

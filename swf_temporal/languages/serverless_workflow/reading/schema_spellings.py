@@ -34,7 +34,6 @@ class Accepted:
     """Whether it may have properties that are not defined."""
 
     def then(self, newer: "Accepted") -> "Accepted":
-        """Return this with what a newer version accepts."""
         names = {**self.instead, **newer.instead}
         return Accepted(
             more={**self.more, **newer.more},
@@ -45,5 +44,4 @@ class Accepted:
 
 
 def to(kind: type[Node]) -> Schema:
-    """Return the reference to the schema of *kind*."""
     return {"$ref": f"#/$defs/{kind.__name__}"}

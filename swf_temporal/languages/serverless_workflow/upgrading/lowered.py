@@ -87,13 +87,11 @@ class Lowered:
         return self.expression("nothing", "null")
 
     def error(self, name: str, code: str | None = None) -> str:
-        """Define an error, and return its name."""
         code = LATE if name == LATE else code
         self._defined["errors"].setdefault(name, {"name": name, **({} if code is None else {"code": code})})
         return name
 
     def retry(self, name: str, delay: str | None, **more: Any) -> str:
-        """Define a retry, and return its name."""
         found = _free(name, self._defined["retries"])
         self._defined["retries"][found] = {"name": found, "delay": delay or "PT0S", **more}
         return found
@@ -152,7 +150,6 @@ class Lowered:
         self.report.reshaped("the timeout of an action is the actionExecTimeout of its state or branch", holder)
 
     def set_timeout(self, node: Tree, key: str, value: Any) -> None:
-        """Set one of the timeouts of *node*."""
         set_timeout(node, key, value)
 
     # Branches and iterations

@@ -70,7 +70,6 @@ def _state(state: Tree, report: UpgradeReport) -> None:
 
 
 def set_timeout(node: Tree, key: str, value: Any) -> None:
-    """Set one of the timeouts of *node*."""
     if "timeouts" not in node:
         add(node, "timeouts", {}, "type" if "type" in node else "name")
     node["timeouts"][key] = value

@@ -25,8 +25,6 @@ class NotInJqError(ValueError):
 
 
 class JqPath:
-    """A path in jq, and what is known of it."""
-
     def __init__(self, text: str) -> None:
         """Translate *text*. Raises NotInJqError."""
         self.steps: list[str | int] = []
@@ -45,7 +43,6 @@ class JqPath:
 
     @property
     def key(self) -> str | None:
-        """The last name on the path."""
         return next((step for step in reversed(self.steps) if isinstance(step, str)), None)
 
     @property

@@ -27,7 +27,6 @@ class UpgradeReport:
         self._lines[id(node)] = (node, line)
 
     def called(self, state: MutableMapping[str, Any]) -> str:
-        """Return the words for *state*."""
         return f"{self.word} {state.get('name')!r}"
 
     def respelled(self, message: str, node: Any = None) -> None:

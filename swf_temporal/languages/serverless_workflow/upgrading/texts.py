@@ -38,7 +38,6 @@ def template(given: Any) -> Any:
 
 
 def literal(text: str) -> str:
-    """Return a text that means itself."""
     return text if "${" not in text else braced(show_json(text))
 
 

@@ -23,7 +23,6 @@ def states(root: Tree) -> Iterator[Tree]:
 
 
 def called(state: Tree) -> str:
-    """Return the words for *state*."""
     return f"state {state.get('name')!r}"
 
 

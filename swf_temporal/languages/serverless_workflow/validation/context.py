@@ -37,7 +37,6 @@ class Context:
         return self.workflow.source.problem(code, message, position, hint)
 
     def warning(self, code: str, message: str, position: Position, hint: str | None = None) -> Problem:
-        """Return a problem that does not."""
         return self.workflow.source.problem(code, message, position, hint, Severity.WARNING)
 
     def undefined(self, kind: str, name: str | None, position: Position, owner: str) -> Iterator[Problem]:

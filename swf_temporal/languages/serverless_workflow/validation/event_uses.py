@@ -17,8 +17,6 @@ from swf_temporal.languages.serverless_workflow.model.states import (
 
 @dataclass(frozen=True, slots=True)
 class EventUse:
-    """One reference to an event."""
-
     name: str
     kind: str
     """As what the event is used: consumed or produced."""

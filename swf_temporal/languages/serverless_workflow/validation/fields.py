@@ -14,8 +14,6 @@ from swf_temporal.text.origin import Source
 
 
 class Sort(Enum):
-    """The way a field is read."""
-
     EXPRESSION = auto()
     """An expression by definition, with or without `${ }`."""
     TEMPLATE = auto()

@@ -47,7 +47,6 @@ def known_at(states: Mapping[str, State], start: str, variables: Collection[str]
 
 
 def left_by(state: State, data: KnownFields, variables: Collection[str]) -> KnownFields:
-    """Return the fields that the data can have when *state* is left."""
     inner = entered(state, data, variables)
     body = _union(inner, _added(state, variables))
     given = state.state_data_filter
@@ -64,12 +63,10 @@ def entered(state: State, data: KnownFields, variables: Collection[str]) -> Know
 
 
 def made_by(filter_: object, variables: Collection[str]) -> KnownFields:
-    """Return the fields of what a filter makes."""
     return makes(filter_, variables) if isinstance(filter_, str) else None
 
 
 def added_by(action: Action, variables: Collection[str]) -> KnownFields:
-    """Return the fields that an action can add to the data."""
     given = action.action_data_filter or ActionDataFilter()
     if not given.use_results:
         return frozenset()

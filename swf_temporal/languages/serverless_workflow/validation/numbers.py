@@ -16,5 +16,4 @@ def number(value: float | str | None) -> float | None:
 
 
 def is_open(value: float | str | None) -> bool:
-    """Tell whether an expression will say it."""
     return isinstance(value, str) and "${" in value

@@ -46,7 +46,6 @@ def lowered(draft: model.DraftWorkflow) -> Object:
 
 
 def called(function: model.Function) -> calls.Function:
-    """Return *function* as calls name it."""
     return calls.Function(
         function.name, function_type(function.type, function.resource), function.resource, None, function.metadata
     )

@@ -50,8 +50,6 @@ def names_in(need: EventNeed) -> tuple[str, ...]:
 
 
 class _Parser:
-    """One reading of one expression."""
-
     def __init__(self, text: str, tokens: list[_Token]) -> None:
         self._text = text
         self._tokens = tokens

@@ -28,8 +28,6 @@ _LATER: Final = "1.0 is another language, with 'document' and 'do', and does not
 
 @dataclass(frozen=True, slots=True)
 class Detected:
-    """The version that a document is written in."""
-
     version: Version | None
     """None where it is a language that is not read here."""
     evidence: VersionEvidence | None = None
@@ -41,13 +39,11 @@ class Detected:
 
     @property
     def title(self) -> str:
-        """What people call it."""
         known = self.version or self.other_language
         return "" if known is None else known.title
 
     @property
     def position(self) -> Position:
-        """Where it shows."""
         return Position() if self.evidence is None else self.evidence.position
 
 
@@ -71,7 +67,6 @@ class _Found:
 
 
 def detect(root: Object) -> Detected:
-    """Return the version that *root* is written in."""
     for version in reversed(versions.VERSIONS):
         shown = None if version.shape is None else version.shape(root)
         if shown is not None:

@@ -47,12 +47,10 @@ def each(paths: Iterable[str], *keys: str, holds: Callable[[Any], bool] = anythi
 
 
 def word(*words: str) -> Callable[[Any], bool]:
-    """Return what tells whether a value is one of *words*."""
     return lambda value: isinstance(value, str) and value in words
 
 
 def having(*keys: str) -> Callable[[Any], bool]:
-    """Return what tells whether a value is an object with one of *keys*."""
     return lambda value: isinstance(value, dict) and any(key in value for key in keys)
 
 
@@ -66,7 +64,6 @@ def objects(root: Object, path: Sequence[str]) -> Iterator[Object]:
 
 
 def objects_under(node: Object, key: str) -> list[Object]:
-    """Return the object under *key* of *node*, or those in the list there."""
     value = node.get(key)
     if isinstance(value, Object):
         return [value]

@@ -11,12 +11,10 @@ Shape: TypeAlias = Callable[[Object], VersionEvidence | None]
 
 
 def first_of(*shapes: Shape) -> Shape:
-    """Return the shape that has the first of *shapes* that a document has."""
     return lambda root: next((found for shape in shapes if (found := shape(root)) is not None), None)
 
 
 def keyed(*keys: str) -> Shape:
-    """Return the shape of documents with one of *keys*."""
     return lambda root: next((VersionEvidence(key, root.where.key(key)) for key in keys if key in root), None)
 
 

@@ -53,7 +53,6 @@ def output(text: Any, *, leads_on: bool) -> str:
 
 
 def action_filter(action: Tree, report: UpgradeReport) -> None:
-    """Rewrite the filter of *action*."""
     given = action.get("actionDataFilter")
     if not isinstance(given, dict):
         return

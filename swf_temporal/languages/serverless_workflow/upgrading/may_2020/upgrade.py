@@ -22,8 +22,6 @@ def upgrade(root: Tree, report: UpgradeReport) -> None:
 
 
 class _Rewriting(Lowered):
-    """Rewrites one definition."""
-
     def __init__(self, root: Tree, report: UpgradeReport) -> None:
         super().__init__(root, report)
         self._start = root["start"]["stateName"]
@@ -33,7 +31,6 @@ class _Rewriting(Lowered):
         """States that add to their data by keys alone, by their identity."""
 
     def rewrite(self) -> None:
-        """Rewrite everything."""
         self._window()
         try:
             self._by_keys = {id(state) for state in children(self.root, "states") if adds_by_keys(state)}

@@ -25,7 +25,6 @@ class Events:
         self._whole: set[str] = set()
 
     def define(self) -> None:
-        """Rewrite the definitions of events."""
         root, report = self._definition.root, self._definition.report
         entries = [entry for state in children(root, "states") for entry in children(state, "onEvents")]
         self._whole = {name for entry in entries if _path_of(entry) for name in entry["eventRefs"]}

@@ -17,8 +17,6 @@ GIVEN: Final = ".given"
 
 
 class Paths(NamedTuple):
-    """The paths of a filter."""
-
     input: str | None
     result: str | None
     output: str | None
@@ -35,7 +33,6 @@ def paths_of_state(state: Mapping[str, Any]) -> Paths | None:
 
 
 def paths_of_action(action: Mapping[str, Any]) -> Paths:
-    """Return the paths of the filter of *action*."""
     given = action.get("actionDataFilter", {})
     return Paths(given.get("fromStateData"), given.get("toStateData"), given.get("results"))
 

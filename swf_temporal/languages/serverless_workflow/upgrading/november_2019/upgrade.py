@@ -28,8 +28,6 @@ def upgrade(root: Tree, report: UpgradeReport) -> None:
 
 
 class Rewriting(Lowered):
-    """Rewrites one definition."""
-
     holders = "branches"
 
     def __init__(self, root: Tree, report: UpgradeReport) -> None:
@@ -40,7 +38,6 @@ class Rewriting(Lowered):
         self._is_start = False
 
     def rewrite(self) -> None:
-        """Rewrite everything."""
         wraps = any(self._start in _targets(state) for state in children(self.root, "states"))
         self._events.define()
 

@@ -20,8 +20,6 @@ _HINT = "give it another type or source, or make sure that the data end the chai
 
 
 class _Produced(NamedTuple):
-    """One place where an event is produced."""
-
     name: str
     attributes: Mapping[str, JSON]
     owner: str

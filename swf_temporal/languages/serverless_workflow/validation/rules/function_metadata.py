@@ -48,7 +48,6 @@ def check(context: Context) -> Iterator[Problem]:
 
 
 def _known(function: Function) -> Mapping[str, _Can]:
-    """Return what the metadata of *function* can ask for."""
     operation = function.operation
     is_request = isinstance(operation, dict) or str(operation).startswith("rest:")
     if function.type == "asyncapi":

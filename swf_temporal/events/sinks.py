@@ -176,10 +176,5 @@ async def _publishing_to(channel: Channel, stream: str) -> AsyncIterator[Send]:
             except errors.NoStreamResponseError as error:
                 raise Refused(UNKNOWN, "no stream of JetStream has the subject") from error
 
-    with mapping_faults(channel):
-        connecting = connected(channel)
-        connection, _ = await connecting.__aenter__()
-    try:
+    async with connected(channel) as (connection, _):
         yield send
-    finally:
-        await connecting.__aexit__(None, None, None)

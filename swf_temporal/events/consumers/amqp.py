@@ -23,16 +23,11 @@ class AmqpSource:
     async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
         """Consume; the queue must be there, or be declared by the settings."""
         channel = self._channel
-        with mapping_faults(channel):
-            connecting = connected(channel)
-            connection = await connecting.__aenter__()
-        try:
+        async with connected(channel) as connection:
             with mapping_faults(channel):
                 queue = await route_of(channel).queue(connection)
                 await queue.channel.set_qos(prefetch_count=self._prefetch)
             yield self._messages(queue)
-        finally:
-            await connecting.__aexit__(None, None, None)
 
     async def _messages(self, queue: Any) -> AsyncGenerator[Incoming]:
         with mapping_faults(self._channel):

@@ -37,12 +37,8 @@ class KafkaSource:
                 isolation_level="read_committed",
                 max_poll_records=self._prefetch,
             )
-            starting = started(channel, consumer)
-            await starting.__aenter__()
-        try:
+        async with started(channel, consumer):
             yield self._messages(consumer)
-        finally:
-            await starting.__aexit__(None, None, None)
 
     async def _messages(self, consumer: Any) -> AsyncGenerator[Incoming]:
         offsets = _Offsets(consumer)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.events.settings import ConsumerSettings
-from swf_temporal.functions.asyncapi.brokers.mqtt import incoming, mapping_faults, session_of
+from swf_temporal.functions.asyncapi.brokers.mqtt import connected, incoming, mapping_faults
 from swf_temporal.functions.asyncapi.brokers.port import Channel
 
 _AT_LEAST_ONCE: Final = 1
@@ -24,16 +24,10 @@ class MqttSource:
     async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
         """Go on with the session, or begin one, and subscribe."""
         channel = self._channel
-        with mapping_faults(channel):
-            session = await session_of(channel, receives=True, at_once=self._prefetch)
-            await session.__aenter__()
-        try:
+        async with connected(channel, receives=True, at_once=self._prefetch) as session:
             with mapping_faults(channel):
                 await session.listen(self._filter, _AT_LEAST_ONCE)
             yield self._messages(session)
-        finally:
-            with mapping_faults(channel):
-                await session.__aexit__(None, None, None)
 
     async def _messages(self, session: Any) -> AsyncGenerator[Incoming]:
         messages = aiter(session.messages)

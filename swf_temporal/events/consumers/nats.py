@@ -31,16 +31,11 @@ class NatsSource:
     async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
         """Connect, and use the durable consumer; it is made if it is not there."""
         channel = self._channel
-        with mapping_faults(channel):
-            connecting = connected(channel)
-            connection, _ = await connecting.__aenter__()
-        try:
+        async with connected(channel) as (connection, _):
             with mapping_faults(channel):
                 async with asyncio.timeout(channel.timeout):
                     subscription = await self._subscribed(connection)
             yield self._messages(connection, subscription)
-        finally:
-            await connecting.__aexit__(None, None, None)
 
     async def _subscribed(self, connection: Any) -> Any:
         library = _library("nats.js.api")

@@ -2,14 +2,23 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from swf_temporal.functions.asyncapi.brokers.amqp_routes import route_of
 from swf_temporal.functions.asyncapi.brokers.bindings import number, switch, word, words
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
-from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, Refused, translating
+from swf_temporal.functions.asyncapi.brokers.faults import (
+    DENIED,
+    LOST,
+    TOO_LARGE,
+    UNKNOWN,
+    Refused,
+    mapped,
+    translating,
+)
 from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message, Send
 from swf_temporal.functions.call import optional
 from swf_temporal.strict_json import show_json
@@ -46,22 +55,14 @@ class Amqp:
                         mandatory=switch(to.bindings.operation, "mandatory", default=True),
                     )
 
-        with mapping_faults(channel):
-            connecting = connected(channel)
-            connection = await connecting.__aenter__()
-        try:
+        async with connected(channel) as connection:
             yield send
-        finally:
-            await connecting.__aexit__(None, None, None)
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
         """Consume from the document's queue, or from the call's own, which is bound to the document's exchange."""
         route = route_of(channel)
-        with mapping_faults(channel):
-            connecting = connected(channel)
-            connection = await connecting.__aenter__()
-        try:
+        async with connected(channel) as connection:
             with mapping_faults(channel):
                 async with asyncio.timeout(channel.timeout):
                     queue = await route.queue(connection)
@@ -70,8 +71,6 @@ class Amqp:
             if route.is_own_queue:
                 with mapping_faults(channel):
                     await queue.delete(if_unused=False, if_empty=False)
-        finally:
-            await connecting.__aexit__(None, None, None)
 
 
 @contextmanager
@@ -101,9 +100,13 @@ def mapping_faults(channel: Channel) -> Iterator[None]:
             raise
 
 
+def connected(channel: Channel) -> AbstractAsyncContextManager[Any]:
+    """Connect until the context is left. What breaks is not mended. Raises CallFailed."""
+    return mapped(_connected(channel), partial(mapping_faults, channel))
+
+
 @asynccontextmanager
-async def connected(channel: Channel) -> AsyncIterator[Any]:
-    """Connect until the context is left. What breaks is not mended."""
+async def _connected(channel: Channel) -> AsyncIterator[Any]:
     port = channel.port or (_SECURE_PORT if channel.tls else _PORT)
     credentials = channel.credentials
     name, password = (

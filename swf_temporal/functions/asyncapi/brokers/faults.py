@@ -2,9 +2,9 @@
 
 import socket
 import ssl
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import TypeAlias
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
+from typing import TypeAlias, TypeVar
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.port import Channel
@@ -13,6 +13,7 @@ from swf_temporal.functions.call import causes
 Fault: TypeAlias = tuple[str, str]
 """A code, and what it means."""
 Faults: TypeAlias = Mapping[type[BaseException], Fault]
+_T = TypeVar("_T")
 
 DENIED: Fault = ("AuthFailed", "the broker does not permit this")
 UNKNOWN: Fault = ("UnknownChannel", "the broker has no such channel")
@@ -55,6 +56,20 @@ def translating(channel: Channel, known: Faults, root: type[Exception], general:
         raise
     except Exception as error:
         raise _failure(error, channel, {**_CONNECTING, **known, **_OF_ALL, root: general}) from error
+
+
+@asynccontextmanager
+async def mapped(
+    connecting: AbstractAsyncContextManager[_T], mapping: Callable[[], AbstractContextManager[None]]
+) -> AsyncIterator[_T]:
+    """Connect and disconnect with faults that *mapping* turns into CallFailed; what is raised between stays itself."""
+    with mapping():
+        connection = await connecting.__aenter__()
+    try:
+        yield connection
+    finally:
+        with mapping():
+            await connecting.__aexit__(None, None, None)
 
 
 def _failure(error: Exception, channel: Channel, known: Faults) -> CallFailed:

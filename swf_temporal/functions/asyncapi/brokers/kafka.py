@@ -6,12 +6,13 @@ for TLS that all other calls have. librdkafka's client does neither: it waits in
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from functools import partial
 from typing import Any
 
 from swf_temporal.functions.asyncapi.brokers.bindings import word
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
-from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, translating
+from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, mapped, translating
 from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message, Send
 from swf_temporal.functions.call import optional
 
@@ -41,8 +42,6 @@ class Kafka:
                 enable_idempotence=True,
                 max_request_size=channel.max_bytes,
             )
-            starting = started(channel, producer)
-            await starting.__aenter__()
 
         async def send(to: Channel, message: Message) -> None:
             key, headers = _key(to, message)
@@ -55,10 +54,8 @@ class Kafka:
                         headers=[(name, value.encode()) for name, value in headers.items()],
                     )
 
-        try:
+        async with started(channel, producer):
             yield send
-        finally:
-            await starting.__aexit__(None, None, None)
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
@@ -68,16 +65,11 @@ class Kafka:
             consumer = _library("aiokafka").AIOKafkaConsumer(
                 topic_of(channel), **await options_of(channel), group_id=group, enable_auto_commit=False
             )
-            starting = started(channel, consumer)
-            async with asyncio.timeout(channel.timeout):
-                await starting.__aenter__()
-        try:
+        async with started(channel, consumer, channel.timeout):
             with mapping_faults(channel):
                 async with asyncio.timeout(channel.timeout):
                     await _placed(consumer, is_member=group is not None)
             yield _deliveries(channel, consumer, is_member=group is not None)
-        finally:
-            await starting.__aexit__(None, None, None)
 
 
 @contextmanager
@@ -105,12 +97,17 @@ def mapping_faults(channel: Channel) -> Iterator[None]:
         yield
 
 
+def started(channel: Channel, client: Any, timeout: float | None = None) -> AbstractAsyncContextManager[None]:
+    """Start a producer or a consumer within *timeout* seconds, and stop it when the context is left."""
+    return mapped(_started(channel, client, timeout), partial(mapping_faults, channel))
+
+
 @asynccontextmanager
-async def started(channel: Channel, client: Any) -> AsyncIterator[None]:
-    """Start a producer or a consumer, and stop it when the context is left."""
+async def _started(channel: Channel, client: Any, timeout: float | None) -> AsyncIterator[None]:
     try:
         try:
-            await client.start()
+            async with asyncio.timeout(timeout):
+                await client.start()
         except _library("aiokafka.errors").KafkaConnectionError:
             await _explain(channel)
             raise

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
+from functools import partial
 from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.brokers.bindings import number, part, switch, word
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
-from swf_temporal.functions.asyncapi.brokers.faults import LOST, translating
+from swf_temporal.functions.asyncapi.brokers.faults import LOST, mapped, translating
 from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message, Send
 from swf_temporal.functions.call import optional
 
@@ -43,31 +44,19 @@ class Mqtt:
                         properties=_properties(to, message),
                     )
 
-        with mapping_faults(channel):
-            session = await session_of(channel, receives=False)
-            await session.__aenter__()
-        try:
+        async with connected(channel, receives=False) as session:
             yield send
-        finally:
-            with mapping_faults(channel):
-                await session.__aexit__(None, None, None)
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
         """Subscribe with the call's own session; what was not acknowledged comes again when the call is repeated."""
-        with mapping_faults(channel):
-            session = await session_of(channel, receives=True)
-            await session.__aenter__()
-        try:
+        async with connected(channel, receives=True) as session:
             with mapping_faults(channel):
                 await session.listen(channel.address, number(channel.bindings.operation, "qos", _AT_LEAST_ONCE))
             yield _deliveries(channel, session)
             # The call has what it waited for: its session shall gather nothing more until the broker forgets it.
             with mapping_faults(channel):
                 await session.unsubscribe(channel.address)
-        finally:
-            with mapping_faults(channel):
-                await session.__aexit__(None, None, None)
 
 
 def mapping_faults(channel: Channel) -> AbstractContextManager[None]:
@@ -90,11 +79,16 @@ async def _deliveries(channel: Channel, session: Any) -> AsyncIterator[BrokerMes
         await accept()
 
 
-async def session_of(channel: Channel, *, receives: bool, at_once: int | None = None) -> Any:
-    """Return the connection that *channel* asks for, not made yet.
+@asynccontextmanager
+async def connected(channel: Channel, *, receives: bool, at_once: int | None = None) -> AsyncIterator[Any]:
+    """Connect as *channel* asks for. A broker of MQTT 5 sends no more than *at_once* unacknowledged messages."""
+    with mapping_faults(channel):
+        session = await _session_of(channel, receives=receives, at_once=at_once)
+    async with mapped(session, partial(mapping_faults, channel)):
+        yield session
 
-    A broker of MQTT 5 sends no more than *at_once* messages that are not acknowledged.
-    """
+
+async def _session_of(channel: Channel, *, receives: bool, at_once: int | None) -> Any:
     library = _library("aiomqtt")
     port = channel.port or (_SECURE_PORT if channel.tls else _PORT)
     server, credentials = channel.bindings.server, channel.credentials

@@ -2,12 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from functools import partial
 from typing import Any
 
 from swf_temporal.functions.asyncapi.brokers.bindings import word
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
-from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, Refused, translating
+from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, Refused, mapped, translating
 from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message, Send
 from swf_temporal.functions.call import optional
 
@@ -40,29 +41,19 @@ class Nats:
                     )
                     await _asked(connection, errors)
 
-        with mapping_faults(channel):
-            connecting = connected(channel)
-            connection, errors = await connecting.__aenter__()
-        try:
+        async with connected(channel) as (connection, errors):
             yield send
-        finally:
-            await connecting.__aexit__(None, None, None)
 
     @asynccontextmanager
     async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
         """Subscribe, as one of the queue group if the document names one."""
-        with mapping_faults(channel):
-            connecting = connected(channel)
-            connection, errors = await connecting.__aenter__()
-        try:
+        async with connected(channel) as (connection, errors):
             with mapping_faults(channel):
                 async with asyncio.timeout(channel.timeout):
                     queue = word(channel.bindings.operation, "queue")
                     subscription = await connection.subscribe(channel.address, queue=queue or "")
                     await _asked(connection, errors)
             yield _deliveries(channel, subscription)
-        finally:
-            await connecting.__aexit__(None, None, None)
 
 
 @contextmanager
@@ -86,9 +77,13 @@ def mapping_faults(channel: Channel) -> Iterator[None]:
             raise
 
 
-@asynccontextmanager
-async def connected(channel: Channel) -> AsyncIterator[tuple[Any, list[Exception]]]:
+def connected(channel: Channel) -> AbstractAsyncContextManager[tuple[Any, list[Exception]]]:
     """Connect once; also return what the server complains of, which the library tells only by the way."""
+    return mapped(_connected(channel), partial(mapping_faults, channel))
+
+
+@asynccontextmanager
+async def _connected(channel: Channel) -> AsyncIterator[tuple[Any, list[Exception]]]:
     errors: list[Exception] = []
 
     async def note(error: Exception) -> None:

@@ -110,21 +110,6 @@ def load_pinned(text: str, *, name: str) -> Definition:
     return checked.definition
 
 
-def load_folder(folder: str | os.PathLike[str], *, resources: Resources | None = None) -> list[Definition]:
-    """Return the workflows in *folder* and the folders in it, in the order of their paths.
-
-    Files that hold no workflow are passed over. Raises InvalidDefinition with the problems of all broken
-    workflows, and if two of them have the same id and version, and UsageError for what cannot be read.
-    """
-    checked = [check_file(path, resources=resources, folder=Path(folder)) for path in files_in(Path(folder))]
-    if any(one.errors for one in checked):
-        raise InvalidDefinition([problem for one in checked for problem in one.problems])
-    workflows = [one.definition for one in checked if one.definition is not None]
-    if conflicts := conflicting(workflows):
-        raise InvalidDefinition(conflicts)
-    return workflows
-
-
 def documents_in(folder: Path, endings: tuple[str, ...] = ENDINGS) -> list[Path]:
     """Return the files with those *endings* in *folder* and in the folders in it, except those that are hidden.
 

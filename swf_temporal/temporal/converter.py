@@ -22,7 +22,6 @@ from temporalio.converter import (
     JSONPlainPayloadConverter,
     PayloadConverter,
     SerializationContext,
-    WorkflowSerializationContext,
 )
 from temporalio.exceptions import ApplicationError
 
@@ -189,11 +188,6 @@ def unwrapped(converter: PayloadConverter) -> PayloadConverter:
     # There is no way to ask for it; where a release of the SDK wraps in another way, more is converted than need be.
     ours: PayloadConverter = getattr(converter, "_inner_payload_converter", converter)
     return ours
-
-
-def uses_context(converter: DataConverter) -> bool:
-    """Tell whether a part of *converter* depends on what a payload belongs to: ours do not."""
-    return converter.with_context(WorkflowSerializationContext(namespace="", workflow_id="")) is not converter
 
 
 def limit_of(converter: PayloadConverter) -> int:

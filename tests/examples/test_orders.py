@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from swf_temporal import simulate
+from swf_temporal.app.definitions import catalogue_of
 from swf_temporal.errors import CallFailed
-from swf_temporal.loading import check_file, load_folder
+from swf_temporal.loading import check_file
 from swf_temporal.simulation.scenario import Scenario, find_scenarios, run
 from tests.docs.pages import MADE, blocks_of
 from tests.docs.reader import comparable
@@ -90,4 +91,4 @@ def test_its_scenarios_hold(scenario: Scenario) -> None:
 
 def test_scenarios_are_no_definitions() -> None:
     """The folder can be served with the scenarios in it."""
-    assert [workflow.id for workflow in load_folder(FOLDER)] == ["orders"]
+    assert [workflow.id for workflow in catalogue_of([FOLDER])] == ["orders"]

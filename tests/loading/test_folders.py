@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from swf_temporal.app.definitions import catalogue_of
 from swf_temporal.errors import InvalidDefinition
 from swf_temporal.fetching.resources import Resources
-from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.loading import load_folder
 
 PARENT = """
 id: parent
@@ -41,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_definitions_find_each_other(folder: Path) -> None:
     """A folder's definitions make a catalogue in which sub-workflows and continuations are found."""
-    catalogue = Catalogue(load_folder(folder, resources=Resources(folders=(folder,))))
+    catalogue = catalogue_of([folder], Resources(folders=(folder,)))
     reached = catalogue.with_reachable(catalogue.find("parent"))
     assert [(one.id, one.version) for one in reached] == [("parent", None), ("child", "1.2.0"), ("next", None)]
     assert [one.functions[0].function.operation for one in reached[:2]] == ["a.json#f"] * 2
@@ -50,7 +49,7 @@ def test_definitions_find_each_other(folder: Path) -> None:
 def test_a_definition_reads_its_own_folder_alone(folder: Path) -> None:
     """The folder above a definition's own is not its to read, though it was loaded with that."""
     with pytest.raises(InvalidDefinition) as refused:
-        load_folder(folder)
+        catalogue_of([folder])
     assert [(Path(problem.file).name, problem.code) for problem in refused.value.problems] == [
         ("1.0.0.yaml", "external-forbidden"),
         ("1.2.0.yaml", "external-forbidden"),
@@ -60,9 +59,9 @@ def test_a_definition_reads_its_own_folder_alone(folder: Path) -> None:
 def test_a_shared_document_changes_all_that_name_it(folder: Path) -> None:
     """Documents are read anew whenever a folder is loaded, and the digest of what names them changes with them."""
     resources = Resources(folders=(folder,))
-    before = {one.source.name: one.digest for one in load_folder(folder, resources=resources)}
+    before = {one.source.name: one.digest for one in catalogue_of([folder], resources)}
     (folder / "shared" / "functions.yaml").write_text("functions:\n- {name: f, operation: b.json#f}\n")
-    after = {one.source.name: one.digest for one in load_folder(folder, resources=resources)}
+    after = {one.source.name: one.digest for one in catalogue_of([folder], resources)}
     assert sorted(Path(name).name for name in before if before[name] != after[name]) == [
         "1.0.0.yaml",
         "1.2.0.yaml",
@@ -75,7 +74,7 @@ def test_two_definitions_of_one_version(folder: Path) -> None:
     (folder / "second.yaml").write_text("# another\n" + NEXT)
     (folder / "third.yaml").write_text(NEXT)
     with pytest.raises(InvalidDefinition) as refused:
-        load_folder(folder, resources=Resources(folders=(folder,)))
+        catalogue_of([folder], Resources(folders=(folder,)))
     message = "there are several definitions with the id 'next' and no version"
     assert str(refused.value).splitlines() == [
         f"{folder / 'second.yaml'}:2:5  error  duplicate-definition  {message}",

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from swf_temporal.app.definitions import catalogue_of
 from swf_temporal.errors import InvalidDefinition, UsageError
-from swf_temporal.loading import check, check_file, load, load_folder
+from swf_temporal.loading import check, check_file, files_in, load
 
 TEXT = 'id: hello\nspecVersion: "0.8"\nstates:\n- {name: A, type: inject, data: {a: 1}, end: true}\n'
 BROKEN = TEXT.replace("end: true", "transition: B")
@@ -61,7 +62,7 @@ def test_missing_files(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
         load(tmp_path)
     with pytest.raises(UsageError, match="is not a folder"):
-        load_folder(tmp_path / "no")
+        files_in(tmp_path / "no")
 
 
 def test_a_file_that_is_not_text(tmp_path: Path) -> None:
@@ -86,17 +87,17 @@ def test_a_folder(tmp_path: Path) -> None:
     (tmp_path / "tests.yaml").write_text(
         "scenario: Greets\nworkflow: a.yml\nexpect:\n  states: [A]\n---\nscenario: Again\n"
     )
-    assert [workflow.id for workflow in load_folder(tmp_path)] == ["hello", "b", "deep"]
+    assert [workflow.id for workflow in catalogue_of([tmp_path])] == ["hello", "b", "deep"]
 
 
 def test_a_file_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None:
     """A hidden one is, such as an editor's lock, which is a link to nowhere."""
     (tmp_path / "a.yaml").write_text(TEXT)
     (tmp_path / ".#a.yaml").symlink_to("nobody@nowhere")
-    assert [workflow.id for workflow in load_folder(tmp_path)] == ["hello"]
+    assert [workflow.id for workflow in catalogue_of([tmp_path])] == ["hello"]
     (tmp_path / "b.yaml").symlink_to("nowhere.yaml")
     with pytest.raises(UsageError, match=r"b\.yaml cannot be read: No such file or directory"):
-        load_folder(tmp_path)
+        catalogue_of([tmp_path])
 
 
 def test_a_folder_with_broken_workflows(tmp_path: Path) -> None:
@@ -106,7 +107,7 @@ def test_a_folder_with_broken_workflows(tmp_path: Path) -> None:
     (tmp_path / "c.sw.yaml").write_text("a: b: c")
     (tmp_path / "d.yaml").write_text(TEXT)
     with pytest.raises(InvalidDefinition) as refused:
-        load_folder(tmp_path)
+        catalogue_of([tmp_path])
     assert [(Path(problem.file).name, problem.code) for problem in refused.value.problems] == [
         ("a.yaml", "transition-target"),
         ("b.yaml", "enum"),

@@ -21,7 +21,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
 from swf_temporal.performing import Calls
 from swf_temporal.temporal.client import start
-from swf_temporal.temporal.converter import CONVERTER, uses_context
+from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.worker import make_worker
 from tests.temporal.conftest import Bench
@@ -86,11 +86,9 @@ async def test_any_other_error_keeps_its_stack() -> None:
 
 
 async def test_a_codec_of_your_own_knows_what_a_payload_belongs_to(bench: Bench) -> None:
-    """Ours depend on no context, and are not told of one: that is looked at when a worker is made."""
-    assert not uses_context(CONVERTER)
+    """It is told of the call whose arguments or result a payload holds."""
     noting = Noting()
     converter = replace(CONVERTER, payload_codec=noting)
-    assert uses_context(converter)
     client = Client(bench.client.service_client, namespace=bench.client.namespace, data_converter=converter)
     queue = f"contexts-{os.getpid()}"
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.loading import load, load_folder
+from swf_temporal.app.definitions import catalogue_of
+from swf_temporal.loading import load
 from swf_temporal.temporal.client import result
 from tests.temporal.conftest import Bench
 
@@ -62,7 +63,7 @@ async def test_a_worker_reads_files_of_its_own_folders_alone(bench: Bench, tmp_p
     text = {"states": [{"id": "get", "type": "getter", "variables": variables, "transform": "jq(.var)"}]}
     (folder / "a" / "reading.yaml").write_text(json.dumps(text))
     elsewhere = load({"id": "/a/elsewhere.yaml", **text})
-    async with bench.worker(*load_folder(folder)) as running:
+    async with bench.worker(*catalogue_of([folder])) as running:
         expected = {"prices": {"tea": 3}, "hidden": None, "outside": None}
         assert await running.run({}) == expected
         running.definitions.append(elsewhere)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.moments import InvalidTime
 from swf_temporal.calendars.specs import ScheduleSpec
 from swf_temporal.data import JSON, identity
@@ -12,6 +11,7 @@ from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, expectations
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.validation.event_uses import event_uses
+from swf_temporal.languages.serverless_workflow.validation.schedules import compiled
 from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 
@@ -71,13 +71,7 @@ def spec_of(workflow: Workflow) -> ScheduleSpec:
     schedule = workflow.start.schedule
     if schedule is None:
         raise UsageError(f"the definition {workflow.id!r} has no schedule", "it is written under start: schedule:")
-    cron = schedule.cron
     try:
-        return compile_schedule(
-            interval=schedule.interval,
-            cron=None if cron is None else cron.expression,
-            valid_until=None if cron is None else cron.valid_until,
-            timezone=schedule.timezone,
-        )
+        return compiled(schedule)
     except InvalidTime as error:
         raise UsageError(f"the schedule of {workflow.id!r}: {error.message}", error.hint) from None

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from swf_temporal import simulate
-from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.app.definitions import catalogue_of
 from swf_temporal.languages.direktiv.names import name_at, split_name
-from swf_temporal.loading import load, load_folder, load_pinned
+from swf_temporal.loading import load, load_pinned
 
 
 def saying(text: str) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def test_versions_call_one_another(folder: Path) -> None:
 
 def test_what_travels_says_its_version(folder: Path) -> None:
     """The text that a run carries has path and ref, so that it is known by them wherever it is read."""
-    catalogue = Catalogue(load_folder(folder))
+    catalogue = catalogue_of([folder])
     one = catalogue.find("/a/b.yaml", "v1")
     pinned = load_pinned(one.source.text, name=one.source.name)
     assert (pinned.id, pinned.version, pinned.is_latest) == ("/a/b.yaml", "v1", False)

@@ -10,6 +10,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     action_lists,
     called,
     children,
+    free_name,
     states,
 )
 from swf_temporal.text.round_trip import add, rename
@@ -176,7 +177,7 @@ def _as_loop(root: Tree, state: Tree, repeat: Tree, report: UpgradeReport) -> bo
     listed = root["states"]
     names = {one.get("name") for one in states(root)}
     checks_before = repeat.get("checkBefore", True) not in (False, "false")
-    other = _free(f"{name} once" if checks_before else f"{name} again", names)
+    other = free_name(f"{name} once" if checks_before else f"{name} again", names)
     loop: dict[str, Any] = {
         "name": name if checks_before else other,
         "type": "switch",
@@ -201,11 +202,3 @@ def _obstacle(repeat: Tree, special: Iterable[str]) -> str:
         return f"which has {' and '.join(others)}"
     kept = sorted(special)
     return f"since the state has {' and '.join(kept)}" if kept else "which has no expression or leads nowhere"
-
-
-def _free(name: str, taken: set[Any]) -> str:
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name} {number}"
-    return free

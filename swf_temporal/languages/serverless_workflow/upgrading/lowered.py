@@ -12,7 +12,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.older_words import set
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children, free_name
 from swf_temporal.text.round_trip import add, rename
 
 ALL: Final = "*"
@@ -60,7 +60,7 @@ class Lowered:
 
     def free(self, name: str) -> str:
         """Return *name*, or one like it that no state has, which is then taken."""
-        found = _free(name, self._names)
+        found = free_name(name, self._names)
         self._names.add(found)
         return found
 
@@ -78,7 +78,7 @@ class Lowered:
         """Define a function that is the expression *jq*, and return its name."""
         made = self._defined["functions"]
         known = {one["name"]: one for one in children(self.root, "functions")} | made
-        found = _free(name, {one for one, function in known.items() if function.get("operation") != braced(jq)})
+        found = free_name(name, {one for one, function in known.items() if function.get("operation") != braced(jq)})
         made[found] = {"name": found, "type": "expression", "operation": braced(jq)}
         return found
 
@@ -92,7 +92,7 @@ class Lowered:
         return name
 
     def retry(self, name: str, delay: str | None, **more: Any) -> str:
-        found = _free(name, self._defined["retries"])
+        found = free_name(name, self._defined["retries"])
         self._defined["retries"][found] = {"name": found, "delay": delay or "PT0S", **more}
         return found
 
@@ -203,14 +203,6 @@ def left(node: Tree, key: str, now: str) -> None:
     if now in node:
         del node[now]
     rename(node, key, now)
-
-
-def _free(name: str, taken: Any) -> str:
-    number, found = 1, name
-    while found in taken:
-        number += 1
-        found = f"{name} {number}"
-    return found
 
 
 def _public(node: Tree) -> list[str]:

@@ -1,6 +1,6 @@
 """The parts of a definition as it is written, whatever its version: nothing is made of them but what is there."""
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Container, Iterator, MutableMapping
 from typing import Any, TypeAlias
 
 from swf_temporal.text.round_trip import rename
@@ -62,3 +62,12 @@ def renamed(node: Tree, names: dict[str, str]) -> list[str]:
     for old in done:
         rename(node, old, names[old])
     return done
+
+
+def free_name(name: str, taken: Container[Any]) -> str:
+    """Return *name*, with a number behind it if it is *taken*."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} {number}"
+    return free

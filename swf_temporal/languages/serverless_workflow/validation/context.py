@@ -12,6 +12,15 @@ from swf_temporal.languages.serverless_workflow.validation.fields import Field
 from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of
 from swf_temporal.text.suggestions import meant_or_known
 
+SINGULAR = {
+    "functions": "function",
+    "events": "event",
+    "retries": "retry",
+    "errors": "error",
+    "auth": "auth",
+}
+"""By the keys of definitions, what one of them is called."""
+
 
 class Context:
     """One workflow under validation, read once for all rules."""
@@ -47,7 +56,7 @@ class Context:
         defined = self.names(kind)
         if name is None or name in defined or (kind in self.workflow.externals and not defined):
             return
-        singular = _SINGULAR[kind]
+        singular = SINGULAR[kind]
         message = f"{owner} refers to the {singular} {name!r}, which is not defined"
         yield self.error(
             f"{singular}-undefined", message, position, meant_or_known(name, defined, f"define it under {kind}")
@@ -56,12 +65,3 @@ class Context:
     def names(self, kind: str) -> list[str]:
         """Return the names of what is defined under *kind*, which is `functions`, `events` and so on."""
         return [definition.name for definition in getattr(self.workflow, kind)]
-
-
-_SINGULAR = {
-    "functions": "function",
-    "events": "event",
-    "retries": "retry",
-    "errors": "error",
-    "auth": "auth",
-}

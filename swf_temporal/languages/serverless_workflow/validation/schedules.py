@@ -6,6 +6,7 @@ from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.cron import parse_cron
 from swf_temporal.calendars.intervals import parse_interval
 from swf_temporal.calendars.moments import InvalidTime, parse_time, zone_of
+from swf_temporal.calendars.specs import ScheduleSpec
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.model.node import Node
@@ -53,15 +54,20 @@ def _checked(
         yield context.error(_CODE, error.message, position, error.hint)
 
 
-def _contradictory(context: Context, schedule: Schedule) -> Iterator[Problem]:
+def compiled(schedule: Schedule) -> ScheduleSpec:
+    """Return when instances are started. Raises InvalidTime."""
     cron = schedule.cron
+    return compile_schedule(
+        interval=schedule.interval,
+        cron=None if cron is None else cron.expression,
+        valid_until=None if cron is None else cron.valid_until,
+        timezone=schedule.timezone,
+    )
+
+
+def _contradictory(context: Context, schedule: Schedule) -> Iterator[Problem]:
     try:
-        compile_schedule(
-            interval=schedule.interval,
-            cron=None if cron is None else cron.expression,
-            valid_until=None if cron is None else cron.valid_until,
-            timezone=schedule.timezone,
-        )
+        compiled(schedule)
     except InvalidTime as error:
         yield context.error(_CODE, error.message, schedule.where.key("interval"), error.hint)
 

@@ -7,7 +7,7 @@ from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.actions import Action, FunctionRef
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.model.states import OnError
-from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.languages.serverless_workflow.validation.context import SINGULAR, Context
 from swf_temporal.languages.serverless_workflow.validation.event_uses import event_uses
 from swf_temporal.text.suggestions import NEVER_USED
 
@@ -28,17 +28,8 @@ def check(context: Context) -> Iterator[Problem]:
             continue
         for definition in getattr(context.workflow, kind):
             if definition.name not in names:
-                message = f"{_SINGULAR[kind]} {definition.name!r} is defined, but not used"
+                message = f"{SINGULAR[kind]} {definition.name!r} is defined, but not used"
                 yield context.warning("unused-definition", message, definition.where.value("name"), NEVER_USED)
-
-
-_SINGULAR = {
-    "functions": "function",
-    "events": "event",
-    "retries": "retry",
-    "errors": "error",
-    "auth": "auth",
-}
 
 
 def _functions(context: Context) -> set[str]:

@@ -44,7 +44,7 @@ what it keeps in memory, half a MiB by default, it reads all of them from its da
 
 _STARTS = 3
 """The number of attempts to start the server: it chooses further ports itself, which others may take meanwhile."""
-_PATIENCE = 30.0
+_PATIENCE = 120
 """Seconds that a server has to start."""
 _PAUSE = 0.025
 """Seconds between two attempts to connect to it."""

@@ -53,6 +53,15 @@ def run(
         Path | None,
         typer.Option("--script", metavar="FILE", help="With --simulate: a file with the answers of functions."),
     ] = None,
+    max_steps: Annotated[
+        int | None,
+        typer.Option(
+            "--max-steps",
+            min=1,
+            show_default="10000",
+            help="With --simulate: the number of states and retries after which it is given up.",
+        ),
+    ] = None,
     strict: Strict = False,
     workflow_id: NewWorkflowId = None,
     address: Address = None,
@@ -76,6 +85,8 @@ def run(
         _refuse_those_of_a_server(ctx)
     elif script is not None:
         raise UsageError("--script has the answers of functions in a simulation", "add --simulate")
+    elif max_steps is not None:
+        raise UsageError("--max-steps is the limit of a simulation", "add --simulate")
     if file == STDIN and input_ == "-":
         raise UsageError("the definition and --input cannot both be on stdin", "give one of them as a file")
     with default_sigint():
@@ -90,7 +101,7 @@ def run(
     if simulate:
         with default_sigint():
             from swf_temporal.cli.simulating import run_simulated
-        raise typer.Exit(run_until_stopped(run_simulated(workflows, data, events, script, form)))
+        raise typer.Exit(run_until_stopped(run_simulated(workflows, data, events, script, form, max_steps)))
     with default_sigint():
         from swf_temporal.app.running import Order, with_functions
         from swf_temporal.cli.running import run_on_some_server

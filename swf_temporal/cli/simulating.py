@@ -13,6 +13,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceKind
+from swf_temporal.simulation.cycles import MAX_STEPS
 from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.simulate import simulate
 from swf_temporal.text.suggestions import did_you_mean
@@ -28,10 +29,16 @@ _HOW = {
 
 
 async def run_simulated(
-    workflows: list[Definition], data: JSON, events: list[dict[str, Any]], script: Path | None, form: OutputFormat
+    workflows: list[Definition],
+    data: JSON,
+    events: list[dict[str, Any]],
+    script: Path | None,
+    form: OutputFormat,
+    max_steps: int | None,
 ) -> int:
     """Simulate the first of *workflows*, print its output, and return the exit code: 0 if it completed, else 1.
 
+    It is given up after *max_steps*, or as many as usual.
     Secrets come from the environment, as a worker's do.
     """
     first, *others = workflows
@@ -40,7 +47,15 @@ async def run_simulated(
     declared = [name for workflow in workflows for name in workflow.secrets]
     secrets = _secrets(declared)
     ended = await beside(
-        lambda: simulate(first, data, events=events, functions=functions, definitions=others, secrets=secrets)
+        lambda: simulate(
+            first,
+            data,
+            events=events,
+            functions=functions,
+            definitions=others,
+            secrets=secrets,
+            max_steps=max_steps or MAX_STEPS,
+        )
     )
     if ended.status == "completed":
         print_data(_hidden(ended.output, secrets), form)

@@ -27,7 +27,7 @@ from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.simulation.clock import EPOCH, PLACE, VirtualLoop
-from swf_temporal.simulation.cycles import StateHistory
+from swf_temporal.simulation.cycles import StateHistory, Steps
 from swf_temporal.simulation.host import SimulatedHost
 from swf_temporal.simulation.result import SimulatedInstance, Simulation, Status, error_of, last_metadata
 from swf_temporal.simulation.variables import VariableStore
@@ -46,8 +46,6 @@ class SimulationContext:
     """When it is cancelled from outside."""
     semantics: int = SEMANTICS
     """The semantics number that runs begin with."""
-    states: int = 0
-    """How many states were entered, in all instances."""
     on_trace: Callable[[Run, TraceEntry], None] | None = None
     """Is told of every trace entry of every instance: where a test suspends one."""
 
@@ -80,6 +78,7 @@ class SimulationContext:
         self.variables = VariableStore({}, workflows)
         self.broken: Mapping[str, str] = {}
         """The definitions that are there and cannot run, by their ids, and what is wrong with each."""
+        self.steps = Steps()
         self.instances: list[SimulatedInstance] = []
         """Those that were started by others; one that has not ended is waiting."""
         self.logs: list[JSON] = []

@@ -3,16 +3,34 @@
 Counted, not timed: a definition is given up after the same number of steps on every machine.
 """
 
+from collections.abc import Callable
+
 from swf_temporal.data import JSON
 from swf_temporal.errors import StepLimitExceeded
 from swf_temporal.runtime.cycles import Rounds, named_states, too_many_executions
 
-MAX_STATES_WITHOUT_TIME = 10_000
-"""Of one instance, before virtual time passes."""
 MAX_TIMES_THE_SAME = 500
 """That a state begins with the same data in one moment. This tells most cycles much sooner."""
+MAX_STEPS = 10_000
+"""States and retries of a simulation that does not set another limit. They take about a second."""
 MAX_EXECUTIONS = 2_000
 """That continue one another by `continueAs`, whether or not time passes."""
+
+
+class Steps:
+    """Counts the states and retries of all instances of a simulation."""
+
+    def __init__(self, most: int = MAX_STEPS) -> None:
+        self._most = most
+        self._begun = 0
+
+    def count(self, lately: Callable[[], str]) -> None:
+        """Take note of a step. Raises StepLimitExceeded, with what *lately* says, where there were too many."""
+        self._begun += 1
+        if self._begun > self._most:
+            raise StepLimitExceeded(
+                f"{self._most:,} states and retries ran, and max_steps lets no more run: {lately()}"
+            )
 
 
 class StateHistory:
@@ -22,7 +40,6 @@ class StateHistory:
         self._workflow = ""
         self._executions = 0
         self._entered = 0
-        self._entered_before_now = 0
         self._now = -1.0
         # When each was met last, as a number of steps. The first to be met stands first.
         self._rounds = Rounds()
@@ -43,20 +60,15 @@ class StateHistory:
             )
 
     def enter(self, state: str, data: JSON, now: float) -> None:
-        """Take note of a state, and what it begins with. Raises StepLimitExceeded where too many ran in one moment."""
+        """Take note of a state and its data. Raises StepLimitExceeded where both came too often in one moment."""
         if now != self._now:
-            self._now, self._entered_before_now, self._rounds = now, self._entered, Rounds()
+            self._now, self._rounds = now, Rounds()
         self._entered += 1
         self._states[self._workflow, state] = self._entered
         if self._rounds.count(state, data) > MAX_TIMES_THE_SAME:
             raise StepLimitExceeded(
                 f"{state!r} began with the same data {MAX_TIMES_THE_SAME} times without waiting for anything, in a "
                 f"cycle: {self.latest_states()}"
-            )
-        if self._entered - self._entered_before_now > MAX_STATES_WITHOUT_TIME:
-            raise StepLimitExceeded(
-                f"{MAX_STATES_WITHOUT_TIME:,} states ran without waiting for anything, in a cycle: "
-                f"{self.latest_states()}"
             )
 
     def latest_states(self) -> str:

@@ -36,10 +36,6 @@ from swf_temporal.strict_json import NotJSON, json_of
 if TYPE_CHECKING:
     from swf_temporal.simulation.context import SimulationContext
 
-MAX_STATES = 500_000
-"""Of all instances together. A cycle of states that wait a little would go on for a very long time."""
-MAX_ATTEMPTS = 100_000
-"""At one action. Retries without an end would go on for ever, since nothing here takes time."""
 MAX_ELAPSED = timedelta(days=365 * 1_000)
 """The limit of virtual time in a simulation. Retries whose delays are multiplied reach it soon."""
 
@@ -80,17 +76,14 @@ class SimulatedHost:
         return self.context.new_id()
 
     def emit(self, entry: TraceEntry) -> None:
-        """Append to the trace. A run that goes on and on is given up, and so is an action that was tried very often."""
+        """Append to the trace. A run that goes on and on, by its states or by retries, is given up."""
         self.trace.append(entry)
         self.context.add_trace(self, entry)
         if entry.kind is TraceKind.STATE_ENTERED:
             self.course.enter(entry.state, self.context.data_of(self), self.loop.time())
-            self.context.states += 1
-            if self.context.states > MAX_STATES:
-                latest = self.course.latest_states()
-                raise StepLimitExceeded(f"{MAX_STATES:,} states ran, and a simulation runs no more: lately {latest}")
-        if entry.kind is TraceKind.ACTION_RETRIED and entry.detail["attempt"] == MAX_ATTEMPTS:
-            raise StepLimitExceeded(f"{MAX_ATTEMPTS:,} attempts at it failed, and a simulation makes no more")
+            self.context.steps.count(lambda: f"lately {self.course.latest_states()}")
+        elif entry.kind is TraceKind.ACTION_RETRIED:
+            self.context.steps.count(lambda: f"this action failed {entry.detail['attempt']:,} times")
 
     async def sleep(self, duration: timedelta, timer: Timer) -> None:  # noqa: ARG002 - shown by other hosts
         """Let virtual time pass, but no more than there is."""

@@ -11,6 +11,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.context import SimulationContext
+from swf_temporal.simulation.cycles import MAX_STEPS, Steps
 from swf_temporal.simulation.namespaces import DefinitionSource, definitions_in
 from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.variables import VariableStore
@@ -29,6 +30,7 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     variables: Mapping[str, Any] | None = None,
     cancel_after: timedelta | None = None,
     start_time: datetime | None = None,
+    max_steps: int = MAX_STEPS,
 ) -> Simulation:
     """Run *definition* in this process, in virtual time, touching nothing outside.
 
@@ -41,6 +43,7 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     *namespace* is a folder whose definitions can be sub-workflows; *definition* may be a path in it, and is known by
     that then. *variables* is `{"namespace": {key: value}, "workflow": {path: {key: value}}, "instance": {key: value}}`,
     any part of which may be missing, and bytes are values, too. After *cancel_after* the run is cancelled from outside.
+    After *max_steps* states and retries it fails with StepLimitExceeded.
     Virtual time begins at *start_time*, which has a time zone, or else with the year 2024 in UTC.
     An *input* that is bytes, or None for no body, is what the language of the definition makes of that.
 
@@ -55,6 +58,7 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     context.variables = store
     context.broken = workflows.broken
     context.cancel_after = cancel_after
+    context.steps = Steps(max_steps)
     context.start_time = EPOCH if start_time is None else start_time
     return context.run(input)
 

@@ -268,3 +268,15 @@ def test_a_simulation_has_no_timeout(swf: Swf) -> None:
     ended = swf("run", "hello.yaml", "--simulate", "--timeout", "5")
     assert ended.code == 2
     assert "--timeout is for a run on a server" in ended.err
+
+
+def test_a_simulated_circle_is_given_up(swf: Swf) -> None:
+    """After as many steps as are let, which is for simulations alone."""
+    nap = "{name: Nap, type: sleep, duration: PT1S, transition: Nap}"
+    swf.write("naps.yaml", f"id: naps\nversion: '1.0'\nspecVersion: '0.8'\nstates: [{nap}]\n")
+    ended = swf("run", "naps.yaml", "--simulate", "--max-steps", "20")
+    assert (ended.code, ended.out) == (1, "")
+    assert "StepLimitExceeded: 20 states and retries ran" in ended.err
+    assert swf("run", "naps.yaml", "--max-steps", "20").err.startswith(
+        "error: --max-steps is the limit of a simulation"
+    )

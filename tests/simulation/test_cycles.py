@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from itertools import count
+from typing import Any
+
+import pytest
 
 from swf_temporal import simulate
 from swf_temporal.data import JSON
 from swf_temporal.errors import StepLimitExceeded
-from swf_temporal.simulation.cycles import MAX_STATES_WITHOUT_TIME, MAX_TIMES_THE_SAME, StateHistory
+from swf_temporal.simulation.cycles import MAX_STEPS, MAX_TIMES_THE_SAME, StateHistory
 
 
 def _course() -> StateHistory:
@@ -56,22 +59,37 @@ def test_the_same_data_again_and_again_is_a_cycle() -> None:
     )
 
 
-def test_data_that_changes_is_given_more_rounds() -> None:
-    """A loop that counts is given up after as many states as may run in one moment."""
-    assert _given_up(_course(), (("A", {"n": n}) for n in count())) == (
-        MAX_STATES_WITHOUT_TIME,
-        "10,000 states ran without waiting for anything, in a cycle: state 'A'",
-    )
+COUNTING = {"name": "A", "type": "inject", "data": {"n": "${ .n + 1 }"}, "transition": "B"}
+POLLING = {"name": "A", "type": "operation", "actions": [{"functionRef": "poll"}], "transition": "B"}
+WAITING = {"name": "B", "type": "sleep", "duration": "PT5S", "transition": "A"}
+
+
+@pytest.mark.parametrize(
+    "states", [[COUNTING, {**COUNTING, "name": "B", "transition": "A"}], [POLLING, WAITING], [COUNTING, WAITING]]
+)
+def test_what_goes_on_is_given_up(states: list[dict[str, Any]]) -> None:
+    """A loop that counts, and one that asks again and again, end after a number of steps that can be set."""
+    functions = [{"name": "poll", "operation": "poll.json#poll"}]
+    loop = {"id": "loop", "specVersion": "0.8", "functions": functions, "states": states}
+    answers = {"poll": {"status": "RUNNING"}}
+    for most, run in (
+        (MAX_STEPS, simulate(loop, {"n": 0}, functions=answers)),
+        (100, simulate(loop, {"n": 0}, functions=answers, max_steps=100)),
+    ):
+        assert run.error is not None
+        assert run.error.name == "StepLimitExceeded"
+        assert run.error.message.startswith(f"{most:,} states and retries ran, and max_steps lets no more run: ")
+        assert run.error.message.endswith(": lately states 'A' and 'B'")
 
 
 def test_states_that_wait_are_no_cycle() -> None:
     """Where time passes between them, states may begin with the same data as often as they like."""
     course = _course()
-    for moment in range(2 * MAX_STATES_WITHOUT_TIME):
+    for moment in range(2 * MAX_STEPS):
         course.enter("A", {}, float(moment))
 
 
 def test_a_large_cycle_is_named_in_part() -> None:
     """Of many states the first ten are named."""
-    _, message = _given_up(_course(), ((str(n % 25), {"n": n}) for n in count()))
+    _, message = _given_up(_course(), ((str(n % 25), {}) for n in count()))
     assert "states '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' and 15 more" in message

@@ -59,11 +59,12 @@ def is_deferring() -> bool:
 @contextmanager
 def answering(answers: Mapping[Evaluation, EngineAnswer] | None) -> Iterator[None]:
     """Let what is evaluated within find *answers*; None is that it belongs to no run, and is evaluated at once."""
-    token = _answers.set(answers)
+    usual = _answers.get()
+    _answers.set(answers)
     try:
         yield
     finally:
-        _answers.reset(token)
+        _answers.set(usual)  # and no token is reset: what is never finished is closed by the garbage collector, anywhere
 
 
 def ask(program: str, data: str, bound: Bound, engine: Engine = JQ) -> EngineAnswer:

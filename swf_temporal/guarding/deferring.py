@@ -64,7 +64,7 @@ def answering(answers: Mapping[Evaluation, EngineAnswer] | None) -> Iterator[Non
     try:
         yield
     finally:
-        _answers.set(usual)  # and no token is reset: what is never finished is closed by the garbage collector, anywhere
+        _answers.set(usual)  # no token is reset: what is never finished is closed by the garbage collector, anywhere
 
 
 def ask(program: str, data: str, bound: Bound, engine: Engine = JQ) -> EngineAnswer:

@@ -5,10 +5,12 @@ filters it may be left out, so an author easily leaves it out here as well, and 
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
+from swf_temporal.expressions.template import EmbeddedExpression, split
 from swf_temporal.languages.serverless_workflow.model.actions import (
     ActionDataFilter,
     EventDataFilter,
@@ -36,10 +38,13 @@ _FATE: Mapping[type[Node], Mapping[str, str]] = {
     Correlation: {"contextAttributeValue": "compared"},
     InjectState: {"data": "stored"},
     StateDataFilter: {"input": "stored", "output": "stored"},
-    ActionDataFilter: {"results": "stored"},
+    ActionDataFilter: {"fromStateData": "sent", "results": "stored"},
     EventDataFilter: {"data": "stored"},
 }
 """The use of a plain text, by the field that it stands in."""
+
+_FILTERS: Final = (ActionDataFilter, EventDataFilter, StateDataFilter)
+_QUOTATION_MARKS: Final = frozenset("“”„‟«»″`\u2018\u2019\u201a\u2039\u203a")
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -52,6 +57,9 @@ def check(context: Context) -> Iterator[Problem]:
     known = _known(context)
     for field in fields(context.nodes):
         fate = _FATE.get(type(field.node), {}).get(field.key)
+        if fate is not None and (alone := _expression_within(field)) is not None:
+            message = f"{field.owner}: {field.text.strip()!r} is {fate} as text, with a value within it"
+            yield context.warning("plain-text", message, field.position, f"did you mean '{alone}'?")
         if fate is None or field.sort is not Sort.TEMPLATE or "${" in field.text:
             continue
         if isinstance(field.node, Auth) and isinstance(field.node.properties, str):
@@ -60,6 +68,24 @@ def check(context: Context) -> Iterator[Problem]:
         if found is not None and _may_use(field, found):
             message = f"{field.owner}: {field.text.strip()!r} is {fate} as text"
             yield context.warning("plain-text", message, field.position, f"did you mean '${{ {found} }}'?")
+
+
+def _expression_within(field: Field) -> str | None:
+    """Return the expression, with its marks, that the text of *field* was meant to be, if it has more around it.
+
+    In a filter, whose result is seldom to be a text, anything else is a mistake; elsewhere, quotation marks that YAML
+    does not know as such.
+    """
+    try:
+        pieces = split(field.text)
+    except BadExpression:
+        return None  # told already
+    found = [piece for piece in pieces if isinstance(piece, EmbeddedExpression)]
+    around = "".join(piece for piece in pieces if isinstance(piece, str)).strip()
+    is_filter = field.sort is Sort.EXPRESSION and isinstance(field.node, _FILTERS)
+    if len(found) != 1 or not around or not (is_filter or set(around) <= _QUOTATION_MARKS):
+        return None
+    return f"${{{found[0].text}}}"
 
 
 def _of_later(context: Context) -> Iterator[Problem]:

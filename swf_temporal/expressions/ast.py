@@ -89,7 +89,6 @@ def is_fixed(tree: Tree) -> bool:
 
 
 def mentioned(tree: Tree) -> frozenset[str]:
-    """Return the variables that an expression reads."""
     match tree:
         case Variable(name):
             return frozenset({name})

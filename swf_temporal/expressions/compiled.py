@@ -85,9 +85,7 @@ class Constant:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Return the kind of the value."""
         return frozenset({kind_of(self.value)})
 
     def __call__(self, _data: JSON, _variables: Variables) -> EvaluationOutcome:
-        """Return the value as it was written."""
         return self.value

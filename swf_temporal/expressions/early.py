@@ -81,8 +81,6 @@ class EarlyExpressions(Expressions):
 
 
 class _Comparison:
-    """One comparison of what a path finds."""
-
     __slots__ = ("_path", "_test", "_value")
 
     def __init__(self, path: EarlyPath, test: Test, value: JSON) -> None:
@@ -91,13 +89,10 @@ class _Comparison:
         self._value = value
 
     def holds(self, data: JSON) -> bool:
-        """Tell whether it holds."""
         return self._test(self._path.found(data), self._value)
 
 
 class ComparedCondition:
-    """A condition made of comparisons."""
-
     __slots__ = ("_comparisons", "_join")
 
     constant = False

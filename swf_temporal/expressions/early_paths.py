@@ -99,8 +99,6 @@ def is_path(text: str) -> bool:
 
 
 class PathInText(str):
-    """A piece of a text that is a path."""
-
     __slots__ = ()
 
 
@@ -187,7 +185,6 @@ def _pieces(path: str) -> list[str]:
 
 
 def _standard(piece: str) -> str:
-    """Return a piece of a path as the standard spells it."""
     if piece.startswith("["):
         return _LONE_PATH.sub(r"[?\1 && \1 != false]", piece)
     if piece.endswith(".") and not piece.endswith(".."):

@@ -100,7 +100,6 @@ class JqProgram:
         return Several(outputs) if outputs else NOTHING
 
     def outputs(self, data: JSON, variables: Variables) -> list[JSON]:
-        """Return every output of the expression."""
         try:
             given = {name: variables[name] for name in self._given}
         except KeyError as missing:
@@ -137,7 +136,6 @@ class JqProgram:
 
 
 def shown(text: str) -> str:
-    """Return an expression as messages show it."""
     stripped = text.strip()
     return f"${{ {stripped if len(stripped) <= _MAX_SHOWN else stripped[:_MAX_SHOWN] + '…'} }}"
 

@@ -46,7 +46,6 @@ class _NotBounded(Exception):  # noqa: N818 - what is found
 
 
 def jq_bound(words: Sequence[Token]) -> Bound:
-    """Return the bound of the expression that has these words."""
     reading = _Reading(words)
     try:
         for last, word, following in zip([_NONE, *words], words, [*words[1:], _NONE], strict=False):
@@ -74,7 +73,6 @@ class _Reading:
         self._elements, self._alternatives = 1, 1
 
     def bound(self) -> Bound:
-        """Return the bound of all that was read."""
         self._end_part()
         together = sum(self._exponents) if self._has_variables else prod(max(1, one) for one in self._exponents)
         exponent = max(1, together)
@@ -161,7 +159,6 @@ class _Reading:
 
 
 def _is_value(word: Token) -> bool:
-    """Tell whether a value may end with *word*."""
     return word.kind in ("field", "close", "variable", "quote", "number") or word.text in (".", "?", "..", "end")
 
 

@@ -26,8 +26,6 @@ class EngineMissing(BadExpression):
 
 
 class JsProgram:
-    """A script that compiles."""
-
     __slots__ = ("_text",)
 
     constant = False

@@ -51,8 +51,6 @@ _SURROUNDINGS = """
 
 
 class Script:
-    """A script that compiles."""
-
     def __init__(self, text: str) -> None:
         self._text = text
         self._made()

@@ -17,7 +17,6 @@ _ADDED = ("number", "string", "array", "object", "null")
 
 
 def kind_of(value: JSON) -> str:
-    """Return the kind of a value."""
     match value:
         case None:
             return "null"

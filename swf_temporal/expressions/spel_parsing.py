@@ -39,8 +39,6 @@ _KNOWN: Final = "what is known: eq ne lt le gt ge is matches, and or not, JSONPa
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A value that is written out."""
-
     value: JSON
 
 

@@ -58,8 +58,6 @@ def jq_fault(message: str, code: str = BAD_COMMAND) -> ExpressionFailed:
 
 
 class _How(NamedTuple):
-    """The evaluator for values."""
-
     now: float
     null_fails: bool
 
@@ -156,8 +154,6 @@ def as_text(value: JSON) -> str:
 
 
 class _Single:
-    """A text that is one query."""
-
     __slots__ = ("_query",)
 
     def __init__(self, query: EmbeddedQuery) -> None:
@@ -168,8 +164,6 @@ class _Single:
 
 
 class _Joined:
-    """A text with queries in it."""
-
     __slots__ = ("_pieces",)
 
     def __init__(self, pieces: Sequence[str | EmbeddedQuery]) -> None:

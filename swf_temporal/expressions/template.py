@@ -97,8 +97,6 @@ def joined(texts: Iterable[str]) -> str:
 
 
 class Joined:
-    """A text with expressions in it."""
-
     __slots__ = ("_pieces", "mentions")
 
     constant = False

@@ -237,7 +237,6 @@ def written(value: object) -> str:
 
 
 def configure(limits: EvaluationLimits) -> None:
-    """Use *limits* from the next evaluation on."""
     for engine, old in _guards.items():
         _guards[engine] = Guard(limits, engine)
         old.stop()

@@ -100,7 +100,6 @@ class Helper:
             raise RuntimeError(f"the process that runs {engine.name} did not start (exit code {code})") from None
 
     def is_alive(self) -> bool:
-        """Tell whether the process runs."""
         return self._process.poll() is None
 
     @property
@@ -197,8 +196,6 @@ class Helper:
 
 
 class _CauseOfDeath(NamedTuple):
-    """The reason for which a helper ended."""
-
     text: str
     is_memory: bool = False
 
@@ -213,5 +210,4 @@ def _folder_of(engine: Engine) -> str:
 
 
 def size_text(amount: int) -> str:
-    """Return bytes as messages have them."""
     return f"{amount / (1 << 20):g} MiB"

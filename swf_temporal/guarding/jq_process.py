@@ -45,8 +45,6 @@ class _Program(Protocol):
 
 
 class _Engine(NamedTuple):
-    """An engine that evaluates programs."""
-
     compiled: "Callable[[str], _Program]"
     """Raises ValueError for what does not compile, as running it does for what fails."""
     warming: tuple[str, str]

@@ -12,8 +12,6 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class AttemptsFrame(Record):
-    """How far attempts are."""
-
     number: int = 1
     """The attempt that is under way, or waited for: counted from 1."""
     again: float | None = None

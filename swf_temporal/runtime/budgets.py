@@ -51,8 +51,6 @@ class LimitsRecord(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class InstanceLimits:
-    """The operator's limits for instances."""
-
     states: int = STATES
     """How many states may be entered without waiting."""
     executions: int = EXECUTIONS
@@ -63,7 +61,6 @@ class InstanceLimits:
     """How many bytes of collected results a run may hold from one execution to the next."""
 
     def to_json(self) -> LimitsRecord:
-        """Return the limits as JSON."""
         counts: LimitsRecord = {"states": self.states, "executions": self.executions, "depth": self.depth}
         return {**counts, "heldBytes": self.held_bytes}
 

@@ -22,8 +22,6 @@ _OF_PAYLOAD: Final = 4
 
 
 class DataLimit:
-    """The limit of the data of one run."""
-
     def __init__(self, account: Account, carries: int) -> None:
         """Limit the run that charges *account*, of which a payload *carries* so many bytes."""
         self.most = max(MAX_DATA_BYTES, _OF_PAYLOAD * carries)

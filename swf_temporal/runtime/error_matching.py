@@ -31,7 +31,6 @@ _GRPC_NUMBER = {name: str(number) for number, name in enumerate(GRPC_STATUSES)}
 
 
 def covers(error: ErrorName, fault: WorkflowFault, *, slow_is_fatal: bool = False) -> bool:
-    """Tell whether *error* is the one that happened."""
     name, code = error
     if name in CATCH_ALL or code in CATCH_ALL:
         return True
@@ -41,13 +40,11 @@ def covers(error: ErrorName, fault: WorkflowFault, *, slow_is_fatal: bool = Fals
 
 
 def is_named(fault: WorkflowFault, errors: Iterable[ErrorName], *, slow_is_fatal: bool) -> bool:
-    """Tell whether *fault* is one of *errors*."""
     with one_limit():
         return any(covers(error, fault, slow_is_fatal=slow_is_fatal) for error in errors)
 
 
 def names_of(refs: Sequence[str], errors: dict[str, ErrorName]) -> tuple[ErrorName, ...]:
-    """Return names and codes of the errors that *refs* name."""
     return tuple(errors.get(ref, (ref, None)) for ref in refs)
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 
 class Execution(Protocol):
-    """The execution of one instance by a language."""
-
     @property
     def frame(self) -> Record:
         """How far it is: all of it that must survive a suspension."""
@@ -94,12 +92,10 @@ class ExecutionBase(ABC, Generic[F]):
 
     @property
     def data(self) -> JSON:
-        """The data that this part began with."""
         return self.frame.data
 
     @property
     def error(self) -> JSON:
-        """The error that was caught last."""
         return self.frame.error
 
     @property

@@ -58,7 +58,6 @@ class ActivityOptions:
 
 
 def is_external_activity(function: Function) -> bool:
-    """Tell whether *function* is of this form."""
     operation = function.operation
     return function.type == "custom" and isinstance(operation, str) and operation.strip().startswith(PREFIX)
 

@@ -34,8 +34,6 @@ Outlasting: TypeAlias = Callable[[asyncio.Future[Any]], Awaitable[Any]]
 
 
 class TraceKind(StrEnum):
-    """The kinds of trace entries."""
-
     STATE_ENTERED = "state-entered"
     STATE_LEFT = "state-left"
     STATE_RETRIED = "state-retried"
@@ -105,8 +103,6 @@ class SecretTemplate(Record):
 
 @dataclass(slots=True)
 class CallAttempts(Record):
-    """How far the attempts at a call are that a host makes one by one."""
-
     key: str
     """What decides on the jitter of their delays."""
     end: float | None = None
@@ -187,8 +183,6 @@ class FunctionCall(CallFacts):
 
 @dataclass(slots=True)
 class SubflowCall(CallFacts):
-    """Another workflow to run."""
-
     id: str
     workflow_id: str
     version: str | None

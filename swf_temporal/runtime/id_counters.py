@@ -15,8 +15,6 @@ _OF_ALL = "[]"
 
 
 class IdCounters:
-    """The numbers of one run."""
-
     def __init__(self, given: Mapping[str, int]) -> None:
         """Go on from the numbers *given* before."""
         self.given: dict[str, int] = dict(given)
@@ -25,7 +23,6 @@ class IdCounters:
         """Whether some numbers stand for all iterations that there were of a path."""
 
     def next(self, what: str) -> int:
-        """Return the next number of *what*."""
         given = self.given.get(what)
         number = self.given[what] = (self._given_of_all(what) if given is None else given) + 1
         return number

@@ -43,8 +43,6 @@ class InboxRecord(Record):
 
 
 class Inbox:
-    """The events of one instance."""
-
     def __init__(self, record: InboxRecord | None = None) -> None:
         record = InboxRecord() if record is None else record
         self.kept = [CloudEvent.from_record(event) for event in record.kept]

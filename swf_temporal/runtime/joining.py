@@ -100,8 +100,6 @@ class Group(Generic[T]):
 
 
 class _Join:
-    """One join while it is running."""
-
     def __init__(
         self,
         paths: Iterable[Path[Any]],

@@ -88,8 +88,6 @@ class Program(Protocol):
 
 
 class Run(Tracer):
-    """One running instance."""
-
     def __init__(
         self,
         program: Program,

@@ -13,8 +13,6 @@ from swf_temporal.runtime.host import Host
 
 
 class TimerOrder:
-    """The turns of one run."""
-
     def __init__(self, host: Host) -> None:
         """Make turns of which each begins when *host* says that nothing is left to do of the one before."""
         self._host = host

@@ -13,8 +13,6 @@ from swf_temporal.runtime.host import TraceKind
 
 
 class StateEntered(TypedDict):
-    """A state or task begins."""
-
     type: str
 
 
@@ -36,8 +34,6 @@ class ActionStarted(Invoked, total=False):
 
 
 class ActionCompleted(TypedDict, total=False):
-    """An action is done."""
-
     result: JSON
     """Missing where it yields nothing."""
 
@@ -80,8 +76,6 @@ class NotActiveDetail(TypedDict):
 
 
 class EventDetail(TypedDict):
-    """An event that was taken or produced."""
-
     id: str
     """With the source, what tells it from all others."""
     type: str
@@ -90,8 +84,6 @@ class EventDetail(TypedDict):
 
 
 class Sleeping(TypedDict):
-    """A pause begins."""
-
     duration: JSON
 
 
@@ -103,8 +95,6 @@ class ErrorDetail(TypedDict):
 
 
 class SeveralOutputs(TypedDict):
-    """An expression yielded several values."""
-
     count: int
 
 
@@ -115,8 +105,6 @@ class SchemaMismatchDetail(TypedDict):
 
 
 class LogDetail(TypedDict):
-    """A log message of a definition."""
-
     value: JSON
 
 
@@ -127,8 +115,6 @@ class EventRefused(TypedDict):
 
 
 class MetadataDetail(TypedDict):
-    """The metadata of an instance from now on."""
-
     value: JSON
 
 

@@ -16,8 +16,6 @@ the namespace, which can only be read.
 
 @dataclass(frozen=True, slots=True)
 class VariableRef:
-    """A reference to a variable."""
-
     scope: VariableScope
     owner: str
     """The instance, the workflow or the namespace that it belongs to; of a file the workflow that asks for it."""
@@ -27,8 +25,6 @@ class VariableRef:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """The content of a variable."""
-
     content: bytes
     mime_type: str = JSON_TYPE
 

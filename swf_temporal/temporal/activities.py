@@ -79,8 +79,6 @@ class Publisher(Protocol):
 
 
 class Activities:
-    """The activities of a worker."""
-
     def __init__(
         self,
         performer: Performer,
@@ -174,7 +172,6 @@ class Activities:
 
     @activity.defn(name=WRITE_VARIABLE)
     async def write_variable(self, of: RefRecord, value: VariableRecord | None) -> None:
-        """Let a variable hold *value*."""
         info = activity.info()
         values = {ref_from_json(of): None if value is None else variable_from_json(value)}
         try:
@@ -184,7 +181,6 @@ class Activities:
 
     @activity.defn(name=INSTANCE_ENDED)
     async def instance_has_ended(self, owner: str) -> bool:
-        """Tell whether an instance has ended that has variables."""
         return await self.variables.has_ended(owner)
 
     @activity.defn(name=RESOLVE)

@@ -26,12 +26,10 @@ class ChildFacts(TypedDict):
 
 
 def activity_facts(call: CallFacts) -> ActivityFacts:
-    """Return the facts of *call* for an activity."""
     return {"summary": of_call(call), "priority": _priority(call)}
 
 
 def child_facts(call: CallFacts) -> ChildFacts:
-    """Return the facts of *call* for a child workflow."""
     return {"static_summary": of_call(call), "priority": _priority(call)}
 
 

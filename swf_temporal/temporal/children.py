@@ -30,8 +30,6 @@ _CLOSE_POLICIES: Final = {"terminate": ParentClosePolicy.TERMINATE, "abandon": P
 
 
 class Children:
-    """The child workflows of one execution."""
-
     def __init__(
         self, pin: Pin, outgoing: Outgoing, budget: Budget, limits: Callable[[], Awaitable[InstanceLimits]]
     ) -> None:

@@ -101,7 +101,6 @@ class LengthCheck:
                 run.suspend()
 
     def at_signal(self) -> None:
-        """Count a signal."""
         self._signals += 1
 
     def at_event(self, run: Run, host: TemporalHost) -> None:

@@ -55,7 +55,6 @@ class OrderedJSON(JSONPlainPayloadConverter):
         return payload
 
     def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
-        """Return the value that *payload* has as JSON."""
         data = payload.data
         if type_hint is None or type_hint is Any:
             with suppress(NotJSON):
@@ -103,7 +102,6 @@ class SwfFailureConverter(DefaultFailureConverter):
     """The SDK's converter. The stack of a fault is left out: it would lead into the interpreter, not to what failed."""
 
     def to_failure(self, exception: BaseException, payload_converter: PayloadConverter, failure: Failure) -> None:
-        """Write *exception* into *failure*."""
         super().to_failure(exception, payload_converter, failure)
         if isinstance(exception, ApplicationError) and _carries_fault(exception):
             failure.stack_trace = ""

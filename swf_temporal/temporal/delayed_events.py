@@ -31,8 +31,6 @@ class DelayedRecord(TypedDict):
 
 @workflow.defn(name=DELAYED_EVENT, sandboxed=False)
 class DelayedEvent:
-    """One event that is to be sent."""
-
     @workflow.run
     async def run(self, delayed: DelayedRecord) -> None:
         """Send the event when its time has come."""

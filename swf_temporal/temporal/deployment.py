@@ -29,5 +29,4 @@ class Deployment:
     """What holds for instances of single definitions, by their ids."""
 
     def __str__(self) -> str:
-        """Return how it is told in a log."""
         return f"version {self.build_id} of the deployment {self.name}"

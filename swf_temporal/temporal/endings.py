@@ -53,8 +53,6 @@ _CLOSED: Final = frozenset(
 
 
 class AwaitedRecord(TypedDict):
-    """A workflow whose end is awaited."""
-
     id: str
     run: str
     """Its first execution: a later workflow of the same id is another one."""
@@ -65,8 +63,6 @@ class AwaitedRecord(TypedDict):
 
 
 class EndingRecord(TypedDict, total=False):
-    """How a workflow ended."""
-
     how: str
     """`completed`, `failed`, `cancelled`, `terminated`, `timed out`, `gone` if the server knows it no more,
     or only `ended`."""

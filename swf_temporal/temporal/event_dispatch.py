@@ -30,8 +30,6 @@ Family: TypeAlias = Callable[[Definition], Sequence[Definition]]
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """A destination that an event was sent to."""
-
     definition: str
     status: Literal["started", "duplicate", "accepted", "sent", "unreachable", "stopped"]
     """An instance was started; it had been before; a mailbox has it; an instance has it; or it reaches none.
@@ -115,7 +113,6 @@ def _place(to: Started | Awaiting) -> str | None:
 
 
 async def _start(client: Client, event: CloudEvent, start: Started, family: Family, task_queue: str) -> Receipt:
-    """Start the instance that this event alone starts."""
     definition = start.definition
     pin = Pin(pinned(family(definition)), version=definition.version, hops=hops_of(event))
     data: JSON = {}

@@ -16,8 +16,6 @@ _NAME: Final = "swf_event_options"
 
 @dataclass(frozen=True, slots=True)
 class EventOptions:
-    """The settings for produced events."""
-
     ordered: bool = False
     """Whether events of an instance are delivered one after the other."""
     lifecycle: frozenset[str] = frozenset()
@@ -41,6 +39,5 @@ class EventOptionsInterceptor(Interceptor):
 
 
 def event_options() -> EventOptions:
-    """Return what is asked for now."""
     known: Any = workflow.extern_functions().get(_NAME)
     return EventOptions() if known is None else known()

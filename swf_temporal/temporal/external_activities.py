@@ -53,8 +53,6 @@ def arguments_of(call: FunctionCall) -> list[JSON]:
 
 
 class ExternalActivity:
-    """One call of an activity."""
-
     def __init__(
         self,
         call: FunctionCall,
@@ -125,7 +123,6 @@ class ExternalActivity:
         self._emit(TraceEntry(TraceKind.ACTION_RETRIED, call.state, call.state, call.action, workflow.now(), detail))
 
     async def _make(self, activity_id: str, policy: RetryPolicy, limit: timedelta, total: timedelta | None) -> Payload:
-        """Have the engine run the activity."""
         try:
             raw: RawValue = await workflow.execute_activity(
                 self.options.activity,

@@ -54,7 +54,6 @@ def _cut(text: str, most: int = MAX_TEXT) -> str:
 
 
 def fault_of_activity(error: ActivityError, action: str) -> WorkflowFault:
-    """Return the fault that an activity failed with."""
     cause = error.cause
     if isinstance(cause, EngineTimeout):
         return _timeout(cause, action)
@@ -99,7 +98,6 @@ def fault_of_start(error: FailureError, name: str) -> WorkflowFault:
 
 
 def fault_of_call(error: ChildWorkflowError, action: str) -> WorkflowFault:
-    """Return the fault of a call that a workflow of its own made."""
     cause = error.cause
     if isinstance(cause, ApplicationError):
         return _carried(cause)

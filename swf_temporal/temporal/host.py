@@ -59,8 +59,6 @@ MAY_CONTINUE_AS_NEW = frozenset(
 
 
 class TemporalHost:
-    """The host of one workflow execution."""
-
     def __init__(
         self, pin: Pin, source: str, parts: Sequence[Payload] = (), *, runs_external_activities: bool = True
     ) -> None:
@@ -114,7 +112,6 @@ class TemporalHost:
 
     @property
     def outlasting(self) -> OutlastingChildren:
-        """The children that may outlast this execution."""
         return self._children.outlasting
 
     @property
@@ -123,7 +120,6 @@ class TemporalHost:
         return self.outgoing.slowest
 
     async def sleep(self, duration: timedelta, timer: Timer) -> None:
-        """Set a durable timer."""
         await workflow.sleep(max(duration, timedelta(milliseconds=1)), summary=summaries.of_timer(timer))
         self.budget.waited()
 
@@ -136,7 +132,6 @@ class TemporalHost:
         return self.parts.add(values)
 
     def held(self, number: int) -> list[JSON]:
-        """Return the values of a part."""
         return self.parts.take(number)
 
     async def evaluate(self, evaluation: Evaluation) -> EngineAnswer:
@@ -169,7 +164,6 @@ class TemporalHost:
             self.budget.check_states(await self._limits())
 
     def with_budget(self, progress: dict[str, Any]) -> dict[str, Any]:
-        """Return the *progress* of the run with what it has used up of its budget."""
         numbers = self.budget.over(progress.get("numbers", {}), self.budget.carried())
         return {**progress, "numbers": numbers} if numbers else progress
 
@@ -239,7 +233,6 @@ class TemporalHost:
         return replace(call, folder=self._variables.folder(call.folder))
 
     async def _run_external_activity(self, call: FunctionCall, options: ActivityOptions) -> JSON:
-        """Run an activity that is none of ours."""
         payloads = [await self.outgoing.payload(value) for value in arguments_of(call)]
         number = self.outgoing.begun(call.id)
         try:

@@ -32,8 +32,6 @@ _calls.activity_info_on_message = False
 
 
 class InstanceLog:
-    """Tells what becomes of one execution."""
-
     def __init__(self, info: workflow.Info, *, is_call: bool, is_continued: bool) -> None:
         """Tell of the execution of *info*: a single call if it *is_call*, or going on with another's work.
 
@@ -47,7 +45,6 @@ class InstanceLog:
         self.is_detailed = _instances.logger.isEnabledFor(logging.DEBUG)
 
     def started(self, definition: Definition) -> None:
-        """Tell that the execution begins with *definition*."""
         self._what = f"{definition.id} {definition.version or ''}".rstrip()
         if self._is_continued:
             self._write(logging.DEBUG, "went on", version=definition.version)
@@ -95,7 +92,6 @@ class InstanceLog:
         self._write(self._usual, "completed")
 
     def _write(self, level: int, event: str, more: str = "", **facts: Any) -> None:
-        """Write that *event* happened to the workflow."""
         if not _instances.logger.isEnabledFor(level):
             return
         details = {"event": event, **{key: value for key, value in facts.items() if value is not None}}

@@ -18,7 +18,6 @@ class Mailboxes:
         return mailbox in self._known
 
     def add(self, mailbox: str) -> None:
-        """Remember that *mailbox* runs."""
         self._known[mailbox] = None
         self._known.move_to_end(mailbox)
         if len(self._known) > self._most:

@@ -50,8 +50,6 @@ _WAITING: Final = (TraceKind.EVENT_AWAITED, TraceKind.SLEEPING)
 
 
 class Lifecycle:
-    """Tells about one execution."""
-
     def __init__(self) -> None:
         self._asked: frozenset[str] = frozenset()
         self.is_asked = False
@@ -95,7 +93,6 @@ class Lifecycle:
         return output
 
     def note(self, entry: TraceEntry) -> None:
-        """Tell what *entry* of the trace means."""
         one = self._definition
         if one is None:
             return

@@ -34,7 +34,6 @@ class Carried(NamedTuple):
     """What one payload holds."""
 
     def begin(self) -> NoReturn:
-        """Continue as new."""
         workflow.continue_as_new(args=[None, self.record, *self.parts], initial_versioning_behavior=_onto())
 
 

@@ -39,8 +39,6 @@ class _Child:
 
 
 class OutlastingChildren:
-    """The children of a run that may outlast an execution."""
-
     def __init__(self, records: Mapping[str, AwaitedRecord]) -> None:
         self._children = {call_id: _Child(record) for call_id, record in records.items()}
 

@@ -22,8 +22,6 @@ _MAX_PART_BYTES: Final = 4 * 1024 * 1024
 
 
 class Parts:
-    """The parts of one run."""
-
     def __init__(self, converter: PayloadConverter, payloads: Mapping[int, Payload]) -> None:
         self._converter = converter
         self._payloads = dict(payloads)
@@ -53,12 +51,10 @@ class Parts:
         return sum(len(payload.data) for payload in self._payloads.values())
 
     def take(self, number: int) -> list[JSON]:
-        """Return the values of a part, which is dropped."""
         values: list[JSON] = self._converter.from_payload(self._payloads.pop(number))
         return values
 
     def of(self, numbers: Sequence[int]) -> list[Payload]:
-        """Return the payloads of these parts."""
         return [self._payloads[number] for number in numbers]
 
     def _made(self, texts: Sequence[bytes]) -> int:

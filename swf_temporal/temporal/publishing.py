@@ -107,6 +107,5 @@ def with_origin(event: CloudEvent, hops: int) -> CloudEvent:
 
 
 def without_origin(event: CloudEvent) -> CloudEvent:
-    """Return *event* as its definition produced it."""
     own = {name: value for name, value in event.attributes.items() if name not in _ORIGIN}
     return replace(event, attributes=own)

@@ -47,8 +47,6 @@ FIRST_SEMANTICS: Final = 1
 
 
 class PinnedRecord(TypedDict):
-    """A Pinned as it travels."""
-
     text: str
     name: str
     sha256: str
@@ -63,12 +61,10 @@ class Pinned:
     sha256: str = ""
 
     def to_json(self) -> PinnedRecord:
-        """Return the record of what is pinned."""
         return {"text": self.text, "name": self.name, "sha256": self.sha256}
 
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> "Pinned":
-        """Return what was pinned."""
         return Pinned(record["text"], record["name"], record.get("sha256", ""))
 
 
@@ -181,7 +177,6 @@ class Pin:
 
 
 def pinned(workflows: Sequence[Definition]) -> list[Pinned]:
-    """Return the texts of *workflows*."""
     return [Pinned(workflow.source.text, workflow.source.name, workflow.digest) for workflow in workflows]
 
 
@@ -212,8 +207,6 @@ class _FileRecord(TypedDict):
 
 
 class FolderRecord(TypedDict):
-    """A CallFolder as it travels."""
-
     files: list[_FileRecord]
     owners: dict[str, str]
 
@@ -225,8 +218,6 @@ class _CallRecord(TypedDict):
 
 
 class CallRecord(_CallRecord, total=False):
-    """The record of a call, as its activity gets it."""
-
     arguments: JSON
     deferred: dict[str, Any]
     retry: dict[str, Any]

@@ -49,7 +49,6 @@ class _Policy(RetryPolicy):
         super().apply_to_proto(self._written)
 
     def apply_to_proto(self, proto: RetryPolicyRecord) -> None:
-        """Write the policy into *proto*."""
         proto.CopyFrom(self._written)
 
 

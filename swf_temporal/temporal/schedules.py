@@ -42,8 +42,6 @@ _LAST = datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC)
 
 
 class Outcome(StrEnum):
-    """The outcome of applying a schedule."""
-
     CREATED = "created"
     UPDATED = "updated"
     UNCHANGED = "unchanged"

@@ -43,8 +43,6 @@ _MAX_BYTES: Final = 500_000
 
 
 class Subscriptions:
-    """The subscriptions of one execution."""
-
     def __init__(self, definition: Definition, pinned: Sequence[Pinned]) -> None:
         self._definition = definition
         self._pinned = pinned

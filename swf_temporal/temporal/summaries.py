@@ -24,7 +24,6 @@ BEGINNING_AGAIN: Final = "retry: beginning an instance"
 
 
 def of_timer(timer: Timer) -> str:
-    """Return the summary of a timer of a run."""
     return _shortened(f"{timer.purpose}: {_place(timer.state, timer.part) or 'the workflow'}")
 
 
@@ -34,12 +33,10 @@ def of_call(call: CallFacts) -> str:
 
 
 def of_event(event_type: str) -> str:
-    """Return the summary of what sends an event."""
     return _shortened(event_type)
 
 
 def of_instance(definition: Definition) -> str:
-    """Return the summary of an instance."""
     return _shortened(definition.name or definition.id)
 
 
@@ -54,7 +51,6 @@ def of_mailbox(definition_id: str) -> str:
 
 
 def of_look_up(definition_id: str) -> str:
-    """Return the summary of what looks a definition up."""
     return _shortened(f"definition of {definition_id}")
 
 
@@ -74,7 +70,6 @@ def _place(*names: str) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Return *text* as long as a summary may be."""
     written = text.encode(errors="replace")
     if len(text) <= MAX_SUMMARY_LENGTH and len(written) <= MAX_SUMMARY_BYTES:
         return text

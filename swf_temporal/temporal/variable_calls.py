@@ -37,12 +37,10 @@ class VariableCalls:
         self._outgoing = outgoing
 
     async def read(self, of: VariableRef) -> Variable | None:
-        """Ask the scope of the variable."""
         found = await self._call(READ_VARIABLE, of, [])
         return None if found is None else variable_from_json(found)
 
     async def write(self, of: VariableRef, value: Variable | None) -> None:
-        """Tell the scope of the variable."""
         record = None if value is None else variable_to_json(value)
         await self._call(WRITE_VARIABLE, of, [await self._outgoing.payload(record)])
 
@@ -74,5 +72,4 @@ def lasting(owner: str) -> str:
 
 
 def _held(of: VariableRef) -> VariableRef:
-    """Return *of* as it is known where variables are held."""
     return replace(of, owner=lasting(of.owner)) if of.scope in _OF_INSTANCES else of

@@ -86,7 +86,6 @@ class ClaimedVariables:
         await self._store.write_variables(values, write_id)
 
     async def has_ended(self, owner: str) -> bool:
-        """Ask the server."""
         return await self._temporal.has_ended(owner)
 
     async def _check(self) -> None:

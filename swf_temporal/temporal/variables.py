@@ -53,16 +53,12 @@ _FULL: Final = f"the variables of this scope would hold more than {MAX_BYTES:,} 
 
 
 class VariableRecord(TypedDict):
-    """A Variable as it travels."""
-
     content: str
     """In base64."""
     mimeType: str
 
 
 class RefRecord(TypedDict):
-    """A VariableRef as it travels."""
-
     scope: str
     owner: str
     key: str
@@ -78,8 +74,6 @@ class ScopeRecord(TypedDict, total=False):
 
 
 class WriteRecord(TypedDict):
-    """What an update writes."""
-
     values: dict[str, VariableRecord | None]
     """By the keys of the variables; None takes one away."""
 
@@ -92,7 +86,6 @@ class VariableStorage(VariableStore, Protocol):
 
 
 def variable_to_json(variable: Variable) -> VariableRecord:
-    """Return *variable* as JSON."""
     return {"content": b64encode(variable.content).decode(), "mimeType": variable.mime_type}
 
 
@@ -103,7 +96,6 @@ def variable_from_json(record: VariableRecord) -> Variable:
 
 
 def ref_to_json(of: VariableRef) -> RefRecord:
-    """Return *of* as JSON."""
     return {"scope": of.scope, "owner": of.owner, "key": of.key}
 
 
@@ -114,8 +106,6 @@ def ref_from_json(record: RefRecord) -> VariableRef:
 
 @workflow.defn(name=TYPE, sandboxed=False)
 class VariablesOfScope:
-    """The variables of one scope."""
-
     @workflow.init
     def __init__(self, record: ScopeRecord | None = None) -> None:
         record = readable(record) or {}
@@ -149,7 +139,6 @@ class VariablesOfScope:
 
     @workflow.query
     def read(self, key: str) -> VariableRecord | None:
-        """Return what a variable holds."""
         return self._held.get(key)
 
     @workflow.update
@@ -169,8 +158,6 @@ class VariablesOfScope:
 
 
 class TemporalVariables:
-    """Variables where the workflows are."""
-
     def __init__(self, client: Client, task_queue: str) -> None:
         self._client = client
         self._task_queue = task_queue

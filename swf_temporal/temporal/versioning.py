@@ -57,7 +57,6 @@ class VersioningRunner(WorkflowRunner):
         self._runner.prepare_workflow(defn)
 
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
-        """Return the workflow for one execution."""
         behaviour = self._behaviours.get(det.info.workflow_type)
         if behaviour is not None:
             det = replace(det, defn=replace(det.defn, versioning_behavior=behaviour))

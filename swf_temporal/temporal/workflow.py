@@ -78,8 +78,6 @@ _RESOLVE_LIMIT = timedelta(seconds=30)
 
 @workflow.defn(dynamic=True, sandboxed=False)
 class Interpreter:
-    """One execution of a definition."""
-
     only_known: ClassVar[bool] = False
     """Whether a run may bring no definition along but those that its worker serves."""
 

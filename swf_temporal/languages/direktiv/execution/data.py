@@ -28,7 +28,6 @@ def decoded(content: bytes) -> JSON:
 
 
 async def transformed(transform: JSON, data: JSON, lane: Lane) -> JSON:
-    """Return the data that *transform* makes of *data*."""
     if transform is None or transform in _UNCHANGED:
         return data
     try:

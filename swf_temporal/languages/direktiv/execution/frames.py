@@ -35,8 +35,6 @@ class ForeachBody(Record):
 
 @dataclass(slots=True)
 class ParallelBody(Record):
-    """The calls of a parallel state."""
-
     KIND: ClassVar[str] = "parallel"
     actions: dict[int, ActionFrame] = field(default_factory=dict)
     failed: list[int] = field(default_factory=list)
@@ -53,8 +51,6 @@ class AwaitedKind(Record):
 
 @dataclass(slots=True)
 class EventsBody(Record):
-    """The wait for one event or several."""
-
     KIND: ClassVar[str] = "events"
     kinds: list[AwaitedKind]
     taken: dict[str, JSON] = field(default_factory=dict)
@@ -65,16 +61,12 @@ class EventsBody(Record):
 
 @dataclass(slots=True)
 class DelayBody(Record):
-    """A delay."""
-
     KIND: ClassVar[str] = "delay"
     until: float
 
 
 @dataclass(slots=True)
 class GetterBody(Record):
-    """The variables that were read."""
-
     KIND: ClassVar[str] = "getter"
     found: dict[str, JSON] = field(default_factory=dict)
 

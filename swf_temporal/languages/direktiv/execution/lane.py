@@ -44,14 +44,12 @@ class Lane(Tracer):
         return await self.run.evaluated(lambda: jq.results(value, data, now))
 
     async def object_of(self, value: JSON, data: JSON, what: str) -> dict[str, JSON]:
-        """Return the same where it has to be an object."""
         result = await self.evaluate(value, data)
         if not isinstance(result, dict):
             raise jq_fault(f"{what} must be an object", NOT_OBJECT)
         return result
 
     def timer(self, purpose: TimerPurpose, part: str = "") -> Timer:
-        """Return what a timer of the state, or of a part of it, is for."""
         return Timer(purpose, self.state, part)
 
     def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:

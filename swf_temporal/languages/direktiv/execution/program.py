@@ -16,8 +16,6 @@ from swf_temporal.text.located import plain
 
 
 class DirektivProgram:
-    """A definition that runs can be begun with."""
-
     def __init__(self, workflow: Workflow, id_: str, semantics: int) -> None:
         self.workflow = workflow
         self.id = id_
@@ -29,7 +27,6 @@ class DirektivProgram:
         self._schemas: dict[str, DataSchemaValidator] = {}
 
     def begin(self, run: Run, frame: Mapping[str, Any] | None) -> DirektivExecution:
-        """Return what runs for *run*."""
         begun = InstanceFrame(instance_data(run.input), self.workflow.first)
         return DirektivExecution(self, run, begun if frame is None else InstanceFrame.from_json(frame))
 

@@ -42,7 +42,6 @@ class InstanceTimeouts:
 
 
 def timeouts_of(timeouts: Timeouts | None) -> InstanceTimeouts:
-    """Return the timeouts of an instance."""
     interrupt = None if timeouts is None else _seconds(timeouts.interrupt)
     kill = None if timeouts is None else _seconds(timeouts.kill)
     soft = SOFT if interrupt is None else interrupt

@@ -10,8 +10,6 @@ from swf_temporal.runtime.progress import Value
 
 
 class TimedFrame(Record):
-    """A frame of something with a timeout."""
-
     __slots__ = ()
 
     def forget_deadlines(self) -> None:
@@ -27,8 +25,6 @@ def forget_deadlines(frame: Record) -> None:
 
 @dataclass(slots=True)
 class WaitingFrame(TimedFrame):
-    """A frame of something that waits for events."""
-
     deadline: float | None = None
     """When its timeout ends it."""
     awaited: bool = False
@@ -61,8 +57,6 @@ class CallFrame(Record):
 
 @dataclass(slots=True)
 class ActionFrame(WaitingFrame):
-    """One action."""
-
     holds: bool | None = None
     """Whether its condition does; None until that was asked."""
     before: float | None = None
@@ -90,8 +84,6 @@ class ActionFrame(WaitingFrame):
 
 @dataclass(slots=True)
 class BesideFrame(Record):
-    """One of several actions that run at once."""
-
     action: ActionFrame | None = None
     """How far it is, while it is under way."""
     done: bool = False

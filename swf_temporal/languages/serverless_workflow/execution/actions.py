@@ -117,7 +117,6 @@ async def run_action(action: Action, data: JSON, lane: Lane[ActionFrame], timeou
 
 
 def _invoked(action: Action) -> Invoked:
-    """Return what *action* refers to."""
     if action.function_ref is not None:
         return {"function": action.function_ref.ref_name}
     if action.sub_flow_ref is not None:

@@ -29,7 +29,6 @@ class Window:
     end: datetime | None = None
 
     def holds(self, moment: datetime) -> bool:
-        """Tell whether *moment* lies within."""
         return (self.start is None or self.start <= moment) and (self.end is None or moment < self.end)
 
 

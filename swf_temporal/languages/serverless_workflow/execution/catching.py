@@ -27,5 +27,4 @@ def handler_of_timeout(state: StateBase, errors: dict[str, ErrorName], fault: Ti
 
 
 def _names(entry: OnError, errors: dict[str, ErrorName]) -> list[ErrorName]:
-    """Return names and codes of the errors that *entry* is for."""
     return [(ref, entry.code) if entry.code is not None else errors.get(ref, (ref, None)) for ref in entry.error_refs]

@@ -33,7 +33,6 @@ class CompensationLog:
         """Whether what was done is being undone; only `undoing` sets it."""
 
     def __bool__(self) -> bool:
-        """Tell whether there is anything to undo."""
         return bool(self._paths)
 
     @property

@@ -42,7 +42,6 @@ def correlates(definition: Event, event: CloudEvent, fixed: Mapping[str, JSON], 
 
 
 def fixed_by(definition: Event, event: CloudEvent) -> dict[str, JSON]:
-    """Return the attributes that taking *event* fixes."""
     found = {
         _key(rule.context_attribute_name): value_in(event, rule)
         for rule in definition.correlation
@@ -90,7 +89,6 @@ class CorrelationKeys:
         return correlates(definition, event, self.values, values)
 
     def fix(self, definition: Event, event: CloudEvent) -> None:
-        """Fix the attributes that taking *event* fixes."""
         if definition.correlation:
             self.values.update(fixed_by(definition, event))
 

@@ -123,7 +123,6 @@ class Merging:
         return _Merged(data, lane)
 
     def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:
-        """Apply one after the other."""
         folding = self.folding(data, lane)
         for effect in effects:
             folding.apply(effect)
@@ -146,7 +145,6 @@ class Merging:
         return lane.merged_at(await lane.target(given.to_state_data, data), value, data)
 
     async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - it sees the error as $WORKFLOW.error
-        """Return the data as they are."""
         return data
 
     async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others select
@@ -171,7 +169,6 @@ class _Merged:
 
     @property
     def data(self) -> JSON:
-        """The data with all that was merged."""
         return self._merger.data
 
     def apply(self, effect: ActionResult) -> None:

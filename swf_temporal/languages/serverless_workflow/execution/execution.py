@@ -39,8 +39,6 @@ from swf_temporal.runtime.run import Run
 
 
 class Execution:
-    """One running workflow."""
-
     def __init__(self, program: "Program", run: Run, frame: InstanceFrame) -> None:
         """Make an execution of *program* for *run*, which is as far as *frame* says."""
         self.run = run
@@ -99,12 +97,10 @@ class Execution:
 
     @property
     def deadline_passed(self) -> bool:
-        """Whether the last moment has passed."""
         return self._soft_deadline is not None and self.run.time() >= self._soft_deadline
 
     @property
     def state(self) -> str | None:
-        """The state that is running now."""
         walk = innermost_walk(self.frame)
         return None if walk is None else walk.state
 
@@ -240,7 +236,6 @@ class Execution:
         return data, leaving
 
     def variables(self) -> dict[str, JSON]:
-        """Return the variables that a state begins with."""
         if self._about is None:
             self._about = {
                 **self.program.about,
@@ -286,8 +281,6 @@ async def _check_transition(state: State, transition: Transition, data: JSON, la
 
 
 class PreparedProgram(Program):
-    """A program that runs can be begun with."""
-
     def begin(self, run: Run, frame: Mapping[str, Any] | None) -> Execution:
         """Return what runs for *run*, going on from the *frame* of an execution before."""
         return Execution(self, run, InstanceFrame() if frame is None else InstanceFrame.from_json(frame))

@@ -17,5 +17,4 @@ class OneByOne:
         """The data with all that was applied."""
 
     def apply(self, effect: ActionResult) -> None:
-        """Apply one more effect."""
         self.data = self._apply(effect, self.data, self._lane)

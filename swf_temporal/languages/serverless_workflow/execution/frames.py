@@ -50,7 +50,6 @@ class PartFrame(SequenceFrame, TimedFrame):
     """What it came to, in place of `effects`: of one that held states, and of one with an output collection."""
 
     def forget_deadlines(self) -> None:
-        """Forget when it times out."""
         self.deadline = None
 
 
@@ -76,24 +75,18 @@ class Body:
 
 @dataclass(slots=True)
 class OperationBody(SequenceFrame, Body):
-    """An operation state."""
-
     KIND: ClassVar[str] = "operation"
     repeated: RepeatFrame | None = None
 
 
 @dataclass(slots=True)
 class SleepBody(Record, Body):
-    """A sleep state."""
-
     KIND: ClassVar[str] = "sleep"
     until: float | None = None
 
 
 @dataclass(slots=True)
 class SwitchBody(WaitingFrame, Body):
-    """A switch that waits for an event."""
-
     KIND: ClassVar[str] = "switch"
 
 
@@ -106,14 +99,11 @@ class CallbackBody(WaitingFrame, Body):
 
     @property
     def data(self) -> Value | None:
-        """The data with the result of its action."""
         return self.actions.data
 
 
 @dataclass(slots=True)
 class EventsBody(WaitingFrame, Body):
-    """What event states have in common."""
-
     taken: dict[str, JSON] = field(default_factory=dict)
     """The events that it took, as records, by the names of their definitions."""
     fixed: list[str] = field(default_factory=list)
@@ -127,14 +117,11 @@ class EventsBody(WaitingFrame, Body):
 
 @dataclass(slots=True)
 class EventBody(EventsBody):
-    """An event state."""
-
     KIND: ClassVar[str] = "event"
     entries: int = 0
     """How many of its entries are done with."""
 
     def begun_anew(self) -> "StateBody":
-        """Return one that has kept what was taken."""
         return EventBody(taken=self.taken, fixed=self.fixed, complete=self.complete)
 
 
@@ -153,7 +140,6 @@ class EventExpressionBody(EventsBody):
         self.waits.clear()
 
     def begun_anew(self) -> "StateBody":
-        """Return one that has kept what was taken."""
         return EventExpressionBody(taken=self.taken, fixed=self.fixed, complete=self.complete, entry=self.entry)
 
 
@@ -174,8 +160,6 @@ class ForeachFront(Front):
 
 @dataclass(slots=True)
 class ForeachBody(Record, Body):
-    """A foreach state."""
-
     KIND: ClassVar[str] = "foreach"
     front: ForeachFront | None = None
     """There once its iterations begin."""
@@ -186,20 +170,16 @@ class ForeachBody(Record, Body):
 
     @property
     def parts(self) -> Iterator[tuple[str, str | None, PartFrame]]:
-        """The iterations."""
         return ((f"[{index}]", None, part) for index, part in self.iterations.items())
 
 
 @dataclass(slots=True)
 class ParallelBody(Record, Body):
-    """A parallel state."""
-
     KIND: ClassVar[str] = "parallel"
     branches: dict[str, PartFrame] = field(default_factory=dict)
 
     @property
     def parts(self) -> Iterator[tuple[str, str | None, PartFrame]]:
-        """The branches."""
         return ((f"/{name}", name, part) for name, part in self.branches.items())
 
 
@@ -291,8 +271,6 @@ class DetachedBranchFrame(Record):
 
 @dataclass(slots=True)
 class InstanceFrame(Record):
-    """The whole instance."""
-
     begun: bool = False
     """Whether its input was compared with the schema."""
     deadline: float | None = None

@@ -17,7 +17,6 @@ def functions_of(workflow: Workflow) -> list[calls.Function]:
 
 
 def function_of(function: Function) -> calls.Function:
-    """Return *function* as calls name it."""
     return calls.Function(
         function.name, function.type, function.operation, _reference(function.auth_ref), function.metadata
     )
@@ -30,7 +29,6 @@ def priority_of(function: calls.Function) -> int | None:
 
 
 def is_priority(value: JSON) -> TypeGuard[int]:
-    """Tell whether *value* can be the priority of a call."""
     return isinstance(value, int) and not isinstance(value, bool) and value in PRIORITIES
 
 
@@ -48,7 +46,6 @@ def truth_of(value: JSON) -> bool | None:
 
 
 def auth_of(auth: Auth) -> calls.Auth:
-    """Return credentials as calls carry them."""
     return calls.Auth(auth.name, auth.scheme, auth.properties)
 
 

@@ -238,13 +238,11 @@ class Lane(Tracer, Generic[F_co]):
         self.run.checkpoint()
 
     def timer(self, purpose: TimerPurpose, part: str = "") -> Timer:
-        """Return what a timer of the state, or of a part of it, is for."""
         return Timer(purpose, self.state_path, part)
 
     # Telling
 
     def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
-        """Add an entry to the trace that belongs to this lane."""
         run = self.run
         run.add(TraceEntry(kind, self.path, self.state_path, name, run.host.now(), detail))
 
@@ -256,7 +254,6 @@ class Lane(Tracer, Generic[F_co]):
         return fault
 
     def with_variables(self, variables: Mapping[str, JSON]) -> "Lane[F_co]":
-        """Return this lane seeing *variables* as well."""
         own = {**self.variables, **variables}
         return Lane(self.execution, self.state, self.frame, own, self.path, self.scope, self.branch)
 

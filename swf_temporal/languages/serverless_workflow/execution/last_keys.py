@@ -133,7 +133,6 @@ class LastKeys:
         return merger.data
 
     async def _without_element(self, state: ForeachState, output: JSON, data: JSON, lane: Lane) -> JSON:
-        """Return the output of an iteration without its element, which is its own."""
         key = str((await lane.target(state.iteration_param, data))[0])
         if not isinstance(output, dict):
             return output

@@ -28,7 +28,6 @@ _Reading = Callable[[JSON], str | int | float]
 
 
 def has_open_parameters(workflow: Workflow) -> bool:
-    """Tell whether any parameter of *workflow* is an expression."""
     return any(
         isinstance(value, str) and "${" in value
         for node in _nodes(workflow)

@@ -27,7 +27,6 @@ class Pipeline:
     """Data go through states and actions, one after the other."""
 
     async def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
-        """Merge the state's data."""
         return merge(data, await lane.fill(state.data, data))
 
     async def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
@@ -95,11 +94,9 @@ class Pipeline:
         return data if own is None or own.result is None else await _put(own.result, fault.public(), data, lane)
 
     async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others add it to the data
-        """Return the element."""
         return item
 
     async def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others merge
-        """Return the outputs as an array."""
         return list(outputs)
 
 
@@ -114,7 +111,6 @@ async def _selected(key: str, path: str | None, data: JSON, lane: Lane) -> JSON:
 
 
 async def _put(path: str | None, value: JSON, into: JSON, lane: Lane) -> JSON:
-    """Return *into* with *value* at *path*, in place of what was there."""
     if path is None:
         return value
     try:

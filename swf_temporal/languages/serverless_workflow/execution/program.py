@@ -65,7 +65,6 @@ class Program:
 
     @property
     def id(self) -> str:
-        """The id of the definition."""
         return self.workflow.id
 
     @property
@@ -125,7 +124,6 @@ class Program:
         return self.scopes.get(holder, self.scope), name
 
     def function(self, name: str) -> Function:
-        """Return the definition of the function *name*."""
         if name in self.functions:
             return self.functions[name]
         if "functions" in self.workflow.externals:
@@ -134,7 +132,6 @@ class Program:
         raise UnknownDefinition(f"{name!r} is not a function of workflow {self.workflow.id!r}")
 
     def event(self, name: str) -> Event:
-        """Return the definition of the event *name*."""
         if name in self.events:
             return self.events[name]
         if "events" in self.workflow.externals:
@@ -149,7 +146,6 @@ class Program:
         return known
 
     def auth_of(self, function: Function) -> tuple[Auth, ...]:
-        """Return the credentials that *function* refers to."""
         ref = function.auth_ref
         if ref is None:
             return ()
@@ -160,7 +156,6 @@ class Program:
         return self.plan(state).timeouts
 
     def plan(self, state: State) -> StatePlan:
-        """Return what surrounds the body of *state*."""
         known = self._plans.get(id(state))
         if known is None:
             known = self._plans[id(state)] = self._make_plan(state)

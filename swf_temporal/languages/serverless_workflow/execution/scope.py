@@ -32,5 +32,4 @@ class Scope:
             raise UnknownDefinition(f"{name!r} is not a state of workflow {self.workflow_id!r}{where}") from None
 
     def path_of(self, name: str) -> str:
-        """Return the path of the state *name*."""
         return f"{self.path}/{name}" if self.path else name

@@ -11,16 +11,12 @@ from swf_temporal.records import Record
 
 @dataclass(slots=True)
 class ByCondition(Record):
-    """By a condition of a switch."""
-
     KIND: ClassVar[str] = "condition"
     index: int
 
 
 @dataclass(slots=True)
 class ByDefault(Record):
-    """By the default condition of a switch."""
-
     KIND: ClassVar[str] = "default"
 
 
@@ -34,8 +30,6 @@ class ByEntry(Record):
 
 @dataclass(slots=True)
 class ByError(Record):
-    """By an entry of onErrors."""
-
     KIND: ClassVar[str] = "error"
     index: int
 

@@ -9,7 +9,6 @@ from swf_temporal.languages.direktiv.model.states import ConsumeEventState
 
 
 async def run(state: ConsumeEventState, frame: StateFrame, lane: Lane) -> StateExit:
-    """Wait for the event."""
     wait = await begin_waiting([(state.event.type, state.event.context)], frame, lane)
     _, event = await next_of(wait, [0], lane)
     return StateExit(with_result(lane.data, event.type, event.to_json()), state.transform, state.transition)

@@ -9,7 +9,6 @@ from swf_temporal.languages.direktiv.model.states import EventsAndState
 
 
 async def run(state: EventsAndState, frame: StateFrame, lane: Lane) -> StateExit:
-    """Wait for all events."""
     wait = await begin_waiting([(one.type, one.context) for one in state.events], frame, lane)
     events = await all_of(wait, lane)
     data: dict[str, JSON] = {**(lane.data if isinstance(lane.data, dict) else {}), **by_type(events)}

@@ -6,5 +6,4 @@ from swf_temporal.languages.direktiv.model.states import NoopState
 
 
 async def run(state: NoopState, lane: Lane) -> StateExit:
-    """Leave at once."""
     return StateExit(lane.data, state.transform, state.transition)

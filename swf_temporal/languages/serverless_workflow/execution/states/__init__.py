@@ -54,7 +54,6 @@ B = TypeVar(
 
 
 async def run_body(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
-    """Run the body of *state*."""
     match state:
         case OperationState():
             return await operation.run(state, data, _body(OperationBody, lane))

@@ -68,7 +68,6 @@ class _Events:
         return record
 
     def event_of(self, record: dict[str, JSON]) -> CloudEvent:
-        """Return the event whose record this is."""
         for known, event in self._known:
             if known is record:
                 return event

@@ -85,7 +85,6 @@ async def _ends(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) 
 
 
 def _is_met(need: EventNeed, taken: Mapping[str, JSON]) -> bool:
-    """Tell whether the events that were taken are enough."""
     if need.join == "event":
         return need.ref in taken
     met = [_is_met(part, taken) for part in need.parts]

@@ -38,8 +38,6 @@ async def run(state: ForeachState, data: JSON, lane: Lane[ForeachBody]) -> Step:
 
 
 class _Iterations:
-    """The iterations of a state over *items*."""
-
     def __init__(
         self, state: ForeachState, items: list[JSON], data: JSON, lane: Lane[ForeachBody], *, one_at_a_time: bool
     ) -> None:

@@ -7,5 +7,4 @@ from swf_temporal.languages.serverless_workflow.model.states import InjectState
 
 
 async def run(state: InjectState, data: JSON, lane: Lane) -> Step:
-    """Return *data* with the state's own."""
     return Step(await lane.program.data_flow.with_injected(state, data, lane))

@@ -20,7 +20,6 @@ from swf_temporal.runtime.progress import Value
 
 
 async def run(state: OperationState, data: JSON, lane: Lane[OperationBody]) -> Step:
-    """Run the state's actions on *data*."""
     timeout = lane.program.timeouts(state).action_exec_timeout
     if state.repeat is not None:
         return Step(await _run_repeatedly(state, state.repeat, data, lane, timeout))

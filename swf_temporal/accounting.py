@@ -9,7 +9,7 @@ from contextvars import ContextVar, copy_context
 from typing import Final, TypeVar
 
 from swf_temporal.errors import ExpressionLimitExceeded
-from swf_temporal.weighing import MOST_WRITTEN
+from swf_temporal.weighing import MAX_WRITTEN
 
 T = TypeVar("T")
 
@@ -35,14 +35,14 @@ class Account:
         """What was done, in states that could have been entered instead."""
         self.made = 0
         """Bytes of data that evaluations yielded."""
-        self.made_limit = MOST_WRITTEN
+        self.made_limit = MAX_WRITTEN
         """The limit of `made` until the current evaluation ends."""
         self.seconds = 0.0
         """Processor time of helpers. It decides nothing of what a run does."""
 
     def begin_evaluation(self) -> None:
         """Let as much data be made as one evaluation may."""
-        self.made_limit = self.made + MOST_WRITTEN
+        self.made_limit = self.made + MAX_WRITTEN
 
     def charge_helper(self, read: int, written: int, *, is_python: bool = False) -> None:
         """Count an evaluation in a helper process that *read* and has *written* so many bytes."""
@@ -83,5 +83,5 @@ def uncounted(work: Callable[[], T]) -> T:
 
 def check_size(size: int) -> None:
     """Raise ExpressionLimitExceeded where *size* is more than is written at once for an expression, or by one."""
-    if size > MOST_WRITTEN:
-        raise ExpressionLimitExceeded(f"an expression met more than {MOST_WRITTEN // MIB} MiB of data", retryable=False)
+    if size > MAX_WRITTEN:
+        raise ExpressionLimitExceeded(f"an expression met more than {MAX_WRITTEN // MIB} MiB of data", retryable=False)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from swf_temporal.accounting import current_account
 from swf_temporal.errors import PayloadTooLarge
 from swf_temporal.strict_json import write_json
-from swf_temporal.weighing import MOST_WRITTEN, json_size
+from swf_temporal.weighing import MAX_WRITTEN, json_size
 
 JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
 """A value that JSON can write."""
@@ -166,7 +166,7 @@ def identity(value: JSON) -> str:
 
     Raises PayloadTooLarge, before it is made, where it would be very long.
     """
-    if isinstance(value, dict | list) and (size := json_size(value)) > MOST_WRITTEN:
+    if isinstance(value, dict | list) and (size := json_size(value)) > MAX_WRITTEN:
         raise PayloadTooLarge(f"{size:,} bytes of data are too many to be compared with other data")
     return write_json(_normal(value), sort_keys=True, sizes={})
 

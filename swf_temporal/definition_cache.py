@@ -9,9 +9,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final, TypeVar
 
-MOST_TEXT: Final = 8 * 1024 * 1024
+MAX_TEXT: Final = 8 * 1024 * 1024
 """Characters of text whose definitions are remembered."""
-_MOST_ENTRIES: Final = 512
+_MAX_ENTRIES: Final = 512
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -22,7 +22,7 @@ _read = 0
 
 def of_definitions(function: _Function) -> _Function:
     """Let *function* remember what it returned, until so many definitions were read that they would take too much."""
-    remembering = lru_cache(maxsize=_MOST_ENTRIES)(function)
+    remembering = lru_cache(maxsize=_MAX_ENTRIES)(function)
     _clearing.append(remembering.cache_clear)
     return remembering  # type: ignore[return-value]  # it is called as the function is
 
@@ -32,7 +32,7 @@ def note_read(text: str) -> None:
     global _read  # noqa: PLW0603 - as the caches are, it is of the process
     with _lock:
         _read += len(text)
-        if _read <= MOST_TEXT:
+        if _read <= MAX_TEXT:
             return
         _read = len(text)
     forget()

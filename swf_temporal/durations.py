@@ -18,7 +18,7 @@ _DURATION = re.compile(
 _DAYS = {"years": 365, "months": 30, "weeks": 7, "tweeks": 7, "days": 1, "tdays": 1}
 
 
-_LONGEST = f"{timedelta.max.days:,} days"
+_MAX_DURATION = f"{timedelta.max.days:,} days"
 
 
 class TooLongError(ValueError):
@@ -37,7 +37,7 @@ def parse_duration(text: str) -> timedelta:
     try:
         length = timedelta(days=days, **parts)
     except OverflowError:
-        raise TooLongError(f"the duration {text!r} is longer than {_LONGEST}") from None
+        raise TooLongError(f"the duration {text!r} is longer than {_MAX_DURATION}") from None
     return -length if is_negative else length
 
 
@@ -66,7 +66,7 @@ def is_misplaced(text: str) -> bool:
 
 def what_is_wrong(error: ValueError) -> str:
     """Return what *error* of `parse_duration` says, to be put after the duration."""
-    return f"is longer than {_LONGEST}" if isinstance(error, TooLongError) else "is not a duration in ISO 8601"
+    return f"is longer than {_MAX_DURATION}" if isinstance(error, TooLongError) else "is not a duration in ISO 8601"
 
 
 def format_duration(length: timedelta) -> str:

@@ -58,8 +58,8 @@ def read_file(path: str, folders: Iterable[Path]) -> Variable | None:
 
 def _content(file: Path, path: str, found: os.stat_result) -> bytes:
     if stat.S_ISDIR(found.st_mode):
-        raise FatalFault(f"{path} is a folder of the namespace, and no file", name=NOT_A_FILE)
+        raise FatalFault(f"{path} is a folder of the namespace, not a file", name=NOT_A_FILE)
     if not stat.S_ISREG(found.st_mode):
-        raise FatalFault(f"{path} is no file of the namespace: a pipe, a socket or a device", name=NOT_A_FILE)
+        raise FatalFault(f"{path} is not a regular file, but a pipe, a socket or a device", name=NOT_A_FILE)
     check_size(found.st_size, f"the file {path} may have", MAX_BYTES)
     return file.read_bytes()

@@ -4,6 +4,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 PORTS = {"http": 80, "https": 443}
+MAX_PORT = 65535
 
 
 class Origin(NamedTuple):

@@ -14,7 +14,7 @@ from contextlib import suppress
 from itertools import product
 from typing import Any, Final, TypeVar
 
-from swf_temporal.weighing import MOST_WRITTEN, json_size, size_of_items
+from swf_temporal.weighing import MAX_WRITTEN, json_size, size_of_items
 
 MAX_DEPTH: Final = 200
 """The nesting limit of data that come in: what works on them recurses as deep."""
@@ -146,7 +146,7 @@ def show_json(
     return text if text.isascii() else HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
-def json_length(value: Any, enough: int = MOST_WRITTEN) -> int:
+def json_length(value: Any, enough: int = MAX_WRITTEN) -> int:
     """Return how many bytes *value* takes as JSON without spaces; at least how many, if they are more than *enough*.
 
     Raises NotJSON.

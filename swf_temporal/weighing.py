@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
 from typing import Any, Final
 
-MOST_WRITTEN: Final = 64 * 1024 * 1024
+MAX_WRITTEN: Final = 64 * 1024 * 1024
 """Bytes of JSON that are written at once, if nothing else says how many may be."""
 
 _PLAIN: Final = frozenset({int, float, bool, type(None)})
@@ -25,7 +25,7 @@ _AT_ONCE: Final = 1 << 16
 """Elements of which one call finds out whether they are plain. No other thread gets on while it does."""
 
 
-def json_size(value: Any, enough: int = MOST_WRITTEN, sizes: dict[int, int] | None = None) -> int:
+def json_size(value: Any, enough: int = MAX_WRITTEN, sizes: dict[int, int] | None = None) -> int:
     """Return how many bytes *value* takes as JSON at least: nothing that is written in full takes fewer.
 
     Each object and array is looked at once, however often it occurs, and none once there is *enough*. What is nested so

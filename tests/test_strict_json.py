@@ -16,7 +16,7 @@ from swf_temporal.strict_json import (
     show_json,
     write_json,
 )
-from swf_temporal.weighing import MOST_WRITTEN, json_size
+from swf_temporal.weighing import MAX_WRITTEN, json_size
 from tests.test_weighing import any_json
 
 PLAIN = json.JSONEncoder(separators=(",", ":"))
@@ -72,7 +72,7 @@ def test_what_is_too_large_is_not_written() -> None:
     for _ in range(60):
         value = [value, value]
 
-    assert json_length(value) > MOST_WRITTEN
+    assert json_length(value) > MAX_WRITTEN
     assert json_length("ü" * 10) == json_length("ü" * 10, 12) == 62
     assert json_length("ü" * 10, 11) == 12
 

@@ -18,7 +18,7 @@ _GRACE = 5
 
 _PATIENCE: Final = 30.0
 """Seconds in which a connection has to send the head of a request. Once it has sent one, uvicorn closes it sooner."""
-_MOST_CONNECTIONS: Final = 4096
+_MAX_CONNECTIONS: Final = 4096
 """The number of connections beyond which idle ones are closed, where half the limit of open files allows so many."""
 
 
@@ -59,9 +59,9 @@ def _most_connections() -> int:
     try:
         import resource  # noqa: PLC0415 - not on Windows
     except ImportError:
-        return _MOST_CONNECTIONS
+        return _MAX_CONNECTIONS
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return _MOST_CONNECTIONS if limit == resource.RLIM_INFINITY else min(limit // 2, _MOST_CONNECTIONS)
+    return _MAX_CONNECTIONS if limit == resource.RLIM_INFINITY else min(limit // 2, _MAX_CONNECTIONS)
 
 
 @asynccontextmanager

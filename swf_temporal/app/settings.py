@@ -9,7 +9,8 @@ from pydantic import BeforeValidator, Field
 from swf_temporal import __version__
 from swf_temporal.app.option_values import Address, LogFormat, LogLevel
 from swf_temporal.functions.operator.configuration import Section
-from swf_temporal.functions.operator.forms import MAX_PORT, PAIRS, WORD, Count, Duration, Name, Port, Size, Whole
+from swf_temporal.functions.operator.forms import PAIRS, WORD, Count, Duration, Name, Port, Size, Whole
+from swf_temporal.origins import MAX_PORT
 from swf_temporal.runtime.budgets import (
     DEPTH,
     EXECUTIONS,

@@ -7,8 +7,6 @@ import typer
 
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
-    HIGHEST_PORT,
-    LOWEST_PORT,
     Address,
     Config,
     Format,
@@ -18,6 +16,7 @@ from swf_temporal.cli.options import (
     ResourceFolders,
     WorkerTaskQueue,
 )
+from swf_temporal.origins import MAX_PORT
 
 EXAMPLES = {"consume": "Example: swf consume definitions/ --config swf.yaml --health 8081"}
 
@@ -33,9 +32,7 @@ def consume(
     task_queue: WorkerTaskQueue = None,
     health: Annotated[
         int | None,
-        typer.Option(
-            "--health", min=LOWEST_PORT, max=HIGHEST_PORT, help="Answer /livez and /readyz over HTTP on this port."
-        ),
+        typer.Option("--health", min=1, max=MAX_PORT, help="Answer /livez and /readyz over HTTP on this port."),
     ] = None,
     log_format: Format = None,
     log_level: Level = None,

@@ -7,8 +7,6 @@ import typer
 
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
-    HIGHEST_PORT,
-    LOWEST_PORT,
     Config,
     Format,
     FunctionModules,
@@ -17,6 +15,7 @@ from swf_temporal.cli.options import (
     WorkerTaskQueue,
 )
 from swf_temporal.cli.terminal import warn
+from swf_temporal.origins import MAX_PORT
 from swf_temporal.temporal.constants import DEFAULT_PORT, DEFAULT_UI_PORT
 
 EXAMPLES = {"dev": "Example: swf dev definitions/ --functions functions.py"}
@@ -29,15 +28,11 @@ def dev(
     config: Config = None,
     port: Annotated[
         int,
-        typer.Option(
-            "--port", envvar="SWF_DEV_PORT", min=LOWEST_PORT, max=HIGHEST_PORT, help="The port of the server."
-        ),
+        typer.Option("--port", envvar="SWF_DEV_PORT", min=1, max=MAX_PORT, help="The port of the server."),
     ] = DEFAULT_PORT,
     ui_port: Annotated[
         int,
-        typer.Option(
-            "--ui-port", envvar="SWF_DEV_UI_PORT", min=LOWEST_PORT, max=HIGHEST_PORT, help="The port of its UI."
-        ),
+        typer.Option("--ui-port", envvar="SWF_DEV_UI_PORT", min=1, max=MAX_PORT, help="The port of its UI."),
     ] = DEFAULT_UI_PORT,
     gateway_port: Annotated[
         int | None,
@@ -45,7 +40,7 @@ def dev(
             "--gateway-port",
             envvar="SWF_DEV_GATEWAY_PORT",
             min=0,
-            max=HIGHEST_PORT,
+            max=MAX_PORT,
             show_default="8080, or a free one",
             help="The port of the gateway; 0 is any free port.",
         ),

@@ -13,11 +13,9 @@ from swf_temporal.app.option_values import LogFormat, LogLevel
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import definitions_and_files, instance_ids
 from swf_temporal.errors import UsageError
+from swf_temporal.origins import MAX_PORT
 from swf_temporal.temporal.constants import TASK_QUEUE
 from swf_temporal.temporal.deployment import Versioning
-
-LOWEST_PORT, HIGHEST_PORT = 1, 65535
-"""The range of port numbers."""
 
 STDIN = Path("-")
 """The argument that stands for a definition on stdin."""
@@ -149,7 +147,7 @@ Level = Annotated[
 
 ListenHost = Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0 means all addresses.")]
 ListenPort = Annotated[
-    int, typer.Option("--port", min=0, max=HIGHEST_PORT, help="The port to listen at; 0 is any free one.")
+    int, typer.Option("--port", min=0, max=MAX_PORT, help="The port to listen at; 0 is any free one.")
 ]
 TlsCertificate = Annotated[
     Path | None, typer.Option("--tls-cert", metavar="FILE", help="A certificate file: serve HTTPS.")

@@ -7,8 +7,6 @@ import typer
 
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
-    HIGHEST_PORT,
-    LOWEST_PORT,
     Address,
     BuildId,
     Config,
@@ -23,6 +21,7 @@ from swf_temporal.cli.options import (
     VersioningWord,
     WorkerTaskQueue,
 )
+from swf_temporal.origins import MAX_PORT
 from swf_temporal.temporal.constants import ACTIVITIES
 
 EXAMPLES = {"worker": "Example: swf worker definitions/ --functions functions.py --health 8080"}
@@ -57,9 +56,7 @@ def worker(
     ] = None,
     health: Annotated[
         int | None,
-        typer.Option(
-            "--health", min=LOWEST_PORT, max=HIGHEST_PORT, help="Answer /livez and /readyz over HTTP on this port."
-        ),
+        typer.Option("--health", min=1, max=MAX_PORT, help="Answer /livez and /readyz over HTTP on this port."),
     ] = None,
     deployment: DeploymentName = None,
     build_id: BuildId = None,

@@ -38,7 +38,7 @@ _OPENING = re.compile(r"(jq|js)\(")
 _ESCAPED = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
 _MAX_PLAIN = 1e21
 """From here on numbers are written with an exponent."""
-_MAX_KEPT = 10_000
+_MAX_CACHED = 10_000
 
 
 class EmbeddedQuery(NamedTuple):
@@ -101,7 +101,7 @@ class StructuredJq:
         known = self._kept.get(id(value))
         if known is not None:
             return known[1]
-        if len(self._kept) >= _MAX_KEPT:
+        if len(self._kept) >= _MAX_CACHED:
             self._kept.clear()
         part = _compiled(value)
         self._kept[id(value)] = (value, part)

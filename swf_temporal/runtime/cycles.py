@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
 from swf_temporal.data import JSON
-from swf_temporal.weighing import MOST_WRITTEN, json_size
+from swf_temporal.weighing import MAX_WRITTEN, json_size
 
 LATEST: Final = 1_000
 """The number of latest steps among which all states of a cycle are looked for."""
@@ -34,7 +34,7 @@ class Rounds:
     def count(self, state: str, data: JSON) -> int:
         """Return how often *state* began with *data*, as far as these are the ones remembered."""
         self._since += 1
-        if state == self._state and (data is self._data or (json_size(data) <= MOST_WRITTEN and data == self._data)):
+        if state == self._state and (data is self._data or (json_size(data) <= MAX_WRITTEN and data == self._data)):
             self._times, self._since = self._times + 1, 0
             return self._times
         if self._since >= self._patience:

@@ -3,11 +3,11 @@
 import re
 
 from swf_temporal.errors import UsageError
+from swf_temporal.origins import MAX_PORT
 from swf_temporal.temporal.constants import DEFAULT_HOST, DEFAULT_PORT
 
 _FORM = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^\s:/?#@\[\]]+):(?P<port>[0-9]{1,5})")
 _SCHEME = re.compile(r"[a-z]+://", re.IGNORECASE)
-_HIGHEST_PORT = 65535
 
 
 def refuse_malformed(address: str, named_by: str) -> None:
@@ -23,4 +23,4 @@ def refuse_malformed(address: str, named_by: str) -> None:
 
 def _is_address(text: str) -> bool:
     found = _FORM.fullmatch(text)
-    return found is not None and 0 < int(found["port"]) <= _HIGHEST_PORT
+    return found is not None and 0 < int(found["port"]) <= MAX_PORT

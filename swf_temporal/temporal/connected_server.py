@@ -7,10 +7,10 @@ from urllib.parse import quote
 from temporalio.client import Client
 
 from swf_temporal.errors import UsageError
+from swf_temporal.origins import MAX_PORT
 from swf_temporal.temporal.constants import DEFAULT_PORT, DEFAULT_UI_PORT
 
 _UI_AFTER = DEFAULT_UI_PORT - DEFAULT_PORT
-_HIGHEST_PORT = 65535
 _LOCAL = ("localhost", "127.0.0.1")
 
 
@@ -33,7 +33,7 @@ def server_of(client: Client) -> Server:
     """Return the server of *client*, with its UI if it is a development server that has that where they have it."""
     host, _, port = client.service_client.config.target_host.rpartition(":")
     ui_port = int(port) + _UI_AFTER if port.isdigit() else 0
-    if host not in _LOCAL or not 0 < ui_port <= _HIGHEST_PORT or is_free(ui_port):
+    if host not in _LOCAL or not 0 < ui_port <= MAX_PORT or is_free(ui_port):
         return Server(client, None)
     return Server(client, f"http://{host}:{ui_port}")
 

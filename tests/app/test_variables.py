@@ -142,7 +142,7 @@ async def test_a_folder_is_no_file(client: Client, queue: str, tmp_path: Path) -
     settings = WorkerSettings(task_queue=queue)
     catalogue = catalogue_of([tmp_path])
     async with Worker(client.address, definitions=catalogue, settings=settings):
-        with pytest.raises(RunEnded, match="data is a folder of the namespace, and no file"):
+        with pytest.raises(RunEnded, match="data is a folder of the namespace, not a file"):
             await (await client.start("/reading.yaml", {}, task_queue=queue)).result()
 
 

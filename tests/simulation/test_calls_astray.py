@@ -66,7 +66,7 @@ def test_an_answer_that_is_no_message_is_told(tmp_path: Path, answer: str, caplo
     with caplog.at_level(logging.ERROR):
         simulation, [told] = came_of(tmp_path, ADD + f"services: {{users.proto: {{Users/Add: {answer}}}}}")
     assert simulation.status == "completed"
-    assert told.startswith("services: users.proto: the answer to Users/Add is no User: ")
+    assert told.startswith("services: users.proto: the answer to Users/Add is not a User: ")
     assert not caplog.records
 
 

@@ -14,9 +14,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 
 from swf_temporal.durations import parse_duration
 from swf_temporal.functions.operator.configuration import FromVariable, reading
+from swf_temporal.origins import MAX_PORT
 from swf_temporal.strict_json import read_json
 
-MAX_PORT: Final = 65535
 _SCHEMES: Final = frozenset({
     "http", "https", "grpc", "grpcs", "ws", "wss", "mqtt", "mqtts", "secure-mqtt", "amqp", "amqps", "nats", "nats+tls",
     "kafka", "kafka-secure",

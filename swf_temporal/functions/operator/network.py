@@ -17,6 +17,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.operator.configuration import Section, Variable, argument
 from swf_temporal.functions.operator.forms import SPLIT
+from swf_temporal.origins import MAX_PORT
 
 Address: TypeAlias = IPv4Address | IPv6Address
 _Block: TypeAlias = IPv4Network | IPv6Network
@@ -36,7 +37,6 @@ _METADATA_NAMES = ("metadata.google.internal", "metadata.goog")
 _TRANSLATED = tuple(map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::ffff:0:0:0/96", "::/96")))
 """The addresses of IPv6 that end in one of IPv4."""
 _LOOPBACK = IPv4Address("127.0.0.1")
-_LAST_PORT = 65535
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +126,8 @@ class Network(Section):
 
     def check(self, host: str, port: int) -> None:
         """Raise CallFailed if the name alone tells that *host* may not be reached, or if the port cannot be."""
-        if port > _LAST_PORT:
-            raise permanent_failure(
-                "BadUrl", f"'{host}:{port}' is not an address of a server: ports end at {_LAST_PORT}"
-            )
+        if port > MAX_PORT:
+            raise permanent_failure("BadUrl", f"'{host}:{port}' is not an address of a server: ports end at {MAX_PORT}")
         name = _plain(host)
         address = _literal(name)
         if address is not None:

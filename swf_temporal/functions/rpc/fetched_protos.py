@@ -20,7 +20,7 @@ from swf_temporal.functions.rpc.protos import ProtoServices, compiled, included,
 
 _MAX_BYTES = 4 * 1024 * 1024
 _MAX_FILES = 256
-_MAX_KEPT = 64
+_MAX_CACHED = 64
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _IMPORT = re.compile(r"""^\s*import\s+(?:public\s+|weak\s+)?["']([^"']+)["']\s*;""", re.MULTILINE)
 _NAME = re.compile(r"[\w-][\w.-]*(?:/[\w-][\w.-]*)*")
@@ -35,7 +35,7 @@ class FetchedProtos:
         self._http = http
         self._lifetime = lifetime.total_seconds()
         # What has expired is kept: a text that was fetched again is compiled only if it has changed.
-        self._known = LRUCache[tuple[str, Headers], tuple[float, _Sources, ProtoServices]](_MAX_KEPT)
+        self._known = LRUCache[tuple[str, Headers], tuple[float, _Sources, ProtoServices]](_MAX_CACHED)
 
     async def load(self, name: str, url: str, headers: Headers = ()) -> ProtoServices:
         """Return the services in the proto file *name*, which is at *url*, and in what it imports.

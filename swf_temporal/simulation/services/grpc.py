@@ -73,7 +73,7 @@ class GrpcService:
             try:
                 made = self._as_message({} if answer is None else answer, method)
             except json_format.ParseError as error:
-                wrong = f"the answer to {short} is no {method.output_type.full_name}: {error}"
+                wrong = f"the answer to {short} is not a {method.output_type.full_name}: {error}"
                 self._answering.record_problem(wrong)
                 await context.abort(self._library.StatusCode.INTERNAL, wrong)
             yield made

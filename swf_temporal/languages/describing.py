@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -144,12 +144,17 @@ class Description:
 
 
 def facts_of(record: "DataclassInstance") -> Facts:
-    """Return what *record* says as JSON: neither null, nor false, nor empty. Its details are facts like its own."""
+    """Return what *record* says as JSON: neither null, nor false, nor empty. Its details are facts like its own.
+
+    A text that every such record has is there even if it is empty, as its readers expect.
+    """
     facts: Facts = {}
     for one in fields(record):
         value = getattr(record, one.name)
         if one.name == "details":
             facts |= value
+        elif value == "" and one.default is MISSING:
+            facts[_camel(one.name)] = value
         elif value is not None and value is not False and value not in ("", (), {}):  # but 0 says something
             facts[_camel(one.name)] = _plain(value)
     return facts

@@ -57,3 +57,10 @@ def test_functions_that_are_carried_out_elsewhere() -> None:
     assert "  activity ChargeCard on the task queue payments\n" in text
     assert "  activity Remind on the workflow's own queue\n" in text
     assert "  a script, which its worker must allow with SWF_SCRIPTS\n" in text
+
+
+def test_a_reference_to_an_empty_id_is_told() -> None:
+    """It refers to nothing that is there, as a misspelt one does."""
+    state = {"name": "A", "type": "inject", "data": {}, "end": {"continueAs": ""}}
+    description = describe(load({"id": "on", "version": "1", "specVersion": "0.8", "states": [state]}))
+    assert "\n  : not found here" in description.text()

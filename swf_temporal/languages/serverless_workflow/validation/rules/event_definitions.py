@@ -22,6 +22,10 @@ def check(context: Context) -> Iterator[Problem]:
             message = f"{owner} has an empty source, which counts as missing"
             hint = "leave it out, or name the source"
             yield context.warning(_CODE, message, event.where.value("source"), hint)
+        for rule in event.correlation:
+            if not rule.context_attribute_name.strip():
+                message = f"{owner} is correlated by an attribute with an empty name, which no event has"
+                yield context.error(_CODE, message, rule.where.value("contextAttributeName"), "name the attribute")
         if event.kind == "produced" and event.correlation:
             message = f"{owner} is produced: its correlation has no effect, as only events that are consumed have one"
             hint = "remove it: the attributes of a produced event are its contextAttributes"

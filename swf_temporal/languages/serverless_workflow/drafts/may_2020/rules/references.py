@@ -23,7 +23,7 @@ def check(context: Context) -> Iterator[Problem]:
     for node, owner in _referring(context):
         yield from context.undefined("event", node.event_ref, node.where.value("eventRef"), owner)
     yield from _functions(context)
-    yield from _sources(context)
+    yield from _events(context)
 
 
 def _referring(
@@ -59,8 +59,12 @@ def _functions(context: Context) -> Iterator[Problem]:
             yield context.warning("function-type", message, function.where.value("type"), f"did you mean {meant!r}?")
 
 
-def _sources(context: Context) -> Iterator[Problem]:
+def _events(context: Context) -> Iterator[Problem]:
     for event, owner in context.each(model.Event):
+        if event.correlation_token is not None and not event.correlation_token.strip():
+            message = f"{owner} has an empty correlationToken: no event has such an attribute"
+            hint = "name an attribute of the CloudEvent, or leave it out"
+            yield context.error("event-definition", message, event.where.value("correlationToken"), hint)
         if event.source is None:
             message = f"{owner} has no source: an event of its type is taken from any"
             hint = "write the source of the CloudEvents that are meant, if others of the type are not"

@@ -110,7 +110,12 @@ class Lane(Tracer, Generic[F_co]):
         value = await self._outcome(compiled, data)
         return list(value) if isinstance(value, Several) else value
 
-    async def _outcome(self, compiled: Compiled, data: JSON) -> EvaluationOutcome:
+    async def elements(self, compiled: Compiled, data: JSON) -> Any:
+        """Return the same where several outputs are as usual as one: the trace does not note them."""
+        value = await self._outcome(compiled, data, notes_several=False)
+        return list(value) if isinstance(value, Several) else value
+
+    async def _outcome(self, compiled: Compiled, data: JSON, *, notes_several: bool = True) -> EvaluationOutcome:
         self.run.pacing.charge()
         try:
             value = compiled(data, self.variables)
@@ -118,7 +123,7 @@ class Lane(Tracer, Generic[F_co]):
             value = await self._evaluated(compiled, data)
         except WorkflowFault as fault:
             raise self.locate(fault) from None
-        if isinstance(value, Several):
+        if notes_several and isinstance(value, Several):
             self.emit(TraceKind.SEVERAL_OUTPUTS, self.state_path, count=len(value))
         return value
 

@@ -211,7 +211,7 @@ class _IterationSchedule:
 
 async def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]:
     """Return the elements: an array has its own, and whatever else is selected, however much, is them itself."""
-    items = await lane.evaluate(lane.program.expressions.expression(state.input_collection), data)
+    items = await lane.elements(lane.program.expressions.expression(state.input_collection), data)
     if items is NOTHING and lane.program.expressions.is_jq:
         return []
     if items is None or items is NOTHING:  # a path that finds nothing leads to no collection

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, kind_of
 from swf_temporal.strict_json import NotJSON, read_json
 
 FIXED: Final = frozenset({"id", "source", "type", "specversion", "data", "data_base64"})
@@ -49,7 +49,7 @@ class CloudEvent:
         A payload in `data_base64` is decoded: JSON to what it is, other text to that. What is not text stays as it is.
         """
         if type(event) is not dict and not isinstance(event, Mapping):
-            raise ValueError(f"an event is a JSON object, and this is {type(event).__name__}")
+            raise ValueError(f"an event is a JSON object, and this is {kind_of(event)}")
         version = event.get("specversion")
         if version is not None and str(version) != VERSION:
             raise ValueError(

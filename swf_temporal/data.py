@@ -161,6 +161,23 @@ class Merger:
         return copy
 
 
+def kind_of(value: JSON) -> str:
+    """Return the name that JSON has for the kind of *value*."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case dict():
+            return "object"
+        case _:
+            return "number"
+
+
 def identity(value: JSON) -> str:
     """Return a text that two values share exactly if JSON calls them equal, whatever the order of their keys.
 

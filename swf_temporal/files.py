@@ -63,6 +63,13 @@ def read_text(path: Path) -> str:
     return path.read_text("utf-8-sig")
 
 
+def why_unreadable(error: OSError | ValueError) -> str:
+    """Return, for a message, why what raised *error* cannot be read."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8 text"
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
 def _refuse_special(path: Path) -> None:
     kind = stat.S_IFMT(path.stat().st_mode)
     if kind in _KINDS:

@@ -12,7 +12,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import UsageError
-from swf_temporal.files import read_text
+from swf_temporal.files import read_text, why_unreadable
 from swf_temporal.strict_json import MalformedJSON, NotJSON, read_json, show_json
 
 _PAIR = re.compile(r"(?P<name>[A-Za-z_][\w.-]*)=(?P<value>.*)", re.DOTALL)
@@ -30,7 +30,10 @@ def json_value(text: str | None, option: str) -> JSON:
     if text is None:
         return None
     if text == "-":
-        return _parsed(sys.stdin.read(), f"{option} -")
+        try:
+            return _parsed(sys.stdin.buffer.read().decode("utf-8-sig"), f"{option} -")
+        except UnicodeDecodeError as error:
+            raise UsageError(f"{option} - cannot be read: {why_unreadable(error)}") from None
     if text.startswith("@"):
         return read_document(Path(text[1:]))
     try:
@@ -43,9 +46,8 @@ def read_document(path: Path) -> JSON:
     """Return the JSON or YAML value in the file at *path*. Raises UsageError if there is none."""
     try:
         text = read_text(path)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UsageError(f"{path} cannot be read: {reason}") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {why_unreadable(error)}") from None
     if path.suffix == ".json":
         return _parsed(text, str(path))
     from swf_temporal.text.parsing import read_data

@@ -14,7 +14,7 @@ from swf_temporal.cli.options import STDIN
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.terminal import styled
 from swf_temporal.errors import UsageError
-from swf_temporal.files import read_bytes
+from swf_temporal.files import read_bytes, why_unreadable
 from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.loading import files_at
@@ -83,10 +83,8 @@ def _rewritten(path: Path, to: str) -> _Rewritten:
     try:
         content = sys.stdin.buffer.read() if path == STDIN else read_bytes(path)
         text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} is not text in UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {why_unreadable(error)}") from None
     return _Rewritten(path, text, upgrade(Source(text, "<stdin>" if path == STDIN else str(path)), to))
 
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final, Literal, Protocol, TypeAlias
 
-from swf_temporal.data import JSON
-from swf_temporal.expressions.kinds import kind_of
+from swf_temporal.data import JSON, kind_of
 
 
 class _Nothing(Enum):

@@ -6,7 +6,7 @@ The kinds have the names that jq gives them.
 from collections.abc import Mapping
 from typing import Final
 
-from swf_temporal.data import JSON
+from swf_temporal.data import kind_of
 from swf_temporal.expressions.ast import ArrayOf, BinaryOperation, Builtin, IfElse, Literal, ObjectOf, Tree
 
 ANY: Final = frozenset({"null", "boolean", "number", "string", "array", "object"})
@@ -14,22 +14,6 @@ ANY: Final = frozenset({"null", "boolean", "number", "string", "array", "object"
 
 _CALLS: Final[Mapping[str, str]] = {"length": "number", "not": "boolean"}
 _ADDED = ("number", "string", "array", "object", "null")
-
-
-def kind_of(value: JSON) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case dict():
-            return "object"
-        case _:
-            return "number"
 
 
 def kinds_of(tree: Tree) -> frozenset[str]:

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from swf_temporal.accounting import check_size, current_account
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, kind_of
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Constant, EvaluationOutcome, Variables
-from swf_temporal.expressions.kinds import kind_of
 from swf_temporal.expressions.lexing import tokens
 from swf_temporal.strict_json import write_json
 from swf_temporal.weighing import json_size

@@ -9,6 +9,7 @@ from typing import Self
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, UsageError
+from swf_temporal.files import why_unreadable
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.operator.settings import environment_name
 from swf_temporal.functions.secret_spellings import spellings, within_base64, without_broken, without_escaped
@@ -261,7 +262,7 @@ def _from_file(name: str) -> dict[str, JSON]:
     try:
         text = Path(name).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        reason = why_unreadable(error)
         raise UsageError(f"the secrets file {name} cannot be read: {reason}", "see SWF_SECRETS_FILE") from error
     try:
         values = read_data(text)

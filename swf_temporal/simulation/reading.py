@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from swf_temporal.errors import Position, Problem, UsageError
-from swf_temporal.files import is_folder, read_text
+from swf_temporal.files import is_folder, read_text, why_unreadable
 from swf_temporal.loading import documents_in
 from swf_temporal.simulation.model.answers import ScriptedFunction, StubAnswer
 from swf_temporal.simulation.model.part import ScenarioFile
@@ -130,10 +130,8 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 def _text(path: Path) -> str:
     try:
         return read_text(path)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{path} is not text in UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {why_unreadable(error)}") from None
 
 
 def _documents(text: str) -> Iterator[str]:

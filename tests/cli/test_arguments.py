@@ -5,6 +5,7 @@ import socket
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from swf_temporal.app.function_modules import functions_of
 from swf_temporal.cli.arguments import json_value, length_of, read_document, read_events
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.operator.settings import read_settings
+from swf_temporal.functions.secrets import Secrets
 from swf_temporal.loading import check_file
+from swf_temporal.simulation.reading import read_script
 from swf_temporal.simulation.scenario import find_scenarios
 
 
@@ -114,3 +117,28 @@ def test_lengths() -> None:
     for wrong in ("0", "-1", "nan", "inf", "PX", "PT0S"):
         with pytest.raises(UsageError, match="--timeout is"):
             length_of(wrong, "--timeout")
+
+
+def test_bytes_that_are_no_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is read says so in the same words, and never in those of the codec."""
+    file = tmp_path / "b.yaml"
+    file.write_bytes(b'{"a": "\xff"}')
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(file.read_bytes()), "utf-8"))
+    monkeypatch.setenv("SWF_SECRETS_FILE", str(file))
+    readings: list[Callable[[], object]] = [
+        lambda: json_value("-", "--input"),
+        lambda: read_document(file),
+        lambda: read_script(file),
+        lambda: read_settings({}, file=file),
+        lambda: Secrets.from_environment(os.environ),
+    ]
+    for reading in readings:
+        with pytest.raises(UsageError, match="cannot be read: it is not UTF-8 text"):
+            reading()
+
+
+def test_an_event_that_is_none(tmp_path: Path) -> None:
+    """It is called by the words of JSON."""
+    (tmp_path / "events.json").write_text("[null]")
+    with pytest.raises(UsageError, match="event 1: an event is a JSON object, and this is null"):
+        read_events([tmp_path / "events.json"])

@@ -2,8 +2,8 @@
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.expressions.kinds import ANY, kind_of, kinds_of
+from swf_temporal.data import JSON, kind_of
+from swf_temporal.expressions.kinds import ANY, kinds_of
 from swf_temporal.expressions.parsing import parsed
 
 

@@ -18,7 +18,7 @@ from cloudevents.core.v1.event import CloudEvent as Envelope
 
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, kind_of
 from swf_temporal.functions.http.charsets import decoded, is_charset
 from swf_temporal.strict_json import read_json
 
@@ -181,9 +181,7 @@ def _check(attributes: Mapping[str, JSON]) -> None:
         checked["time"] = _time_in(attributes["time"])
     for name, value in attributes.items():
         if not isinstance(value, str | int | bool):
-            raise _WrongError(
-                f"the attribute {name!r} is {type(value).__name__}: it may be a text, a number or a boolean"
-            )
+            raise _WrongError(f"the attribute {name!r} is {kind_of(value)}: it may be a text, a number or a boolean")
     try:
         Envelope(checked)
     except CloudEventValidationError as error:

@@ -18,7 +18,7 @@ from pydantic_core import ErrorDetails
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
-from swf_temporal.files import read_text
+from swf_temporal.files import read_text, why_unreadable
 from swf_temporal.functions.operator.credentials import without_password
 from swf_temporal.text.model_errors import allowed_words, expected_form, fields_at
 from swf_temporal.text.parsing import read_data
@@ -80,7 +80,7 @@ class Reading:
         try:
             return (self.folder / name).read_text(encoding="utf-8").strip()
         except (OSError, ValueError) as error:
-            raise ValueError(f"the file {name} cannot be read: {error}") from None
+            raise ValueError(f"the file {name} cannot be read: {why_unreadable(error)}") from None
 
 
 def reading(info: ValidationInfo) -> Reading | None:
@@ -181,8 +181,7 @@ def _content_of(path: Path) -> dict[str, JSON]:
     try:
         text = read_text(path)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UsageError(f"the configuration {path} cannot be read: {reason}", _NAMED) from error
+        raise UsageError(f"the configuration {path} cannot be read: {why_unreadable(error)}", _NAMED) from error
     try:
         content: JSON = read_data(text)
     except ValueError as error:

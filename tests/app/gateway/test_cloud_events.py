@@ -143,7 +143,12 @@ def test_the_json_format() -> None:
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "specversion": "0.3"}), 400, "specversion"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "source": 5}), 400, "source"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "Order": "5"}), 400, "Order"),
-        ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "order": {"a": 1}}), 400, "the attribute 'order' is dict"),
+        (
+            {"Content-Type": STRUCTURED},
+            json.dumps({**EVENT, "order": {"a": 1}}),
+            400,
+            "the attribute 'order' is object",
+        ),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "time": "yesterday"}), 400, "the 'time' 'yesterday'"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "time": "2018-02-30T00:00:00Z"}), 400, "the 'time'"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "data": 1, "data_base64": "AA=="}), 400, "data_base64"),

@@ -7,9 +7,10 @@ and so always holds as well.
 
 from collections.abc import Collection, Iterator, Mapping
 
+from swf_temporal.data import kind_of
 from swf_temporal.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
-from swf_temporal.expressions.kinds import ANY, kind_of
+from swf_temporal.expressions.kinds import ANY
 from swf_temporal.expressions.lexing import tokens
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.states import DataCondition

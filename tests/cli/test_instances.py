@@ -258,7 +258,7 @@ def test_running_already(on: On) -> None:
     on("cancel", "once")
 
 
-@pytest.mark.parametrize("command", [["list"], ["start", "hello"], ["worker"]])
+@pytest.mark.parametrize("command", [["list"], ["start", "hello"], ["worker", "--no-wait"]])
 def test_no_server(swf: Swf, command: list[str]) -> None:
     """Without a server there is a message, and exit code 2."""
     ended = swf(*command, "--address", f"127.0.0.1:{free_port()}")

@@ -50,7 +50,7 @@ def _target(text: str, declared: Collection[str]) -> Target:
             raise BadExpression(reason, 0)
         return lambda _data, _variables: list(path)
     if _names_nothing(tree):
-        raise BadExpression(f"'{text.strip()}' names no place in the data, as '.result' would", 0)
+        raise BadExpression(f"'{text.strip()}' is not a place in the data: it has to be one, such as '.result'", 0)
     return _jq_target(text, declared)
 
 

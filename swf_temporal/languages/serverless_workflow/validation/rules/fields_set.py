@@ -65,4 +65,5 @@ def _read_by(state: State, at_entry: KnownFields, inner: KnownFields) -> Iterato
 def _unset(context: Context, field: Field, missing: str, data: frozenset[str]) -> Problem:
     there = ", ".join(f".{one}" for one in sorted(data)) or "nothing"
     message = f"{field.owner}: {field.key} reads .{missing}, which no state before it can have set: there is {there}"
-    return context.warning("unset-field", message, field.position, did_you_mean(missing, data))
+    hint = did_you_mean(missing, data) or "read one that there is, or set it in a state before"
+    return context.warning("unset-field", message, field.position, hint)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.instances import PATIENCE, RUNNING, described, filter_of, listed
+from swf_temporal.app.instances import PATIENCE, RUNNING, described, filter_of, is_open, listed
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
@@ -26,7 +26,7 @@ MAX_RUNNING: Final = 200
 """The number of running instances of a definition that are asked: the latest."""
 MAX_ENDED: Final = 20
 """The number of instances that have ended which are told of: the latest."""
-_HAVE_ENDED: Final = 'ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew"'
+_OTHERS: Final = 'ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew"'
 _AT_ONCE: Final = 10
 """How many instances are asked at the same time."""
 
@@ -157,7 +157,7 @@ class _Inquiry:
         if place.instance is None:
             return False
         status = await self._status(place.instance)
-        if status == RUNNING:
+        if is_open(status):
             return await self._reaches(place.instance)
         if not place.starts:
             if status is not None:
@@ -172,7 +172,7 @@ class _Inquiry:
         if instance in self._told:
             return True
         status = await self._status(instance)
-        if status != RUNNING:
+        if not is_open(status):
             self._add(instance, status, "it has ended", gets=False)
             return False
         self._add(instance, status, why_it_gets(await self._answer(instance), self._names), gets=True)
@@ -182,7 +182,9 @@ class _Inquiry:
         """Tell of the other instances of the definition, as far as the server lists them."""
         wanted = filter_of("running", self._definition.id, None)
         running = await listed(self._client, wanted, MAX_RUNNING)
-        answers = await self._answers([row["id"] for row in running.rows if row["id"] not in self._told])
+        others = (await listed(self._client, filter_of(None, self._definition.id, _OTHERS), MAX_ENDED)).rows
+        open_ones = [row["id"] for row in (*running.rows, *others) if row["ended"] is None]
+        answers = await self._answers([one for one in open_ones if one not in self._told])
         for instance, answer in answers.items():
             if reaches_all:
                 self._add(instance, RUNNING, why_it_gets(answer, self._names), gets=True)
@@ -190,8 +192,7 @@ class _Inquiry:
                 self._add(instance, RUNNING, why_not(answer, self._names, self._values), gets=False)
         if running.more:
             self._note(f"of {self._definition.id!r}, {running.more} more instances are running, which were not queried")
-        ended = filter_of(None, self._definition.id, _HAVE_ENDED)
-        for row in (await listed(self._client, ended, MAX_ENDED)).rows:
+        for row in others:
             self._add(row["id"], row["status"], f"it has ended ({row['status']})", gets=False)
 
     async def _answers(self, instances: Sequence[str]) -> dict[str, Mapping[str, Any] | None]:
@@ -213,7 +214,7 @@ class _Inquiry:
 
     async def _reception(self, mailbox: str) -> Reception | None:
         """Return what a mailbox says of the event; None if there is none that runs, or no worker answers."""
-        if await self._status(mailbox) != RUNNING:
+        if not is_open(await self._status(mailbox)):
             return None
         handle = self._client.temporal.get_workflow_handle(mailbox)
         try:

@@ -18,6 +18,7 @@ from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal.client import Handle, RunEnded, query, result
 from swf_temporal.temporal.client_errors import has_ended, not_there
 from swf_temporal.temporal.constants import ENDING
+from swf_temporal.temporal.statuses import is_closed
 
 PATIENCE = 5.0
 """Seconds in which a worker should have answered a query."""
@@ -31,6 +32,7 @@ RUNNING = "running"
 
 _NAMES = {
     "running": "Running",
+    "paused": "Paused",
     "completed": "Completed",
     "failed": "Failed",
     "cancelled": "Canceled",
@@ -43,6 +45,11 @@ STATUSES = tuple(_NAMES)
 """The statuses that an instance may have."""
 _WITH_A_REASON = ("failed", "terminated", "timed-out")
 _OURS = {name.upper(): status for status, name in _NAMES.items()}
+
+
+def is_open(status: str | None) -> bool:
+    """Tell whether an instance with that *status* has not ended: it runs, is paused, or is in a state unknown here."""
+    return status is not None and (status in (RUNNING, "paused") or status not in _NAMES)
 
 
 class Listed(NamedTuple):
@@ -114,7 +121,7 @@ async def described(client: Client, workflow_id: str) -> dict[str, Any]:
 
 async def refuse_ended(client: Client, workflow_id: str) -> None:
     """Raise UsageError if there is no instance of that id that runs."""
-    if (await _described(client, workflow_id)).status is not WorkflowExecutionStatus.RUNNING:
+    if is_closed(await _described(client, workflow_id)):
         raise has_ended(workflow_id)
 
 
@@ -172,7 +179,10 @@ def _row(execution: WorkflowExecution) -> dict[str, JSON]:
 
 
 def _status_of(execution: WorkflowExecution) -> str | None:
-    return None if execution.status is None else _OURS[execution.status.name.replace("_", "")]
+    if execution.status is None:
+        return None
+    name = execution.status.name.replace("_", "")
+    return _OURS.get(name, name.lower())
 
 
 def _time(moment: datetime | None) -> str | None:

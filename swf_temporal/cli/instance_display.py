@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.instances import RUNNING, facts_of, listed, refuse_ended
+from swf_temporal.app.instances import facts_of, is_open, listed, refuse_ended
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.progress import hints, line_of
 from swf_temporal.cli.recent_instances import remember
@@ -91,7 +91,7 @@ def _show(facts: dict[str, Any], connecting: str) -> None:
     typer.echo(f"{facts['id']}: {facts['definition']}, {facts['status']}")
     for line in (facts.get("reason") or "").splitlines():
         typer.echo(f"  {line}")
-    if facts.get("state") and facts["status"] == RUNNING:
+    if facts.get("state") and is_open(facts["status"]):
         typer.echo(f"  in {facts.get('stateWord', 'state')} {facts['state']}")
         for line in hints(facts["id"], facts, connecting):
             typer.echo(line)

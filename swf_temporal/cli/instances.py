@@ -32,6 +32,7 @@ EXAMPLES = {
 
 class Status(StrEnum):
     RUNNING = "running"
+    PAUSED = "paused"
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"

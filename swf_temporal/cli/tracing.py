@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.instances import RUNNING, view_instance
+from swf_temporal.app.instances import is_open, view_instance
 from swf_temporal.cli.output import OutputFormat, print_yaml
 from swf_temporal.cli.progress import line_of, news
 from swf_temporal.errors import UsageError
@@ -23,7 +23,7 @@ async def show_trace(client: Client, workflow_id: str, form: OutputFormat, *, fo
     has_printed = False
     while True:
         status, trace, task_queue = await view_instance(client, workflow_id)
-        is_running = status == RUNNING
+        is_running = is_open(status)
         if trace is None:
             if not (follow and is_running):
                 raise UsageError(

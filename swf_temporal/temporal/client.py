@@ -27,7 +27,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.strict_json import NotJSON, json_of
-from swf_temporal.temporal import summaries
+from swf_temporal.temporal import statuses, summaries  # noqa: F401 - the SDK then reads every status
 from swf_temporal.temporal.addresses import refuse_malformed
 from swf_temporal.temporal.client_errors import (
     AlreadyStartedError,

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, Final, NotRequired, TypedDict
 
 from temporalio import activity
-from temporalio.client import Client, WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.client import Client, WorkflowFailureError
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import (
     ApplicationError,
@@ -26,6 +26,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.formats import check_format
+from swf_temporal.temporal.statuses import is_closed
 
 ATTEMPT: Final = timedelta(seconds=30)
 """How long one look may take."""
@@ -41,15 +42,6 @@ POLICY: Final = RetryPolicy(
 """For attempts that could not look, because a server or a worker was away."""
 
 _RUNNING: Final = "StillRunning"
-_CLOSED: Final = frozenset(
-    {
-        WorkflowExecutionStatus.COMPLETED,
-        WorkflowExecutionStatus.FAILED,
-        WorkflowExecutionStatus.CANCELED,
-        WorkflowExecutionStatus.TERMINATED,
-        WorkflowExecutionStatus.TIMED_OUT,
-    }
-)
 
 
 class AwaitedRecord(TypedDict):
@@ -94,7 +86,7 @@ class Endings:
             return _GONE
         first = found.raw_description.workflow_execution_info.first_run_id
         is_another = bool(first) and first != of["run"]
-        if not is_another and found.status not in _CLOSED:
+        if not is_another and not is_closed(found):
             raise _still_running(of)
         if of.get("brief"):
             return {"how": "ended"}

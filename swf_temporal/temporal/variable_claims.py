@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Final
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
-from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -21,6 +21,7 @@ from swf_temporal.errors import StoreUnavailable, UsageError
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.formats import check_format
+from swf_temporal.temporal.statuses import is_closed
 from swf_temporal.temporal.variables import TYPE, TemporalVariables, VariablesOfScope
 
 CHECKING: Final = 10.0
@@ -120,7 +121,7 @@ class ClaimedVariables:
             if error.status == RPCStatusCode.NOT_FOUND:
                 return None
             raise
-        if found.status is not WorkflowExecutionStatus.RUNNING:
+        if is_closed(found):
             return None
         memo = await found.memo()
         check_format(memo, "what says where variables are held")

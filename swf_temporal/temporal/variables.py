@@ -20,7 +20,6 @@ from temporalio import workflow
 from temporalio.client import (
     Client,
     WithStartWorkflowOperation,
-    WorkflowExecutionStatus,
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
@@ -32,6 +31,7 @@ from swf_temporal.errors import PayloadTooLarge, StoreUnavailable
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableScope, VariableStore
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.formats import check_format, readable
+from swf_temporal.temporal.statuses import is_closed
 
 READ_VARIABLE: Final = "read variable"
 WRITE_VARIABLE: Final = "write variable"
@@ -218,7 +218,7 @@ class TemporalVariables:
             if error.status == RPCStatusCode.NOT_FOUND:
                 return True
             raise
-        return found.status is not WorkflowExecutionStatus.RUNNING
+        return is_closed(found)
 
 
 def _unavailable(of: VariableRef, error: Exception) -> StoreUnavailable:

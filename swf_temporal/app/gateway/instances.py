@@ -13,7 +13,7 @@ from swf_temporal.app.gateway.answers import Fault, InstanceFacts, Outcome
 from swf_temporal.app.gateway.parameters import DEFINITION, EVENT, MAX_INSTANCES, MAX_TASKS, STATUS
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import RequestContext
-from swf_temporal.app.instances import RUNNING, described, facts_of, filter_of, listed
+from swf_temporal.app.instances import RUNNING, described, facts_of, filter_of, is_open, listed
 from swf_temporal.app.tasks import Tasks, complete_task, find_task, list_tasks
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.names import WORKFLOW_TYPES
@@ -102,7 +102,7 @@ async def _end(asked: RequestContext, how: str) -> Response:
         raise Refused(422, "bad-body", "the body is not an object with a reason", 'send {"reason": "…"}, or nothing')
     reason = body.get("reason") if isinstance(body, dict) else None
     found = await instance_of(asked, asked.path_id())
-    if found.status != RUNNING:
+    if not is_open(found.status):
         raise has_ended(found.instance.id)  # the server takes such a request, and does nothing
     if how == "cancel":
         await found.instance.cancel()
@@ -116,7 +116,7 @@ async def outcome(found: TenantInstance, seconds: float) -> Response:
     answer: Outcome = {"id": found.instance.id, "definition": found.definition, "status": RUNNING}
     try:
         # One that has ended tells at once.
-        async with asyncio.timeout(seconds if found.status == RUNNING else None):
+        async with asyncio.timeout(seconds if is_open(found.status) else None):
             output = await found.instance.result()
     except TimeoutError:
         link = link_to(found.instance.id)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from swf_temporal.functions.http import streams
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.functions.operator.tls import Tls
@@ -22,7 +23,8 @@ def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RawServer
 
 @pytest.fixture
 async def http(server: RawServer, tmp_path: Path) -> AsyncIterator[Http]:
-    """Return a client that trusts the server."""
+    """Return a client that trusts the server, of which nothing has been logged: its port may have been another's."""
+    streams._tell.cache_clear()
     tls = Tls(ca=str(tmp_path / "ca.pem") if server.context else None)
     proxy = server.url.replace("https", "http") if server.is_proxy else None
     async with aclosing(Http(Settings(calls=Options(tls=tls, proxy=proxy)))) as http:

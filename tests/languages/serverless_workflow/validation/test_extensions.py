@@ -26,7 +26,8 @@ def test_documents_of_extensions(tmp_path: Path, key: str) -> None:
     )
     checked = check(text, folder=tmp_path)
     assert [(one.code, one.file, one.hint) for one in checked.problems] == [
-        ("extension", str(tmp_path / "kpi.json"), "did you mean 'workflow'?")
+        ("extension", "<definition>", None),
+        ("extension", str(tmp_path / "kpi.json"), "did you mean 'workflow'?"),
     ]
     assert checked.definition is not None
     again = checked_model(check(checked_model(checked).source.text))
@@ -39,7 +40,7 @@ def test_list_of_extensions_elsewhere(tmp_path: Path) -> None:
     """All the extensions may stand in a document of their own."""
     (tmp_path / "ext.json").write_text('{"extensions": [{"extensionId": "mine", "a": 1}]}')
     checked = check(f'id: a\nspecVersion: "0.8"\nextensions: ext.json\n{STATES}', folder=tmp_path)
-    assert checked.problems == ()
+    assert [one.message for one in checked.problems] == ["extension 'mine' is not supported, and has no effect"]
     assert checked.definition is not None
     assert checked_model(checked).extensions == ({"extensionId": "mine", "a": 1},)
 
@@ -48,5 +49,8 @@ def test_extensions_not_found(tmp_path: Path) -> None:
     """An extension whose document is not there is told, and the definition runs without."""
     text = f'id: a\nspecVersion: "0.8"\nextensions: [{{extensionId: mine, resource: gone.json}}]\n{STATES}'
     checked = check(text, folder=tmp_path)
-    assert [(one.code, one.severity) for one in checked.problems] == [("external-missing", "warning")]
+    assert [(one.code, one.severity) for one in checked.problems] == [
+        ("extension", "warning"),
+        ("external-missing", "warning"),
+    ]
     assert checked.definition is not None

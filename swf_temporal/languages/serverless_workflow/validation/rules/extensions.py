@@ -1,6 +1,7 @@
 """Extensions say which they are, and those of the specification say what they may (section "Extensions").
 
-An extension tells tools something and never changes what a workflow does: nothing here keeps one from running.
+An extension tells tools something and never changes what a workflow does here: nothing keeps one from running, and each
+is told to be without effect, because other runtimes have some that change what is done.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +15,12 @@ from swf_temporal.text.suggestions import did_you_mean
 Shape: TypeAlias = "Mapping[str, Shape] | list[Shape] | tuple[str, Callable[[Any], bool]]"
 """An object's fields, a list of one kind of thing, or what a value is called and how it is told."""
 
+_INSTEAD: Mapping[str, str] = {
+    "workflow-output-schema": "write its schema as dataOutputSchema of the workflow, as the text after 0.8 has it",
+    "workflow-uri-definitions": "write the whole URI in the operation of each function that uses one of its names",
+}
+"""What to write for extensions of SonataFlow."""
+
 _IDS = {"extensionId", "extensionid"}
 
 _Found: TypeAlias = tuple[tuple[str | int, ...], str, str | None]
@@ -21,7 +28,7 @@ _Found: TypeAlias = tuple[tuple[str | int, ...], str, str | None]
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a warning for each extension that does not say which it is, or says what means nothing."""
+    """Yield a warning for each extension, and for what is wrong in those of the specification."""
     seen: set[str] = set()
     for index, extension in enumerate(context.workflow.extensions):
         for path, message, hint in _check(extension, f"extension number {index + 1}", seen):
@@ -38,6 +45,8 @@ def _check(extension: Any, called: str, seen: set[str]) -> Iterator[_Found]:
         yield (), f"{called} has no extensionId", None
     elif name in seen:
         yield (), f"extension {name!r} is named more than once", None
+    else:
+        yield (), f"extension {name!r} is not supported, and has no effect", _INSTEAD.get(name)
     seen.add(name or "")
     if not extension.keys() - _IDS or not all(isinstance(extension.get(key, ""), str) for key in ("resource", "path")):
         yield (), f"extension {name!r} does not say where it stands: it has no resource", None

@@ -8,7 +8,7 @@ machine's fault, and the task is tried again.
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Final, NamedTuple
 
@@ -59,12 +59,12 @@ def is_deferring() -> bool:
 @contextmanager
 def answering(answers: Mapping[Evaluation, EngineAnswer] | None) -> Iterator[None]:
     """Let what is evaluated within find *answers*; None is that it belongs to no run, and is evaluated at once."""
-    usual = _answers.get()
-    _answers.set(answers)
+    token = _answers.set(answers)
     try:
         yield
     finally:
-        _answers.set(usual)  # no token is reset: what is never finished is closed by the garbage collector, anywhere
+        with suppress(ValueError):  # what is never finished is closed by the garbage collector, in another context
+            _answers.reset(token)
 
 
 def ask(program: str, data: str, bound: Bound, engine: Engine = JQ) -> EngineAnswer:

@@ -128,7 +128,7 @@ class Children:
 
     async def detach(self, call: FunctionCall, source: str) -> None:
         """Run a fire-and-forget call in a workflow of its own: an activity would be lost with this one."""
-        await self._start(call.function.name, *self._alone(call, source))
+        await self._begun(call.function.name, *self._alone(call, source), [])
 
     def _alone(self, call: FunctionCall, source: str) -> tuple[SubflowCall, Pin]:
         """Return the sub-workflow that makes *call* and nothing else, and its pin."""

@@ -22,11 +22,9 @@ import atexit
 import threading
 import time
 from collections import deque
-from hashlib import blake2b
 from pathlib import Path
-from typing import Final
 
-from swf_temporal.accounting import check_size, current_account
+from swf_temporal.accounting import check_size
 from swf_temporal.errors import ExpressionLimitExceeded
 from swf_temporal.guarding import jq_process
 from swf_temporal.guarding.helper import (
@@ -58,11 +56,6 @@ _SPARE = 4
 """How many times as many helpers there are as may work at once without being slowed down."""
 _LARGE = 4 << 20
 """Characters of input from which on evaluations wait for one another."""
-_SLOW: Final = 0.01
-"""Seconds of processor time from which on answers are remembered: those of one activation, on a busy machine, too."""
-_SHORT: Final = 1 << 16
-"""Characters up to which answers are remembered."""
-_MAX_REMEMBERED: Final = 1024
 _one_by_one = threading.Lock()
 
 _PACKAGE = Path(__file__).parents[1]
@@ -89,8 +82,6 @@ class Guard:
         self._changed = threading.Condition()
         self._waiting: deque[object] = deque()
         """Who waits for a helper, in the order in which they came."""
-        self._slow: dict[bytes, tuple[EngineAnswer, float]] = {}
-        """The latest answers that took long, with the seconds that each took, by the digest of what was asked."""
 
     def run(self, program: str, data: str | None) -> EngineAnswer:
         """Run *program* on the JSON text *data*, or only compile it where that is None.
@@ -98,29 +89,10 @@ class Guard:
         Raises ExpressionLimitExceeded where an evaluation takes more than it may, and ModuleNotFoundError where the
         engine is not installed.
         """
-        if data is None:
-            return self._run(program, None)
-        if len(data) > _LARGE:
+        if data is not None and len(data) > _LARGE:
             with _one_by_one:  # each takes many times as much memory as its data, here and in its helper
                 return self._run(program, data)
-        return self._remembered(program, data)
-
-    def _remembered(self, program: str, data: str) -> EngineAnswer:
-        """Return the answer; one that takes long is found once, so that a run that was interrupted comes further."""
-        account = current_account()
-        key = blake2b(f"{program}\0{data}".encode(errors="surrogatepass")).digest()
-        known = self._slow.pop(key, None)
-        if known is None:
-            before = account.seconds
-            answer = self._run(program, data)
-            known = answer, account.seconds - before
-        else:
-            account.seconds += known[1]
-        if known[1] >= _SLOW and len(known[0].text) <= _SHORT:
-            self._slow[key] = known
-            if len(self._slow) > _MAX_REMEMBERED:
-                self._slow.pop(next(iter(self._slow)), None)
-        return known[0]
+        return self._run(program, data)
 
     def _run(self, program: str, data: str | None) -> EngineAnswer:
         try:

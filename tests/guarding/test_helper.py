@@ -215,22 +215,6 @@ def test_the_time_of_answers_is_counted(helper: Helper) -> None:
     assert 0 <= account.seconds - between < between - begun
 
 
-def test_what_took_long_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run that is interrupted and tried again, or replayed, comes further; what it took is counted again."""
-    monkeypatch.setattr("swf_temporal.guarding.guard._SLOW", 0)
-    pool = Guard(EvaluationLimits(processes=1))
-    account = current_account()
-    taken = []
-    for _ in range(2):
-        before = account.seconds
-        assert pool.run(LONG, "null").text == "999999"
-        taken.append(account.seconds - before)
-        monkeypatch.setattr(pool, "_take", lambda: pytest.fail("it is evaluated again"))
-    assert taken[0] == pytest.approx(taken[1])
-    monkeypatch.undo()
-    pool.stop()
-
-
 def test_an_engine_that_is_not_installed() -> None:
     """Which package brings it is told."""
     pool = Guard(engine=Engine("Missing", "no_such_engine", "no-such-package"))

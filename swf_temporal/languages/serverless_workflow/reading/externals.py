@@ -102,16 +102,17 @@ class _ExternalResolver:
             try:
                 source = self._source(target)
                 value, tolerated = read_source(source)
+            except MissingResourceError:
+                return None  # the rules of schemas report that the reference leads nowhere
             except UnreadableText as unreadable:
                 self._externals.problems += unreadable.problems
-            except MissingResourceError:
-                pass  # it is told that the reference leads nowhere
             except ResourceError as error:
                 self._tell(error, f"{what} refers to {target!r}", part.where.value("$ref"))
             else:
                 self._externals.problems += tolerated
                 moved = _moved(value, source)
                 return moved if isinstance(moved, Object) else None
+            del part["$ref"]  # the definition is refused for it, and once is enough
             return None
 
         if take_documents(schema, uri, read):

@@ -3,12 +3,12 @@
 import importlib
 import signal
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from temporalio.api.workflowservice.v1 import GetSystemInfoResponse
 
+from tests.cli.answering_server import answering_server
 from tests.cli.conftest import Swf, answer_of, free_port, listens
 
 pytestmark = pytest.mark.temporal
@@ -78,14 +78,8 @@ def _refuse(_: bytes, context: Any) -> bytes:
 def refusing() -> Iterator[str]:
     """Return the address of a server that tells what it is, and permits nothing."""
     answers = {"GetSystemInfo": _describe, "DescribeNamespace": _refuse}
-    handlers = {name: grpc.unary_unary_rpc_method_handler(answer) for name, answer in answers.items()}
-    service = "temporal.api.workflowservice.v1.WorkflowService"
-    server = grpc.server(ThreadPoolExecutor(4))
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    yield f"127.0.0.1:{port}"
-    server.stop(0).wait()
+    with answering_server(answers) as served:
+        yield served
 
 
 def test_a_server_that_permits_nothing(swf: Swf, refusing: str) -> None:

@@ -2,10 +2,8 @@
 
 import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import grpc  # type: ignore[import-untyped]
 import pytest
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflow.v1 import WorkflowExecutionInfo
@@ -18,6 +16,7 @@ from temporalio.api.workflowservice.v1 import (
     ListWorkflowExecutionsResponse,
 )
 
+from tests.cli.answering_server import answering_server
 from tests.cli.conftest import Swf
 
 STATUSES = {"paused": 8, "77": 77}
@@ -47,14 +46,8 @@ def address() -> Iterator[str]:
         "ListWorkflowExecutions": _list,
         "CountWorkflowExecutions": lambda *_: CountWorkflowExecutionsResponse(count=2).SerializeToString(),
     }
-    handlers = {name: grpc.unary_unary_rpc_method_handler(answer) for name, answer in answers.items()}
-    server = grpc.server(ThreadPoolExecutor(4))
-    service = "temporal.api.workflowservice.v1.WorkflowService"
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    yield f"127.0.0.1:{port}"
-    server.stop(0).wait()
+    with answering_server(answers) as served:
+        yield served
 
 
 def test_statuses_that_the_sdk_does_not_know(swf: Swf, address: str) -> None:

@@ -4,7 +4,7 @@ A file is run by one worker, so each page that is followed has a file of its own
 """
 
 from pathlib import Path
-from random import SystemRandom
+from subprocess import DEVNULL, CalledProcessError, check_output
 from typing import Any
 
 import hypothesis
@@ -32,7 +32,7 @@ _MAX_SEED = 1 << 32
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what a person decides of a run."""
     group = parser.getgroup("swf-temporal")
-    group.addoption("--seed", type=int, help="what is sampled or generated follows from it; by default from chance")
+    group.addoption("--seed", type=int, help="what is sampled or generated follows from it; by default the commit's")
     group.addoption("--all", action="store_true", help="run everything: no samples, and the tests that wait for long")
 
 
@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Choose the seed, which is that of the main process in all others; Hypothesis takes it when it is configured."""
     option = config.option
     given = getattr(config, "workerinput", {}).get(_SEED, option.seed)
-    option.seed = SystemRandom().randrange(_MAX_SEED) if given is None else given
+    option.seed = _seed_of_commit() if given is None else given
     option.hypothesis_seed = option.hypothesis_seed or str(option.seed)
     sampling.configure(option.seed, is_whole=option.all)
     # How quick this machine is must not matter.
@@ -49,6 +49,15 @@ def pytest_configure(config: pytest.Config) -> None:
     examples = sampling.count(100, 2000)
     hypothesis.settings.register_profile("run", deadline=None, suppress_health_check=too_slow, max_examples=examples)
     hypothesis.settings.load_profile("run")
+
+
+def _seed_of_commit() -> int:
+    """Return a seed that each commit has of its own, so that the same code is tried in the same way."""
+    try:
+        commit = check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, stderr=DEVNULL, text=True)
+    except (OSError, CalledProcessError):  # no git, or no checkout
+        return 0
+    return int(commit, 16) % _MAX_SEED
 
 
 @pytest.hookimpl(optionalhook=True)

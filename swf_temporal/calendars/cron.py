@@ -7,7 +7,7 @@ of fields decides: five begin with the minute and have Sunday as 0 or 7; six beg
 
 import re
 
-from swf_temporal.calendars.days import Days, days_of
+from swf_temporal.calendars.days import Days, days_of, is_unrestricted
 from swf_temporal.calendars.fields import HOUR, MINUTE, MONTH, QUARTZ_WEEKDAY, SECOND, UNIX_WEEKDAY, YEAR, numbers
 from swf_temporal.calendars.moments import InvalidTime
 from swf_temporal.calendars.previewing import ever_comes
@@ -50,6 +50,21 @@ def parse_cron(text: str) -> tuple[CalendarSpec, ...]:
     if not ever_comes(calendars):
         raise InvalidTime(f"the cron expression {text!r} names a day that never comes", day_of_month[1])
     return calendars
+
+
+def ambiguous_days(text: str) -> int | None:
+    """Return the offset of a field for days in *text* that begins with `*`, beside another one, and yet restricts.
+
+    Crontab takes either of two fields that restrict the day, unless one of them begins with `*`: then both must match.
+    """
+    fields = [(match[0], match.start()) for match in re.finditer(r"\S+", text)]
+    if not _UNIX <= len(fields) <= _QUARTZ_WITH_YEAR:
+        return None
+    first = 2 if len(fields) == _UNIX else 3
+    days = [fields[first], fields[first + 2]]
+    if any(is_unrestricted(field) for field, _ in days):
+        return None
+    return next((offset for field, offset in days if field.startswith("*")), None)
 
 
 def _calendar(at: tuple[Ranges, Ranges, Ranges], days: Days, within: Days) -> CalendarSpec | None:

@@ -65,7 +65,7 @@ def at_end_of_month(before: int = 0) -> list[Days]:
 
 
 def _in_month(text: str, offset: int) -> list[Days] | None:
-    if _is_unrestricted(text):
+    if is_unrestricted(text):
         return None
     found: list[Days] = []
     plain: frozenset[int] = frozenset()
@@ -80,7 +80,7 @@ def _in_month(text: str, offset: int) -> list[Days] | None:
 
 
 def _in_week(text: str, offset: int, weekday: Field) -> list[Days] | None:
-    if _is_unrestricted(text):
+    if is_unrestricted(text):
         return None
     found: list[Days] = []
     plain: frozenset[int] = frozenset()
@@ -101,7 +101,7 @@ def _in_week(text: str, offset: int, weekday: Field) -> list[Days] | None:
     return [Days(of_week=plain), *found] if plain else found
 
 
-def _is_unrestricted(text: str) -> bool:
+def is_unrestricted(text: str) -> bool:
     return text in {"*", "?", "*/1"}
 
 

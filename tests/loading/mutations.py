@@ -81,7 +81,7 @@ def mutated(version: str, seed: int) -> str:
 def outcome(version: str, text: str, told: Counter[str]) -> None:
     """Check, and describe, the definition in *text*, and count in *told*. Raises where that helps nobody."""
     checked = check(text)
-    lines = text.splitlines() or [""]
+    lines = [*text.splitlines(), ""]  # what is missing may be missing at the end
     for problem in checked.problems:
         assert 1 <= problem.position.line <= len(lines), f"{problem} has no line"
         assert not _RAW.search(str(problem)), f"{problem} is not told in our words"

@@ -132,7 +132,7 @@ def assert_answered(text: str) -> None:
     try:
         definition = load(text)
     except InvalidDefinition as refused:
-        lines = text.splitlines() or [""]
+        lines = [*text.splitlines(), ""]
         for problem in refused.problems:
             assert 1 <= problem.position.line <= len(lines)
             assert 1 <= problem.position.column <= len(lines[problem.position.line - 1]) + 1

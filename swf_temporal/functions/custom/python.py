@@ -10,6 +10,7 @@ from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.custom.arguments import bound, is_async
 from swf_temporal.functions.custom.modules import Modules
 from swf_temporal.functions.custom.outcomes import as_json, exceptions_as_faults
+from swf_temporal.functions.custom.type import foreign
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.registry import Registry
 from swf_temporal.text.suggestions import suggestion
@@ -40,6 +41,9 @@ class Python:
         for name in (text, call.function.name):
             if name in self._custom:
                 return self._custom[name]
+        if (title := foreign(text)) is not None:
+            message = f"its operation is {title}, and no Python function is registered as '{call.function.name}'"
+            raise permanent_failure("UnknownFunction", message)
         return self._referred(call, _reference(text))
 
     def _referred(self, call: Call, text: str) -> Callable[..., Any]:

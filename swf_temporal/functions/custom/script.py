@@ -32,11 +32,6 @@ _MAX_GOODBYE = 1.0
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "PATH": os.defpath}
 
 
-def is_script(operation: object) -> bool:
-    """Tell whether *operation* is `script:LANGUAGE`, with or without code after it."""
-    return isinstance(operation, str) and operation.strip().startswith("script:")
-
-
 class Scripts:
     """Runs scripts, as far as the operator lets them run."""
 
@@ -110,10 +105,7 @@ async def _exchange(call: Call, process: Process, request: bytes, largest: int) 
 def _script(call: Call) -> tuple[str, JSON]:
     """Return the code of a call, and the arguments that become its variables."""
     function, arguments = call.function, call.arguments
-    language, _, code = str(function.operation).strip().removeprefix("script:").partition(":")
-    if language.strip().lower() != "python":
-        message = f"function '{function.name}': scripts are written in Python, not in '{language}'"
-        raise permanent_failure("BadOperation", f"{message}: the operation is script:python")
+    _, _, code = str(function.operation).removeprefix("script:").partition(":")
     given = code if code.strip() else function.metadata.get("script")
     if given is None and isinstance(arguments, dict):
         given = arguments.get("script")

@@ -36,8 +36,32 @@ _INSTEAD = (
     "register a Python function under this name"
 )
 _INSTEAD_OF_SCRIPT = (
-    "write it in Python or in jq, or call an activity of a worker in its language, 'temporal:ACTIVITY@QUEUE'"
+    "write it in Python or in jq, call an activity of a worker in its language, 'temporal:ACTIVITY@QUEUE', or register "
+    "a Python function under this name"
 )
+
+
+def script_language(operation: object) -> str | None:
+    """Return the language of `script:LANGUAGE`, with or without code after it; None if *operation* is none."""
+    if not isinstance(operation, str):
+        return None
+    word, _, rest = operation.strip().partition(":")
+    return rest.partition(":")[0].strip().lower() if word == "script" else None
+
+
+def is_script(operation: object) -> bool:
+    """Tell whether *operation* is a script that can be run here."""
+    return script_language(operation) == "python"
+
+
+def foreign(operation: str) -> str | None:
+    """Return what *operation* names if it is written for other runtimes, such as "a route of Camel"."""
+    language = script_language(operation)
+    if language and language != "python":
+        return f"a script in {language!r}"
+    if operation.startswith(_OURS):
+        return None
+    return next((title for prefix, title in _FOREIGN.items() if operation.startswith(prefix)), None)
 
 
 class CustomType(DeclaredType):
@@ -58,14 +82,13 @@ class CustomType(DeclaredType):
             message = f"{rest.strip()!r} is not one of the levels {', '.join(LEVELS)}"
             hint = did_you_mean(rest.strip().upper(), LEVELS)
             yield OperationProblem(message, hint, code="custom-operation")
-        language = rest.partition(":")[0].strip().lower()
-        if word == "script" and language != "python":
-            message = "scripts are written in Python: the operation is script:python"
-            yield OperationProblem(message, _INSTEAD_OF_SCRIPT if language else None, code="custom-operation")
-        prefix = next((one for one in _FOREIGN if operation.startswith(one)), None)
-        if prefix is not None and not operation.startswith(_OURS):
-            message = f"{operation!r} is {_FOREIGN[prefix]}, which is not supported"
-            yield OperationProblem(message, _INSTEAD, code="foreign-operation", severity=Severity.WARNING)
+        if word == "script" and not script_language(operation):
+            yield OperationProblem("a script names its language: script:python", code="custom-operation")
+        if (title := foreign(operation)) is not None:
+            hint = _INSTEAD_OF_SCRIPT if word == "script" else _INSTEAD
+            named = operation if word != "script" else f"script:{script_language(operation)}"
+            message = f"{named!r} is {title}, which is not supported"
+            yield OperationProblem(message, hint, code="foreign-operation", severity=Severity.WARNING)
 
 
 TYPE = CustomType()

@@ -170,7 +170,7 @@ def outcome(text: str, given: Any) -> str:
 
 def _assert_helpful(problem: Problem, text: str) -> None:
     """Assert that *problem* has a place in *text*, and words for an author."""
-    lines = text.splitlines() or [""]
+    lines = [*text.splitlines(), ""]  # what is missing may be missing at the end
     told = f"{problem}"
     assert 1 <= problem.position.line <= len(lines), f"it is in no line: {told}"
     assert 1 <= problem.position.column <= len(lines[problem.position.line - 1]) + 1, f"it is in no column: {told}"

@@ -10,13 +10,11 @@ from typing import Any
 
 from swf_temporal.errors import Position
 from swf_temporal.languages.serverless_workflow.model.node import Node
-from swf_temporal.languages.serverless_workflow.model.states import NestedStates, StateBase
+from swf_temporal.languages.serverless_workflow.model.states import StateBase
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.text.located import Array, Object
 from swf_temporal.text.origin import Source
-
-NestedStates.model_rebuild()  # here, since only drafts have scopes, and what they hold takes long to build
 
 
 def normalized(tree: Object, source: Source, spellings: Mapping[type[Node], Spelling]) -> Object:

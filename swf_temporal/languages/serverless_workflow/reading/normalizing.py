@@ -75,6 +75,8 @@ def parts(kind: type[Node]) -> Mapping[str, NodeField]:
 @cache
 def every_part(kind: type[Node]) -> Mapping[str, NodeField]:
     """Return the fields of *kind*: those that authors write, and those that reading makes of what they write."""
+    if not kind.__pydantic_fields_complete__:
+        kind.model_rebuild()  # it names a class that stands behind it, as states in states do
     named = ((info.alias or name, info) for name, info in kind.model_fields.items())
     return {name: _part(info.annotation) for name, info in named if name != "@"}
 

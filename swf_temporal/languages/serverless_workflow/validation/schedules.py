@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from swf_temporal.calendars.compiling import compile_schedule
-from swf_temporal.calendars.cron import parse_cron
+from swf_temporal.calendars.cron import ambiguous_days, parse_cron
 from swf_temporal.calendars.intervals import parse_interval
 from swf_temporal.calendars.moments import InvalidTime, parse_time, zone_of
 from swf_temporal.calendars.specs import ScheduleSpec
@@ -33,6 +33,15 @@ def _unreadable(context: Context, schedule: Schedule) -> Iterator[Problem]:
     if cron is None:
         return
     yield from _checked(context, cron, "expression", cron.expression, parse_cron)
+    if (offset := ambiguous_days(cron.expression)) is not None:
+        message = (
+            f"the cron expression {cron.expression!r} names a day of the month and a day of the week: instances are "
+            "started on days that match either of them, where crontab wants both if one begins with '*'"
+        )
+        position = _position(context, cron.where.value("expression"), cron.expression, offset)
+        yield context.warning(
+            _CODE, message, position, "if both are to match, restrict one of them, and test the other in a switch state"
+        )
     if cron.valid_until is not None and _is_duration(cron.valid_until):
         message = (
             f"validUntil {cron.valid_until!r} is a duration and not a point in time: the schedule cannot be applied"

@@ -2,8 +2,11 @@
 
 import json
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -205,3 +208,30 @@ def test_clean_examples(name: str) -> None:
     """An official example that is complete and valid fits."""
     definition, _ = read_source(Source((EXAMPLES / name).read_text(), name))
     assert refusals(definition) == []
+
+
+_SCHEMA_FIRST = """
+from swf_temporal.languages.serverless_workflow.language import LANGUAGE
+from swf_temporal.loading import load
+LANGUAGE.json_schema(version="0.8")
+load('''
+id: nested
+name: nested
+version: "1.0"
+schemaVersion: "0.1"
+startsAt: Both
+states:
+  - name: Both
+    type: PARALLEL
+    end: true
+    branches:
+      - name: one
+        startsAt: Rest
+        states: [{name: Rest, type: DELAY, timeDelay: PT1S, end: true}]
+''')
+"""
+
+
+def test_what_is_read_after_a_schema_was_made() -> None:
+    """States in states are read as what they are, whatever the process did before."""
+    assert subprocess.run([sys.executable, "-c", _SCHEMA_FIRST], check=False, stderr=PIPE).stderr == b""

@@ -54,5 +54,11 @@ FOREIGN: Final = (
     ),
     OtherLanguage("Amazon States Language", keyed("StartAt", "States")),
     OtherLanguage("the Direktiv form", within("states", _direktiv)),
+    OtherLanguage(
+        "Kubernetes",
+        _without_states("apiVersion"),
+        "the definition of a resource such as SonataFlow is what stands under spec.flow, and its id and version stand "
+        "under metadata: write them into a file of its own",
+    ),
 )
 """Each language that is told apart. The first that applies is taken."""

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from swf_temporal.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.jq import builtins
+from swf_temporal.expressions.reading import members
 from swf_temporal.languages.serverless_workflow.expressions import PATHS
-from swf_temporal.languages.serverless_workflow.model.definitions import Function
+from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.languages.serverless_workflow.validation.expression_hints import (
     hint_for_path,
@@ -54,9 +56,22 @@ def _hint(context: Context, field: Field, bad: BadExpression) -> str | None:
         return "leave it out where nothing is to be selected"
     if "is not a JSONPath" in bad.message:
         return hint_for_path(field.text.strip(" {}"), in_braces=context.workflow.expression_lang == PATHS)
+    if bad.message == "$SECRET is not defined":
+        return _secrets(context, field)
     declared = () if context.compiler is None else (f"${name}" for name in context.compiler.declared - {"args"})
     return hint_for_variable(bad.message, declared) or hint_for_syntax(
         bad.message, field.text, is_marked="${" in field.text, is_target=field.sort is Sort.TARGET
+    )
+
+
+def _secrets(context: Context, field: Field) -> str:
+    """Return what to write for SonataFlow's `$SECRET`."""
+    if not isinstance(field.node, FunctionRef | Function | Auth):
+        return "secrets are $SECRETS here, and only the arguments of a function may use them"
+    declared = context.workflow.secrets
+    missing = [name for name in members(field.text, "SECRET") if name not in declared]
+    return "did you mean '$SECRETS'?" + (
+        f" declare it: secrets: [{', '.join([*declared, *missing])}]" if missing else ""
     )
 
 

@@ -18,6 +18,7 @@ from typing import Any, Final
 from swf_temporal.app.function_modules import import_module_or_file
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
+from swf_temporal.grammar import with_article
 from swf_temporal.simulation.folders import wants_folder
 from swf_temporal.strict_json import NotJSON, read_json, write_json
 from swf_temporal.text.suggestions import nearest
@@ -129,7 +130,9 @@ class _PythonCall(CallInProgress):
         try:
             return write_json(value, ensure_ascii=False).encode()
         except NotJSON as error:
-            message = f"the function returned a {type(value).__name__}, which is neither JSON nor bytes: {error}"
+            message = (
+                f"the function returned {with_article(type(value).__name__)}, which is neither JSON nor bytes: {error}"
+            )
             raise FunctionError(message) from None
 
     def end(self) -> None:

@@ -163,7 +163,7 @@ class _Inquiry:
             if status is not None:
                 self._add(place.instance, status, f"it has ended ({status})", gets=False)
             return False
-        reason = "the event starts it" if status is None else f"it has ended ({status}), and the event starts it again"
+        reason = "the event starts it" if status is None else f"it has ended ({status}), and the event starts a new run"
         self._add(place.instance, status, reason, gets=True)
         return True
 

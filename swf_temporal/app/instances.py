@@ -91,7 +91,7 @@ async def facts_of(client: Client, workflow_id: str, *, with_trace: bool = False
             if with_trace:
                 facts["trace"] = await query(client.temporal, workflow_id, "trace")
     except (TimeoutError, UsageError):
-        facts["note"] = "no worker answers for it now"
+        facts["note"] = "no worker is currently responding"
     return facts
 
 

@@ -7,6 +7,7 @@ from swf_temporal.calendars.cron import parse_cron
 from swf_temporal.calendars.intervals import Interval, parse_interval
 from swf_temporal.calendars.specs import DAYS_OF_MONTH, DAYS_OF_WEEK, MONTHS, CalendarSpec, Ranges
 from swf_temporal.durations import format_duration
+from swf_temporal.grammar import counted
 
 _FEW = 4
 """So many times of a day are told one by one."""
@@ -36,18 +37,14 @@ def _interval(interval: Interval, *, is_alone: bool) -> str:
     times = " ".join(f"{word} {time.isoformat()}" for word, time in bounds if time is not None)
     length = "" if interval.length is None else _length(interval.length.months, interval.length.seconds)
     if interval.repeats:
-        count = "" if interval.count is None else f", {_number(interval.count, 'time')}"
+        count = "" if interval.count is None else f", {counted(interval.count, 'time')}"
         return f"every {length}{count}{times and f', {times}'}"
     within = f"{times} for {length}" if length else times
     return f"once, at the start of the time {within}" if is_alone else within
 
 
 def _length(months: int, seconds: int) -> str:
-    return _number(months, "month") if months else format_duration(timedelta(seconds=seconds))
-
-
-def _number(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+    return counted(months, "month") if months else format_duration(timedelta(seconds=seconds))
 
 
 def _calendar(calendar: CalendarSpec) -> str:
@@ -87,7 +84,7 @@ def _step(numbers: list[int], whole: int) -> int | None:
 
 
 def _of(number: int, thing: str) -> str:
-    return thing if number == 1 else f"{number} {thing}s"
+    return thing if number == 1 else counted(number, thing)
 
 
 def _numbers(ranges: Ranges) -> list[int]:

@@ -15,6 +15,7 @@ import typer
 from swf_temporal import __version__
 from swf_temporal.cli.lazy import HABITS, LazyGroup
 from swf_temporal.errors import InvalidDefinition, SwfError, WorkflowFault
+from swf_temporal.grammar import counted
 
 app = typer.Typer(
     name="swf",
@@ -53,8 +54,7 @@ def code_of(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except InvalidDefinition as error:
-        count = len(error.problems)
-        _say(f"{error}\n\nnothing was done: {count} {'problem' if count == 1 else 'problems'}")
+        _say(f"{error}\n\nnothing was done: {counted(len(error.problems), 'problem')}")
         return 2
     except WorkflowFault as fault:
         _say(f"error: {fault.message}")

@@ -31,7 +31,7 @@ async def show_trace(client: Client, workflow_id: str, form: OutputFormat, *, fo
                     f"start one for the task queue {task_queue!r} with `swf worker`",
                 )
             if not has_printed:
-                typer.echo("no worker answers for it now", err=True)
+                typer.echo("no worker is currently responding", err=True)
             has_printed = True
         for entry in news(trace or [], last):
             _tell(entry, form)

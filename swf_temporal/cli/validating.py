@@ -15,6 +15,7 @@ from swf_temporal.cli.terminal import Progress, styled
 from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.files import is_folder
+from swf_temporal.grammar import counted
 from swf_temporal.languages.port import Checked
 from swf_temporal.loading import conflicting, files_in
 from swf_temporal.strict_json import show_json
@@ -111,12 +112,8 @@ def _show(problems: list[Problem]) -> None:
 
 def _summary(files: int, problems: list[Problem]) -> str:
     errors = sum(problem.severity is Severity.ERROR for problem in problems)
-    counts = [_count(files, "definition"), _count(errors, "error"), _count(len(problems) - errors, "warning")]
+    counts = [counted(files, "definition"), counted(errors, "error"), counted(len(problems) - errors, "warning")]
     return ", ".join(counts)
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number or 'no'} {thing}{'' if number == 1 else 's'}"
 
 
 def _facts(problem: Problem) -> dict[str, Any]:

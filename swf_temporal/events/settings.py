@@ -13,6 +13,7 @@ from swf_temporal.functions.asyncapi.servers import Target, target_at
 from swf_temporal.functions.operator import credentials
 from swf_temporal.functions.operator.configuration import FromVariable, Section, Variable
 from swf_temporal.functions.operator.forms import HEADERS, Count, Duration, Names, Secret, Size
+from swf_temporal.grammar import with_article
 from swf_temporal.routing.chains import MAX_HOPS
 from swf_temporal.text.model_errors import validation_error
 
@@ -105,7 +106,7 @@ class BrokerAddress(Section):
         word = self.word
         for other in dict.fromkeys(_WORDS.values()):
             if other != word and getattr(self, other) is not None:
-                wanted = "there is no such thing" if word is None else f"there is a {word}"
+                wanted = "there is no such thing" if word is None else f"there is {with_article(word)}"
                 raise validation_error(f"over {self.family} {wanted}", other)
         if word != "queue" and (self.exchange or self.routing_key or self.declare):
             raise ValueError("`exchange`, `routingKey` and `declare` are options of AMQP only")

@@ -11,6 +11,7 @@ from typing import Any
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.custom.modules import is_in
 from swf_temporal.functions.registry import Registry
+from swf_temporal.grammar import with_article
 
 FUNCTIONS = "swf_temporal.functions"
 TYPES = "swf_temporal.function_types"
@@ -76,7 +77,7 @@ def _read(point: EntryPoint) -> Registry:
         offered.custom(point.name)(value)
         offered.modules[point.module] = {point.attr: value}
     else:
-        raise TypeError(f"it is a {type(value).__name__}, not a function, module or registry")
+        raise TypeError(f"it is {with_article(type(value).__name__)}, not a function, module or registry")
     return offered
 
 

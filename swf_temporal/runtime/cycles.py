@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
 from swf_temporal.data import JSON
+from swf_temporal.grammar import listed
 from swf_temporal.weighing import MAX_WRITTEN, json_size
 
 LATEST: Final = 1_000
@@ -81,4 +82,4 @@ def _latest(met: Mapping[_K, int], steps: int) -> list[_K]:
 def _listed(names: Sequence[str]) -> str:
     if len(names) > _MAX_NAMES:
         names = [*names[:_MAX_NAMES], f"{len(names) - _MAX_NAMES} more"]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return listed(names)

@@ -6,6 +6,7 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
+from swf_temporal.grammar import counted
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.simulation.definitions import check_reading, started_by_events, workflows_of
 from swf_temporal.simulation.differences import line_by_line, request_differences, unequal
@@ -106,7 +107,7 @@ def _error(expected: Mapping[str, JSON], actual: Mapping[str, JSON] | None) -> l
 def _produced(expected: Sequence[Mapping[str, JSON]], actual: Sequence[Mapping[str, JSON]]) -> list[str]:
     if len(expected) != len(actual):
         types = ", ".join(str(event.get("type")) for event in actual) or "none"
-        return [f"produced: expected {len(expected)} events, but there were {len(actual)}: {types}"]
+        return [f"produced: expected {counted(len(expected), 'event')}, but there were {len(actual)}: {types}"]
     found = []
     for index, (wanted, event) in enumerate(zip(expected, actual, strict=True)):
         for key, value in wanted.items():

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, UnreadableDefinition, WorkflowFault
+from swf_temporal.grammar import counted, with_article
 from swf_temporal.guarding.deferring import Evaluation, answer_to, answering
 from swf_temporal.guarding.helper import EngineAnswer
 from swf_temporal.runtime.attempts import AttemptsFrame, repeat
@@ -83,7 +84,7 @@ class SimulatedHost:
             self.course.enter(entry.state, self.context.data_of(self), self.loop.time())
             self.context.steps.count(lambda: f"lately {self.course.latest_states()}")
         elif entry.kind is TraceKind.ACTION_RETRIED:
-            self.context.steps.count(lambda: f"this action failed {entry.detail['attempt']:,} times")
+            self.context.steps.count(lambda: f"this action failed {counted(entry.detail['attempt'], 'time')}")
 
     async def sleep(self, duration: timedelta, timer: Timer) -> None:  # noqa: ARG002 - shown by other hosts
         """Let virtual time pass, but no more than there is."""
@@ -329,7 +330,7 @@ def _returned(result: object, call: FunctionCall) -> JSON:
         value: JSON = json_of(result)
     except NotJSON as error:
         who = f"{'custom ' if call.function.type == 'custom' else ''}function {call.function.name!r}"
-        message = f"{who} returned a {type(result).__name__}, not JSON: {error}"
+        message = f"{who} returned {with_article(type(result).__name__)}, not JSON: {error}"
         raise CallFailed(message, code="NotJSON", retryable=False) from None
     check_size(size_of(value), "a function can return", MAX_RESULT_BYTES)
     return value

@@ -20,6 +20,7 @@ from typing import Final
 from temporalio import workflow
 
 from swf_temporal.errors import HistoryTooLong, PayloadTooLarge
+from swf_temporal.grammar import counted
 from swf_temporal.languages.port import Words
 from swf_temporal.records import nested
 from swf_temporal.runtime.limits import CARRY_LESS
@@ -140,7 +141,7 @@ class LengthCheck:
             raise PayloadTooLarge(
                 f"the history has {length:,} events, and the run cannot go on in a new one: what it has to carry over "
                 f"takes {size:,} bytes of the {most:,} that a run can give on, "
-                f"{run.inbox.size:,} of them for {len(run.inbox.kept):,} events that no state has taken"
+                f"{run.inbox.size:,} of them for {counted(len(run.inbox.kept), 'event')} that no state has taken"
             )
         self._again_from = length + TRY_AGAIN
 

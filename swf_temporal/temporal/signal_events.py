@@ -7,6 +7,7 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
+from swf_temporal.grammar import counted
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition, EventUse
 from swf_temporal.runtime.event_matching import DEFAULT_SOURCE, is_like
@@ -125,7 +126,7 @@ def refuse_more(event: CloudEvent, run: Run, most: int) -> None:
     inbox = run.inbox
     if inbox.size >= most and not run.awaits(event):
         raise NoRoomError(
-            f"keeps {len(inbox.kept):,} events that no state has taken yet, which hold {inbox.size:,} bytes; "
+            f"keeps {counted(len(inbox.kept), 'event')} that no state has taken yet, {inbox.size:,} bytes in all; "
             "it keeps no more until some are taken"
         )
 

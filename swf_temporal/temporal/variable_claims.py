@@ -18,6 +18,7 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.errors import StoreUnavailable, UsageError
+from swf_temporal.grammar import counted
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.formats import check_format
@@ -137,8 +138,8 @@ class ClaimedVariables:
         count = (await self._client.count_workflows(query)).count
         if count:
             message = (
-                f"the variables of the task queue {self._task_queue!r} are held in Temporal, in {count} workflows, "
-                f"and instances would not find them in {self._where}"
+                f"the variables of the task queue {self._task_queue!r} are held in Temporal, in "
+                f"{counted(count, 'workflow')}, and instances would not find them in {self._where}"
             )
             hint = f'leave `variables` out; or, if none is needed: temporal workflow terminate --query "{query}"'
             raise UsageError(message, hint)

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
 
+from swf_temporal.grammar import listed
+
 NEVER_ENTERED: Final = "lead to it with a transition, or remove it"
 NEVER_USED: Final = "refer to it, or remove it"
 
@@ -39,14 +41,10 @@ def known_ones(choices: Iterable[str]) -> str:
     """Return what there is to choose from, in words: one at least."""
     known = sorted(choices)
     shown = [*known[:_MAX_NAMES], f"{len(known) - _MAX_NAMES} more"] if len(known) > _MAX_NAMES + 1 else known
-    return f"there {'is' if len(shown) == 1 else 'are'} {_listed(shown)}"
+    return f"there {'is' if len(shown) == 1 else 'are'} {listed(shown)}"
 
 
 def suggestion(word: str, choices: Iterable[str]) -> str:
     """Return the end of a message that names *word*: `; did you mean 'x'?`, or nothing if none of *choices* is near."""
     question = did_you_mean(word, choices)
     return "" if question is None else f"; {question}"
-
-
-def _listed(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

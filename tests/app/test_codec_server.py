@@ -199,7 +199,7 @@ async def test_tokens_of_an_issuer_count(
             answer = await client.post("/orders/decode", json=body, headers={"Authorization": f"Bearer {token}"})
             assert values_of(answer) == [{"card": CARD}]
 
-    assert "decoded 1 payloads of orders for ada forged" in caplog.messages
+    assert "decoded 1 payload of orders for ada forged" in caplog.messages
     assert not any(CARD in line or TOKEN in line for line in caplog.messages)
     assert all("\n" not in line for line in caplog.messages)
 

@@ -75,7 +75,7 @@ def test_finds_nothing_where_all_is_as_expected() -> None:
         (Expected(states=("A",)), {}, 'states: expected ["A"], but it is []'),
         (Expected(logs=("a",)), {}, 'logs: expected ["a"], but it is []'),
         (Expected(started=({},)), {}, "started: expected [{}], but it is []"),
-        (Expected(produced=()), {"produced": [{"type": "t"}]}, "produced: expected 0 events, but there were 1: t"),
+        (Expected(produced=()), {"produced": [{"type": "t"}]}, "produced: expected no events, but there were 1: t"),
         (
             Expected(produced=({"type": "t"},)),
             {"produced": [{"type": "u"}]},

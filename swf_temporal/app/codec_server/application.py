@@ -29,6 +29,7 @@ from swf_temporal.app.http_authentication import (
 )
 from swf_temporal.app.http_settings import CodecServerSettings
 from swf_temporal.errors import PayloadUnavailable
+from swf_temporal.grammar import counted
 from swf_temporal.strict_json import NotJSON, read_json
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
 
@@ -75,7 +76,7 @@ def codec_application(settings: CodecServerSettings, converter_of: ConverterOf, 
         else:
             await converter._transform_outbound_payloads(payloads)  # noqa: SLF001 - see above
         done = "decoded" if decode else "encoded"
-        _log.log(level, "%s %d payloads of %s for %s", done, count, namespace, _in_one_line(subject))
+        _log.log(level, "%s %s of %s for %s", done, counted(count, "payload"), namespace, _in_one_line(subject))
         return Response(MessageToJson(payloads, indent=None), media_type="application/json")
 
     async def decode(request: Request) -> Response:

@@ -9,6 +9,7 @@ from pydantic_core import PydanticSerializationError, to_json, to_jsonable_pytho
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.grammar import with_article
 from swf_temporal.strict_json import checked, write_json
 
 
@@ -18,7 +19,8 @@ def as_json(call: Call, result: object) -> JSON:
         value: JSON = to_jsonable_python(result)
         return checked(value, _written(value))  # type: ignore[no-any-return]  # JSON, which it is now known to be
     except (PydanticSerializationError, ValueError, RecursionError) as error:
-        message = f"custom function '{call.function.name}' returned a {type(result).__name__}, not JSON: {error}"
+        name = with_article(type(result).__name__)
+        message = f"custom function '{call.function.name}' returned {name}, not JSON: {error}"
         raise permanent_failure("NotJSON", message) from error
 
 

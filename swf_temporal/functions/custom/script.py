@@ -22,6 +22,7 @@ from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script_process import LENGTH
 from swf_temporal.functions.operator.settings import Settings, merged
+from swf_temporal.grammar import with_article
 from swf_temporal.strict_json import NotJSON, read_json, write_json
 
 MEMORY = 1 << 30
@@ -119,7 +120,8 @@ def _script(call: Call) -> tuple[str, JSON]:
 def _result(call: Call, answer: dict[str, Any]) -> JSON:
     name = call.function.name
     if "notJson" in answer:
-        message = f"the script of function '{name}' ended with a {answer['notJson']}, not JSON: {answer['message']}"
+        what = with_article(answer["notJson"])
+        message = f"the script of function '{name}' ended with {what}, not JSON: {answer['message']}"
         raise permanent_failure("NotJSON", message)
     if "error" in answer:
         where = f"line {answer['line']} of " if answer["line"] else ""

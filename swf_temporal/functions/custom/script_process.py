@@ -86,7 +86,7 @@ def _plain(value: Any) -> Any:
             return getattr(value, name)()
     if isinstance(value, (set, frozenset)):
         return list(value)
-    raise TypeError(f"a {type(value).__name__} cannot be written as JSON")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ async def test_what_a_script_raises_is_a_fault_of_that_name(
 @pytest.mark.parametrize(
     ("call", "code", "told"),
     [
-        (script("object()"), "NotJSON", "a object, not JSON"),
+        (script("object()"), "NotJSON", "ended with an object, not JSON"),
         (script("float('nan')"), "NotJSON", "a float, not JSON"),
         (script("'x' * 3_000_000"), "AnswerTooLarge", "larger than 2097152 bytes"),
         (script(None), "BadOperation", "has no code"),

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TypeVar
 
 from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.grammar import plural, with_article
 from swf_temporal.languages.serverless_workflow.model.by_kind import NodesByKind
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
@@ -46,12 +47,12 @@ class DraftContext(ABC):
             if not name.strip():
                 yield self.error(
                     "missing",
-                    f"{'an' if word[0] in 'aeiou' else 'a'} {word}{within} has an empty name",
+                    f"{with_article(word)}{within} has an empty name",
                     node.where.value("name"),
                     _NAME_IT,
                 )
             elif name in first:
-                message = f"there are several {_plural(word)} named {name!r}{within}"
+                message = f"there are several {plural(word)} named {name!r}{within}"
                 yield self._duplicate(message, node, first[name], "name")
             else:
                 first[name] = node
@@ -62,7 +63,7 @@ class DraftContext(ABC):
         for node in nodes:
             own = getattr(node, "id", None)
             if own is not None and first.setdefault(own, node) is not node:
-                message = f"there are several {_plural(word)} with the id {own!r}{within}"
+                message = f"there are several {plural(word)} with the id {own!r}{within}"
                 yield self._duplicate(message, node, first[own], "id")
 
     def within(self, text: str, position: Position, offset: int | None) -> Position:
@@ -88,10 +89,6 @@ class DraftContext(ABC):
                     called = self.called(child, number)
                     path = f"{called} of {above}" if called and above else called or above
                     yield from self._walk(child, path or owner, path)
-
-
-def _plural(word: str) -> str:
-    return "branches" if word == "branch" else f"{word}s"
 
 
 @cache

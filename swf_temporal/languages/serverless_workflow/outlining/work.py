@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from swf_temporal.grammar import counted
 from swf_temporal.languages.outline import Work, WorkflowRef, in_a_line
 from swf_temporal.languages.serverless_workflow.model.actions import Action, ResultRetry
 from swf_temporal.languages.serverless_workflow.model.states import (
@@ -96,7 +97,7 @@ def _also(action: Action) -> Iterator[str]:
 
 
 def _result_retry(retry: ResultRetry) -> str:
-    often = "as often as it takes" if retry.times is None else f"{_times(retry.times, 'more time')}"
+    often = "as often as it takes" if retry.times is None else f"{counted(retry.times, 'more time')}"
     after = f" after {retry.interval} each" if retry.interval is not None and retry.times != 0 else ""
     return f"on {retry.match} {often}{after}"
 
@@ -104,14 +105,10 @@ def _result_retry(retry: ResultRetry) -> str:
 def _state_retry(retry: StateRetry) -> str:
     """Return when, how often and after how long a whole state is run once more."""
     times = retry.max_attempts
-    often = f"again {_times(times, 'time')} at most" if times else "never again"
+    often = f"again {counted(times, 'time')} at most" if times else "never again"
     after = f", after {retry.delay}" if times and retry.delay is not None else ""
     more = f" and {retry.increment} more each time" if after and retry.increment is not None else ""
     return f"{often} if {in_a_line(retry.condition)}{after}{more}"
-
-
-def _times(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _repeated(repeat: Repeat) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from swf_temporal.errors import Problem
+from swf_temporal.grammar import plural, with_article
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import ParallelState
 from swf_temporal.languages.serverless_workflow.validation.context import Context
@@ -19,7 +20,7 @@ def check(context: Context) -> Iterator[Problem]:
     yield from _repeated(context, "event", workflow.events)
     yield from _repeated(context, "retry", workflow.retries)
     yield from _repeated(context, "error", workflow.errors)
-    yield from _repeated(context, "auth", workflow.auth)
+    yield from _repeated(context, "auth definition", workflow.auth)
     for state, owner in context.nodes.each(ParallelState):
         yield from _repeated(context, "branch", state.branches, f" in {owner}")
 
@@ -31,12 +32,12 @@ def _repeated(context: Context, kind: str, nodes: Sequence[Node], within: str = 
         if not name.strip():
             yield context.error(
                 "missing",
-                f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}{within} has an empty name",
+                f"{with_article(kind)}{within} has an empty name",
                 node.where.value("name"),
                 _NAME_IT,
             )
         elif name in first:
-            message = f"there are several {_PLURAL[kind]} named {name!r}{within}"
+            message = f"there are several {plural(kind)} named {name!r}{within}"
             line = first[name].where.value("name").line
             yield context.error("duplicate-name", message, node.where.value("name"), f"the first is at line {line}")
         else:
@@ -50,14 +51,3 @@ def _same_id(context: Context) -> Iterator[Problem]:
             message = f"there are several states with the id {state.id!r}"
             line = first[state.id].where.value("id").line
             yield context.error("duplicate-name", message, state.where.value("id"), f"the first is at line {line}")
-
-
-_PLURAL = {
-    "state": "states",
-    "function": "functions",
-    "event": "events",
-    "retry": "retries",
-    "error": "errors",
-    "auth": "auth definitions",
-    "branch": "branches",
-}

@@ -107,7 +107,7 @@ def _of_definitions(comparison: Comparison) -> Iterator[str]:
 
 
 def _of_instances(replayed: list[Replayed], comparison: Comparison | None) -> Iterator[str]:
-    head = ("id", "definition", "version", "text", "state", "semantics", "format", "written by", "goes on")
+    head = ("id", "definition", "version", "text", "state", "semantics", "format", "written by", "can continue")
     rows = [[_cell(_row(one, comparison)[name]) for name in head] for one in replayed]
     if rows:
         yield from in_columns(head, rows)
@@ -128,7 +128,7 @@ def _row(one: Replayed, comparison: Comparison | None) -> dict[str, Any]:
         "semantics": one.semantics,
         "format": one.format,
         "written by": ", ".join(one.builds),
-        "goes on": "no" if one.failure else "yes",
+        "can continue": "no" if one.failure else "yes",
     }
 
 

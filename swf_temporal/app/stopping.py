@@ -7,6 +7,8 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from swf_temporal.exit_codes import ExitCode
+
 _T = TypeVar("_T")
 
 
@@ -34,11 +36,11 @@ def run_until_stopped(work: Coroutine[Any, Any, int]) -> int:
     try:
         code = asyncio.run(stoppable())
     except KeyboardInterrupt:
-        code = 128 + signal.SIGINT
+        code = ExitCode.INTERRUPTED
     except asyncio.CancelledError:
         if not terminated:
             raise
-        code = 128 + signal.SIGTERM
+        code = ExitCode.TERMINATED
     return code
 
 

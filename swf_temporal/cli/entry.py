@@ -3,7 +3,8 @@
 import os
 from typing import NoReturn
 
-from swf_temporal.cli.interrupts import INTERRUPTED, default_sigint
+from swf_temporal.cli.interrupts import default_sigint
+from swf_temporal.exit_codes import ExitCode
 
 
 def main() -> NoReturn:
@@ -13,4 +14,4 @@ def main() -> NoReturn:
             from swf_temporal.cli.main import main as run
         run()
     except KeyboardInterrupt:  # between two of those who see to it
-        os._exit(INTERRUPTED)
+        os._exit(ExitCode.INTERRUPTED)

@@ -9,8 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-INTERRUPTED = 130
-"""The exit code of a command that was ended by Ctrl-C."""
+from swf_temporal.exit_codes import ExitCode
 
 
 @contextmanager
@@ -32,4 +31,4 @@ def default_sigint() -> Iterator[None]:
 
 
 def _end(_number: int, _frame: object) -> None:
-    os._exit(INTERRUPTED)
+    os._exit(ExitCode.INTERRUPTED)

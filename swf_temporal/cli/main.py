@@ -15,6 +15,7 @@ import typer
 from swf_temporal import __version__
 from swf_temporal.cli.lazy import HABITS, LazyGroup
 from swf_temporal.errors import InvalidDefinition, SwfError, WorkflowFault
+from swf_temporal.exit_codes import ExitCode
 from swf_temporal.grammar import counted
 
 app = typer.Typer(
@@ -30,17 +31,13 @@ app = typer.Typer(
 
 
 def main() -> NoReturn:
-    """Run the command that the arguments name, and end the process with its exit code.
-
-    0 is success and 1 what a command reports as failure; 2 stands for what cannot be done as it was asked for, 130
-    for Ctrl-C, and 70 for a bug of this program.
-    """
+    """Run the command that the arguments name, and end the process with its exit code, one of `ExitCode`."""
     code = code_of(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError:
-            code = code or 1
+            code = code or ExitCode.FAILURE
     # The engine's library can crash while the interpreter takes itself apart, so it is not left to do that.
     os._exit(code)
 
@@ -52,19 +49,19 @@ def code_of(arguments: Sequence[str]) -> int:
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except KeyboardInterrupt:
-        return 130
+        return ExitCode.INTERRUPTED
     except InvalidDefinition as error:
         _say(f"{error}\n\nnothing was done: {counted(len(error.problems), 'problem')}")
-        return 2
+        return ExitCode.USAGE
     except WorkflowFault as fault:
         _say(f"error: {fault.message}")
-        return 2
+        return ExitCode.USAGE
     except SwfError as error:
         _say(f"error: {error}")
-        return 2
+        return ExitCode.USAGE
     except Exception as error:  # noqa: BLE001 - nothing above would tell the user about it
         return _bug(error)
-    return 0
+    return ExitCode.SUCCESS
 
 
 def _bug(error: Exception) -> int:
@@ -72,7 +69,7 @@ def _bug(error: Exception) -> int:
         traceback.print_exc()
     text = " ".join(str(error).split())
     _say(f"error: {type(error).__name__}: {text}\nthis is a bug in swf; SWF_DEBUG=1 shows where it happened")
-    return 70
+    return ExitCode.BUG
 
 
 def _say(text: str) -> None:

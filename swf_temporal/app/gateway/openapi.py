@@ -31,6 +31,7 @@ _PROBLEMS: Final = {
     401: "The API key or token is missing or not valid",
     403: "The key or token does not permit this",
     404: "Not found",
+    408: "The body did not arrive in time",
     409: "The instance has ended, or was started before",
     413: "The body is too large",
     415: "The Content-Type is not supported",
@@ -38,7 +39,7 @@ _PROBLEMS: Final = {
     429: "Too many requests",
     503: "Temporal or its workers do not answer",
 }
-_OF_BODIES: Final = (409, 413, 415, 422)
+_OF_BODIES: Final = (408, 409, 413, 415, 422)
 _OF_IDS: Final = (404, 409)
 
 _SECURITY: Final[_Facts] = {

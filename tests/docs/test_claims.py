@@ -1,0 +1,189 @@
+"""Options, statuses, exit codes and limits on the pages are those of the code."""
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import typer
+
+import swf_temporal.temporal.event_mailboxes as mailboxes
+from swf_temporal import Call, definition_cache
+from swf_temporal.app import asgi_server
+from swf_temporal.app.gateway.endpoints import ENDPOINTS
+from swf_temporal.app.gateway.openapi import description_of
+from swf_temporal.app.gateway.requests import PATIENCE
+from swf_temporal.app.settings import WorkerSettings
+from swf_temporal.calendars.fields import YEAR
+from swf_temporal.cli.main import app
+from swf_temporal.exit_codes import ExitCode
+from swf_temporal.functions.custom import script_process
+from swf_temporal.functions.custom.script import MEMORY
+from swf_temporal.functions.custom.type import LEVELS
+from swf_temporal.functions.operator.settings import Options
+from swf_temporal.grammar import listed
+from swf_temporal.guarding.helper import EvaluationLimits
+from swf_temporal.languages.serverless_workflow.execution.states.foreach import MAX_AT_ONCE
+from swf_temporal.routing.chains import MAX_HOPS
+from swf_temporal.runtime import budgets, ids
+from swf_temporal.runtime.data_limit import MAX_DATA_BYTES
+from swf_temporal.runtime.inbox import MAX_SEEN
+from swf_temporal.runtime.pacing import MAX_COST
+from swf_temporal.temporal import continuing, failures
+from swf_temporal.temporal.host import MAX_TRACE
+from swf_temporal.temporal.outgoing import MAX_PENDING
+from swf_temporal.weighing import MAX_WRITTEN
+from tests.docs.pages import ROOT
+
+_GATEWAY_ONLY = {("GET", path) for path in ("/openapi.json", "/docs", "/livez", "/readyz", "/metrics")}
+"""What the page about the gateway lists and its OpenAPI description does not."""
+
+
+def page(name: str) -> str:
+    """Return the text of a page."""
+    return (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+
+
+def table(name: str, head: str) -> Iterator[list[str]]:
+    """Yield the cells of each row of the table on a page that begins with *head*."""
+    text = page(name).partition(f"\n{head}")[2]
+    assert text, f"docs/{name}.md has no table that begins with {head}"
+    for row in text.partition("\n\n")[0].splitlines()[2:]:
+        yield [cell.strip() for cell in re.split(r"(?<!\\)\|", row.strip("| "))]
+
+
+def size(number: int) -> str:
+    """Return how pages write a number of bytes."""
+    unit, factor = ("MiB", 1 << 20) if number % (1 << 30) else ("GiB", 1 << 30)
+    return f"{number // factor} {unit}"
+
+
+def test_exit_codes() -> None:
+    """The page about the command line has every exit code."""
+    listed_codes = [int(code) for cells in table("cli", "| exit code |") for code in cells[0].split(", ")]
+    assert listed_codes == sorted(ExitCode)
+
+
+def test_requests_to_the_gateway() -> None:
+    """The page about the gateway has every operation."""
+    named: set[tuple[str, str]] = set()
+    for cells in table("gateway", "| request |"):
+        method = ""
+        for request in re.findall(r"`([^`]+)`", cells[0]):
+            method, path = request.split() if " " in request else (method, request)
+            named.add((method, path.replace("/ID", "/{id}")))
+    assert named == {(one.method, one.path) for one in ENDPOINTS} | _GATEWAY_ONLY
+
+
+def test_statuses_of_events() -> None:
+    """The page about the gateway has every status with which it answers an event."""
+    named = {status for cells in table("gateway", "| status | `status`") for status in cells[0].split(", ")}
+    assert named == description_of([], is_open=False)["paths"]["/events"]["post"]["responses"].keys()
+
+
+def test_attributes_of_a_call() -> None:
+    """The page about function types of one's own has every attribute of the call that they get."""
+    named = [name for cells in table("functions/own-types", "| field |") for name in re.findall(r"`(\w+)`", cells[0])]
+    assert sorted(named) == sorted(one.name for one in dataclasses.fields(Call))
+
+
+_COMMANDS: Any = typer.main.get_command(app)
+
+
+def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    for word in command.list_commands(None) if hasattr(command, "list_commands") else ():
+        yield from _commands(command.get_command(None, word), f"{name} {word}".strip())
+    if not hasattr(command, "list_commands"):
+        yield name, command
+
+
+def _options(word: str) -> dict[str, str]:
+    """Return the row of each option of a command, and of its subcommands."""
+    section = re.split(r"^## ", page("cli").partition(f"\n## swf {word}\n")[2], flags=re.MULTILINE)[0]
+    rows = re.findall(r"^(\| `-(?:[^|\\]|\\.)*)(\|.*)", section, re.MULTILINE)
+    return {option: cell + rest for cell, rest in rows for option in re.findall(r"(?<![\w-])--?[a-z][\w-]*", cell)}
+
+
+@pytest.mark.parametrize("word", sorted({name.split()[0] for name, _ in _commands(_COMMANDS, "")}))
+def test_options_of_commands(word: str) -> None:
+    """The page about the command line has all options of a command and no others, each with its default."""
+    commands = [command for name, command in _commands(_COMMANDS, "") if name.split()[0] == word]
+    options = [one for command in commands for one in command.params if one.param_type_name == "option"]
+    rows = _options(word)
+    assert rows.keys() == {name for one in options for name in one.opts} - {"--help", "-h"}
+    wrong = [
+        f"{one.opts[0]}: {default}"
+        for one in options
+        if one.opts[0] != "--output" and (default := _default(one)) and default not in rows[one.opts[0]]
+    ]
+    assert wrong == []
+
+
+def _default(option: Any) -> str | None:
+    """Return the default that help shows for an option: a number, a name or a path."""
+    shown = option.show_default if isinstance(option.show_default, str) else option.default
+    if isinstance(shown, bool | list | tuple) or not shown:
+        return None
+    return f"{int(shown):,}" if str(shown).isdigit() and option.opts[0].startswith("--max") else str(shown)
+
+
+_LIMITS = EvaluationLimits()
+_WORKER = WorkerSettings()
+CLAIMS = {
+    "cli": [
+        f"Calls in progress then have {_WORKER.grace_period.seconds} seconds to finish",
+        f"the latest {MAX_TRACE:,} entries",
+    ],
+    "configuration": [f"| the largest answer that is accepted | {size(Options().max_response_bytes)} |"],
+    "events": [
+        f"remembers the last {mailboxes.MAX_REMEMBERED:,} for a day",
+        f"A mailbox has room for {mailboxes.MAX_SUBSCRIBERS:,} subscribers.",
+        f"After {MAX_HOPS}, the event does not start any more instances",
+    ],
+    "functions/python": [
+        f"It may use {size(MEMORY)} of memory",
+        f"files of {size(script_process._FILE_SIZE)}",
+        f"Levels are {listed([f'{name} (the default)' if name == 'INFO' else name for name in LEVELS])};",
+    ],
+    "gateway": [
+        f"Temporal has {PATIENCE:g} seconds for each event",
+        f"A client has {asgi_server._PATIENCE:g} seconds to send the head of a request",
+        f"or than {asgi_server._MAX_CONNECTIONS:,},",
+    ],
+    "operating": [
+        f"gives calls in progress {_WORKER.grace_period.seconds} seconds to finish",
+        f"limits the calls in progress in one process ({_WORKER.max_activities})",
+        f"| calls and sub-workflows in progress in one instance | {MAX_PENDING:,} |",
+        f"| iterations of a foreach at once | `batchSize`, at most {MAX_AT_ONCE:,} |",
+        f"| one expression | {_LIMITS.seconds:g} s of processor time, {size(_LIMITS.memory)}, ",
+        f", {size(MAX_WRITTEN)} of input, {size(_LIMITS.output)} of output |",
+        f"| the data of one run in the memory of its worker | {size(MAX_DATA_BYTES)};",
+        f"| `maxCachedWorkflows` of the worker ({_WORKER.max_cached_workflows:,}) |",
+        f"the latest {definition_cache._MAX_ENTRIES}, {size(definition_cache.MAX_TEXT)} of text",
+        f"| work without a wait | {MAX_COST:,} states without expressions",
+        f"| remembered event ids | {MAX_SEEN:,} per instance |",
+        f"{failures.MAX_TEXT:,} characters; {failures.MAX_NAME:,}; {size(failures.MAX_BODY_BYTES)} |",
+        f"| trace | {MAX_TRACE:,} entries |",
+        f"tries again after {continuing.TRY_AGAIN:,} events; it fails",
+        f"at {continuing.LAST_EVENTS:,} events or {size(continuing.LAST_BYTES)}, or as soon as",
+        f"From {continuing.ALL_SLOW_MAX_EVENTS:,} events on, or {continuing.SLOW_CALL_MAX_EVENTS:,} if ",
+        f"if {continuing.MIN_LATER_CALLS} later calls have ended before it, it starts nothing new",
+        f"once an execution has got {continuing.MAX_SIGNALS:,} signals",
+        f"| `maxStatesWithoutWaiting` | {budgets.STATES:,} |",
+        f"| `maxExecutionsWithoutWaiting` | {budgets.EXECUTIONS:,} |",
+        f"| `maxSubflowDepth` | {budgets.DEPTH:,} |",
+        f"| the same data | {budgets._TIMES_THE_SAME:,}, or a {budgets._STATES_OF_ONE_ROUND:,}th of",
+        f"once it reaches {budgets.MIN_STATES:,} states, {budgets.MIN_EXECUTIONS} executions or {budgets.MIN_DEPTH} ",
+        f"({ids.MAX_INSTANCE_ID_BYTES} bytes for a sub-workflow, {ids.MAX_ID_BYTES:,} for an activity)",
+        f"keeps its first {ids._FRONT} bytes",
+    ],
+    "schedules": [f"the year, from {YEAR.low} to {YEAR.high} |"],
+}
+"""By page, what it says with the numbers that the code has."""
+
+
+@pytest.mark.parametrize(("name", "claim"), [(name, claim) for name, claims in CLAIMS.items() for claim in claims])
+def test_numbers_in_sentences(name: str, claim: str) -> None:
+    """A page says it with the number that the code has."""
+    assert claim in " ".join(page(name).split())

@@ -29,7 +29,7 @@ class Steps:
         self._begun += 1
         if self._begun > self._most:
             raise StepLimitExceeded(
-                f"{self._most:,} states and retries ran, and max_steps lets no more run: {lately()}"
+                f"{self._most:,} states and retries ran, which is the most that max_steps allows: {lately()}"
             )
 
 

@@ -31,6 +31,7 @@ from swf_temporal.runtime.data_limit import MAX_DATA_BYTES
 from swf_temporal.runtime.inbox import MAX_SEEN
 from swf_temporal.runtime.pacing import MAX_COST
 from swf_temporal.temporal import continuing, failures
+from swf_temporal.simulation.cycles import MAX_STEPS
 from swf_temporal.temporal.host import MAX_TRACE
 from swf_temporal.temporal.outgoing import MAX_PENDING
 from swf_temporal.weighing import MAX_WRITTEN
@@ -179,6 +180,8 @@ CLAIMS = {
         f"keeps its first {ids._FRONT} bytes",
     ],
     "schedules": [f"the year, from {YEAR.low} to {YEAR.high} |"],
+    "testing": [f"is given up with `StepLimitExceeded` ({MAX_STEPS:,})."],
+    "writing-workflows": [f"stops after {MAX_STEPS:,} states and retries."],
 }
 """By page, what it says with the numbers that the code has."""
 

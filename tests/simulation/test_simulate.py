@@ -349,7 +349,7 @@ def test_gives_up_attempts_without_an_end() -> None:
 
     assert run.error is not None
     assert (run.error.name, run.error.action) == ("StepLimitExceeded", "price")
-    assert run.error.message.startswith("1,000 states and retries ran, and max_steps lets no more run: ")
+    assert run.error.message.startswith("1,000 states and retries ran, which is the most that max_steps allows: ")
     assert run.error.message.endswith(": this action failed 1,000 times")
     assert len(run.calls) == 1_000
 

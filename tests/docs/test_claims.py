@@ -30,8 +30,8 @@ from swf_temporal.runtime import budgets, ids
 from swf_temporal.runtime.data_limit import MAX_DATA_BYTES
 from swf_temporal.runtime.inbox import MAX_SEEN
 from swf_temporal.runtime.pacing import MAX_COST
-from swf_temporal.temporal import continuing, failures
 from swf_temporal.simulation.cycles import MAX_STEPS
+from swf_temporal.temporal import continuing, failures
 from swf_temporal.temporal.host import MAX_TRACE
 from swf_temporal.temporal.outgoing import MAX_PENDING
 from swf_temporal.weighing import MAX_WRITTEN

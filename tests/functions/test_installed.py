@@ -75,7 +75,7 @@ async def test_packages_offer_functions_and_types(install: Install) -> None:
     ("code", "functions", "types", "told"),
     [
         ("import no_such_module_here", "f = swf_bad:f", "", "'f' (swf_bad:f) of swf_bad cannot be loaded: ModuleNot"),
-        ("f = 1", "f = swf_bad:f", "", "it is a int, not a function"),
+        ("f = 1", "f = swf_bad:f", "", "it is an int, not a function"),
         ("", "f = swf_bad:f", "", "has no attribute 'f'"),
         ("def f(): pass", "", "soap = swf_bad:f", "must have `async def perform(call)`"),
         ("class F:\n  async def perform(self, call): pass", "", "rest = swf_bad:F", "'rest' has a meaning already"),

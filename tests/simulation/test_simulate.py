@@ -87,7 +87,8 @@ def test_results_are_json(value: Any, message: str, *, called: bool) -> None:
     assert (run.error.name, run.error.code, run.error.state, run.error.action) == (
         "CallFailed", "NotJSON", "Price", "ask",
     )  # fmt: skip
-    assert run.error.message == f"function 'price' returned a {type(value).__name__}, not JSON: {message}"
+    what = "an object" if type(value) is object else f"a {type(value).__name__}"
+    assert run.error.message == f"function 'price' returned {what}, not JSON: {message}"
 
 
 @pytest.mark.parametrize(("value", "message"), NOT_JSON)

@@ -9,8 +9,9 @@ import pytest
 import typer
 
 import swf_temporal.temporal.event_mailboxes as mailboxes
-from swf_temporal import Call, definition_cache
+from swf_temporal import Call, definition_cache, strict_json
 from swf_temporal.app import asgi_server
+from swf_temporal.app.gateway import batches
 from swf_temporal.app.gateway.endpoints import ENDPOINTS
 from swf_temporal.app.gateway.openapi import description_of
 from swf_temporal.app.gateway.requests import PATIENCE
@@ -25,13 +26,15 @@ from swf_temporal.functions.operator.settings import Options
 from swf_temporal.grammar import listed
 from swf_temporal.guarding.helper import EvaluationLimits
 from swf_temporal.languages.serverless_workflow.execution.states.foreach import MAX_AT_ONCE
+from swf_temporal.payloads import codec
 from swf_temporal.routing.chains import MAX_HOPS
 from swf_temporal.runtime import budgets, ids
 from swf_temporal.runtime.data_limit import MAX_DATA_BYTES
 from swf_temporal.runtime.inbox import MAX_SEEN
 from swf_temporal.runtime.pacing import MAX_COST
-from swf_temporal.simulation.cycles import MAX_STEPS
-from swf_temporal.temporal import continuing, failures
+from swf_temporal.simulation.cycles import MAX_STEPS, MAX_TIMES_THE_SAME
+from swf_temporal.stores import sql
+from swf_temporal.temporal import continuing, failures, variables
 from swf_temporal.temporal.host import MAX_TRACE
 from swf_temporal.temporal.outgoing import MAX_PENDING
 from swf_temporal.weighing import MAX_WRITTEN
@@ -142,6 +145,7 @@ CLAIMS = {
         f"A mailbox has room for {mailboxes.MAX_SUBSCRIBERS:,} subscribers.",
         f"After {MAX_HOPS}, the event does not start any more instances",
     ],
+    "direktiv": [f"| one variable | {size(variables.MAX_BYTES)} at most | {size(sql.MAX_BYTES)} at most |"],
     "functions/python": [
         f"It may use {size(MEMORY)} of memory",
         f"files of {size(script_process._FILE_SIZE)}",
@@ -151,6 +155,7 @@ CLAIMS = {
         f"Temporal has {PATIENCE:g} seconds for each event",
         f"A client has {asgi_server._PATIENCE:g} seconds to send the head of a request",
         f"or than {asgi_server._MAX_CONNECTIONS:,},",
+        f"Up to {batches._AT_ONCE} events of a batch are sent at once",
     ],
     "operating": [
         f"gives calls in progress {_WORKER.grace_period.seconds} seconds to finish",
@@ -179,7 +184,12 @@ CLAIMS = {
         f"({ids.MAX_INSTANCE_ID_BYTES} bytes for a sub-workflow, {ids.MAX_ID_BYTES:,} for an activity)",
         f"keeps its first {ids._FRONT} bytes",
     ],
+    "payloads": [f"Payloads of more than {codec._SMALL} bytes are compressed"],
     "schedules": [f"the year, from {YEAR.low} to {YEAR.high} |"],
+    "semantics": [
+        f"what is nested more than {strict_json.MAX_DEPTH} levels deep",
+        f"begun with the same data {MAX_TIMES_THE_SAME} times while no time passes, and after {MAX_STEPS:,} states",
+    ],
     "testing": [f"is given up with `StepLimitExceeded` ({MAX_STEPS:,})."],
     "writing-workflows": [f"stops after {MAX_STEPS:,} states and retries."],
 }

@@ -7,8 +7,18 @@ of fields decides: five begin with the minute and have Sunday as 0 or 7; six beg
 
 import re
 
-from swf_temporal.calendars.days import Days, days_of, is_unrestricted
-from swf_temporal.calendars.fields import HOUR, MINUTE, MONTH, QUARTZ_WEEKDAY, SECOND, UNIX_WEEKDAY, YEAR, numbers
+from swf_temporal.calendars.days import Days, days_of
+from swf_temporal.calendars.fields import (
+    HOUR,
+    MINUTE,
+    MONTH,
+    QUARTZ_WEEKDAY,
+    SECOND,
+    UNIX_WEEKDAY,
+    YEAR,
+    Field,
+    numbers,
+)
 from swf_temporal.calendars.moments import InvalidTime
 from swf_temporal.calendars.previewing import ever_comes
 from swf_temporal.calendars.specs import FIRST_YEAR, LAST_YEAR, CalendarSpec, Ranges, ranges_of
@@ -31,17 +41,7 @@ def parse_cron(text: str) -> tuple[CalendarSpec, ...]:
 
     Raises Unreadable if it is none, or names no day that ever comes.
     """
-    fields = [(match[0], match.start()) for match in re.finditer(r"\S+", text)]
-    if len(fields) == 1 and fields[0][0].startswith("@"):
-        macro, offset = fields[0]
-        if macro.lower() not in _MACROS:
-            raise InvalidTime(f"{macro!r} is not one of {', '.join(_MACROS)}", offset, "such as @daily")
-        return parse_cron(_MACROS[macro.lower()])
-    if not _UNIX <= len(fields) <= _QUARTZ_WITH_YEAR:
-        raise InvalidTime(f"the cron expression {text!r} does not have five to seven fields", 0, _HINT)
-    weekday = UNIX_WEEKDAY if len(fields) == _UNIX else QUARTZ_WEEKDAY
-    if len(fields) == _UNIX:
-        fields.insert(0, ("0", 0))
+    weekday, fields = _fields(text)
     second, minute, hour, day_of_month, month, day_of_week, *year = fields
     at = ranges_of(numbers(SECOND, *second)), ranges_of(numbers(MINUTE, *minute)), ranges_of(numbers(HOUR, *hour))
     within = Days(months=numbers(MONTH, *month), years=_years(*year[0]) if year else None)
@@ -52,19 +52,25 @@ def parse_cron(text: str) -> tuple[CalendarSpec, ...]:
     return calendars
 
 
-def ambiguous_days(text: str) -> int | None:
-    """Return the offset of a field for days in *text* that begins with `*`, beside another one, and yet restricts.
+def days_of_cron(text: str) -> tuple[tuple[str, int], tuple[str, int]]:
+    """Return the fields for the day of the month and for the day of the week, each with its offset in *text*."""
+    _, fields = _fields(text)
+    return fields[3], fields[5]
 
-    Crontab takes either of two fields that restrict the day, unless one of them begins with `*`: then both must match.
-    """
+
+def _fields(text: str) -> tuple[Field, list[tuple[str, int]]]:
+    """Return how days of the week are written in *text*, and its fields with their offsets, from the second on."""
     fields = [(match[0], match.start()) for match in re.finditer(r"\S+", text)]
+    if len(fields) == 1 and fields[0][0].startswith("@"):
+        macro, offset = fields[0]
+        if macro.lower() not in _MACROS:
+            raise InvalidTime(f"{macro!r} is not one of {', '.join(_MACROS)}", offset, "such as @daily")
+        return _fields(_MACROS[macro.lower()])
     if not _UNIX <= len(fields) <= _QUARTZ_WITH_YEAR:
-        return None
-    first = 2 if len(fields) == _UNIX else 3
-    days = [fields[first], fields[first + 2]]
-    if any(is_unrestricted(field) for field, _ in days):
-        return None
-    return next((offset for field, offset in days if field.startswith("*")), None)
+        raise InvalidTime(f"the cron expression {text!r} does not have five to seven fields", 0, _HINT)
+    if len(fields) == _UNIX:
+        return UNIX_WEEKDAY, [("0", 0), *fields]
+    return QUARTZ_WEEKDAY, fields
 
 
 def _calendar(at: tuple[Ranges, Ranges, Ranges], days: Days, within: Days) -> CalendarSpec | None:

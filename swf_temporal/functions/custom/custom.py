@@ -4,8 +4,8 @@ from swf_temporal.data import JSON
 from swf_temporal.functions import log_lines
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.custom.python import Python
-from swf_temporal.functions.custom.script import Scripts
-from swf_temporal.functions.custom.type import LEVELS, is_script
+from swf_temporal.functions.custom.script import Scripts, is_script
+from swf_temporal.functions.custom.type import LEVELS
 from swf_temporal.functions.plain.type import TYPE as PLAIN
 from swf_temporal.functions.plain.type import is_plain_text
 from swf_temporal.functions.port import Described, Performer, Services

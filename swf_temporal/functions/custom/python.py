@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.custom.arguments import bound, is_async
 from swf_temporal.functions.custom.modules import Modules
 from swf_temporal.functions.custom.outcomes import as_json, exceptions_as_faults
-from swf_temporal.functions.custom.type import foreign
+from swf_temporal.functions.custom.type import foreign_operation
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.registry import Registry
 from swf_temporal.text.suggestions import suggestion
@@ -41,10 +42,14 @@ class Python:
         for name in (text, call.function.name):
             if name in self._custom:
                 return self._custom[name]
-        if (title := foreign(text)) is not None:
-            message = f"its operation is {title}, and no Python function is registered as '{call.function.name}'"
-            raise permanent_failure("UnknownFunction", message)
-        return self._referred(call, _reference(text))
+        try:
+            return self._referred(call, _reference(text))
+        except CallFailed:
+            foreign = foreign_operation(text)
+            if foreign is None:
+                raise
+            what, instead = foreign
+            raise permanent_failure("UnknownFunction", f"{what}: {instead}") from None
 
     def _referred(self, call: Call, text: str) -> Callable[..., Any]:
         module_name, _, name = text.partition(":")

@@ -33,6 +33,12 @@ _MAX_GOODBYE = 1.0
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "PATH": os.defpath}
 
 
+def is_script(operation: object) -> bool:
+    """Tell whether *operation* is `script:python`, with or without code after it."""
+    word, language, *_ = [*str(operation).strip().split(":", 2), "", ""]
+    return isinstance(operation, str) and word == "script" and language.strip().lower() == "python"
+
+
 class Scripts:
     """Runs scripts, as far as the operator lets them run."""
 
@@ -106,7 +112,7 @@ async def _exchange(call: Call, process: Process, request: bytes, largest: int) 
 def _script(call: Call) -> tuple[str, JSON]:
     """Return the code of a call, and the arguments that become its variables."""
     function, arguments = call.function, call.arguments
-    _, _, code = str(function.operation).removeprefix("script:").partition(":")
+    code = str(function.operation).strip().removeprefix("script:").partition(":")[2]
     given = code if code.strip() else function.metadata.get("script")
     if given is None and isinstance(arguments, dict):
         given = arguments.get("script")

@@ -1,6 +1,7 @@
 """The type `custom`: Python, scripts, lines of the log, plain HTTP or an activity, as the operation says."""
 
 import logging
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -21,7 +22,7 @@ LEVELS: Final = {
 }
 """SonataFlow's names of log levels, and Python's."""
 
-_OURS = "service:python:"
+_OURS = re.compile(r"service:python:|script:\s*(?:python\s*(?::|$)|$)", re.IGNORECASE)
 _FOREIGN: Mapping[str, str] = {
     "service:": "a service of Kogito's runtimes",
     "work-item:": "a work item of Kogito's runtimes",
@@ -29,39 +30,18 @@ _FOREIGN: Mapping[str, str] = {
     "camel:": "a route of Camel",
     "java:": "a method in Java",
     "bean:": "a bean in Java",
+    "script:": "a script in another language than Python",
 }
 """Prefixes of operations that are written for other runtimes, and what they name there."""
+_MAX_SHOWN = 80
+"""How many characters of an operation, which may be a script, are told."""
 _INSTEAD = (
     "call an activity of a worker in any language, 'temporal:ACTIVITY@QUEUE', or a service, 'rest:POST:URL', or "
     "register a Python function under this name"
 )
 _INSTEAD_OF_SCRIPT = (
-    "write it in Python or in jq, call an activity of a worker in its language, 'temporal:ACTIVITY@QUEUE', or register "
-    "a Python function under this name"
+    "write it in Python or in jq, or call an activity of a worker in its language, 'temporal:ACTIVITY@QUEUE'"
 )
-
-
-def script_language(operation: object) -> str | None:
-    """Return the language of `script:LANGUAGE`, with or without code after it; None if *operation* is none."""
-    if not isinstance(operation, str):
-        return None
-    word, _, rest = operation.strip().partition(":")
-    return rest.partition(":")[0].strip().lower() if word == "script" else None
-
-
-def is_script(operation: object) -> bool:
-    """Tell whether *operation* is a script that can be run here."""
-    return script_language(operation) == "python"
-
-
-def foreign(operation: str) -> str | None:
-    """Return what *operation* names if it is written for other runtimes, such as "a route of Camel"."""
-    language = script_language(operation)
-    if language and language != "python":
-        return f"a script in {language!r}"
-    if operation.startswith(_OURS):
-        return None
-    return next((title for prefix, title in _FOREIGN.items() if operation.startswith(prefix)), None)
 
 
 class CustomType(DeclaredType):
@@ -82,13 +62,25 @@ class CustomType(DeclaredType):
             message = f"{rest.strip()!r} is not one of the levels {', '.join(LEVELS)}"
             hint = did_you_mean(rest.strip().upper(), LEVELS)
             yield OperationProblem(message, hint, code="custom-operation")
-        if word == "script" and not script_language(operation):
-            yield OperationProblem("a script names its language: script:python", code="custom-operation")
-        if (title := foreign(operation)) is not None:
-            hint = _INSTEAD_OF_SCRIPT if word == "script" else _INSTEAD
-            named = operation if word != "script" else f"script:{script_language(operation)}"
-            message = f"{named!r} is {title}, which is not supported"
+        if word == "script" and not rest.partition(":")[0].strip():
+            yield OperationProblem(
+                "scripts are written in Python: the operation is script:python", code="custom-operation"
+            )
+        foreign = foreign_operation(operation)
+        if foreign is not None:
+            what, hint = foreign
+            message = f"{what}: calls of it fail, unless a Python function has this name"
             yield OperationProblem(message, hint, code="foreign-operation", severity=Severity.WARNING)
+
+
+def foreign_operation(operation: str) -> tuple[str, str] | None:
+    """Return what *operation* is, in a sentence, and what to do instead, if it is written for another runtime."""
+    prefix = next((one for one in _FOREIGN if operation.startswith(one)), None)
+    if prefix is None or _OURS.match(operation):
+        return None
+    shown = operation if len(operation) <= _MAX_SHOWN else f"{operation[:_MAX_SHOWN]}…"
+    instead = _INSTEAD_OF_SCRIPT if prefix == "script:" else _INSTEAD
+    return f"{shown!r} is {_FOREIGN[prefix]}, which is not supported", instead
 
 
 TYPE = CustomType()

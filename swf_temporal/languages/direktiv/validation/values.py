@@ -6,8 +6,9 @@ from typing import Final
 
 from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.moments import InvalidTime
+from swf_temporal.calendars.pitfalls import pitfall_of_days
 from swf_temporal.durations import parse_duration
-from swf_temporal.errors import Problem
+from swf_temporal.errors import Problem, Severity
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.languages.direktiv.execution.states.generate_event import IMMEDIATE
 from swf_temporal.languages.direktiv.model.node import Node
@@ -44,6 +45,11 @@ def check(workflow: Workflow, source: Source) -> Iterator[Problem]:
             compile_schedule(cron=workflow.start.cron)
         except InvalidTime as error:
             yield source.problem("schedule", str(error), workflow.start.where.value("cron"))
+        else:
+            days = pitfall_of_days(workflow.start.cron)
+            if days is not None:
+                position = workflow.start.where.value("cron")
+                yield source.problem("schedule", days.message, position, days.hint, Severity.WARNING)
     if isinstance(workflow.start, EventsAndStart):
         yield from _duration("start", workflow.start, "lifespan", source)
     for state in workflow.states:

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterator
 
 from swf_temporal.calendars.compiling import compile_schedule
-from swf_temporal.calendars.cron import ambiguous_days, parse_cron
+from swf_temporal.calendars.cron import parse_cron
 from swf_temporal.calendars.intervals import parse_interval
 from swf_temporal.calendars.moments import InvalidTime, parse_time, zone_of
+from swf_temporal.calendars.pitfalls import pitfall_of_days, pitfall_of_zone
 from swf_temporal.calendars.specs import ScheduleSpec
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import Position, Problem
@@ -20,9 +21,13 @@ def check_schedule(context: Context, schedule: Schedule) -> Iterator[Problem]:
     """Yield a problem for each text of *schedule* that cannot be read, and for those that contradict each other."""
     unreadable = list(_unreadable(context, schedule))
     yield from unreadable
-    if not unreadable:
-        yield from _contradictory(context, schedule)
-    if schedule.cron is None and schedule.interval is not None and not unreadable:
+    if unreadable:
+        return
+    contradictory = list(_contradictory(context, schedule))
+    yield from contradictory
+    if not contradictory:
+        yield from _pitfalls(context, schedule)
+    if schedule.cron is None and schedule.interval is not None:
         yield from _single(context, schedule, schedule.interval)
 
 
@@ -33,15 +38,6 @@ def _unreadable(context: Context, schedule: Schedule) -> Iterator[Problem]:
     if cron is None:
         return
     yield from _checked(context, cron, "expression", cron.expression, parse_cron)
-    if (offset := ambiguous_days(cron.expression)) is not None:
-        message = (
-            f"the cron expression {cron.expression!r} names a day of the month and a day of the week: instances are "
-            "started on days that match either of them, where crontab wants both if one begins with '*'"
-        )
-        position = _position(context, cron.where.value("expression"), cron.expression, offset)
-        yield context.warning(
-            _CODE, message, position, "if both are to match, restrict one of them, and test the other in a switch state"
-        )
     if cron.valid_until is not None and _is_duration(cron.valid_until):
         message = (
             f"validUntil {cron.valid_until!r} is a duration and not a point in time: the schedule cannot be applied"
@@ -79,6 +75,18 @@ def _contradictory(context: Context, schedule: Schedule) -> Iterator[Problem]:
         compiled(schedule)
     except InvalidTime as error:
         yield context.error(_CODE, error.message, schedule.where.key("interval"), error.hint)
+
+
+def _pitfalls(context: Context, schedule: Schedule) -> Iterator[Problem]:
+    cron = schedule.cron
+    days = None if cron is None else pitfall_of_days(cron.expression)
+    if cron is not None and days is not None:
+        position = _position(context, cron.where.value("expression"), cron.expression, days.offset)
+        yield context.warning(_CODE, days.message, position, days.hint)
+    if cron is None and schedule.interval is not None and schedule.timezone is not None:
+        zone = pitfall_of_zone(schedule.interval, schedule.timezone)
+        if zone is not None:
+            yield context.warning(_CODE, zone.message, schedule.where.value("timezone"), zone.hint)
 
 
 def _single(context: Context, schedule: Schedule, interval: str) -> Iterator[Problem]:

@@ -22,8 +22,8 @@ def root_of(text: str) -> Object:
     [
         ("document: {dsl: 1.0.0}\ndo: []\n", "Serverless Workflow 1.0", "document", (1, 1)),
         ('{"StartAt": "A", "States": {}}', "Amazon States Language", "StartAt", (1, 2)),
+        ("apiVersion: sonataflow.org/v1\nkind: SonataFlow\nspec: {flow: {states: []}}\n", "Kubernetes", "kind", (2, 1)),
         ("specVersion: '0.8'\nstates:\n- id: a\n  type: noop\n", "the Direktiv form", "type", (4, 3)),
-        ("kind: SonataFlow\napiVersion: sonataflow.org/v1alpha08\nspec: {}\n", "Kubernetes", "apiVersion", (2, 1)),
     ],
 )
 def test_other_dialects(text: str, dialect: str, key: str, place: tuple[int, int]) -> None:

@@ -58,7 +58,7 @@ def test_operations_that_are_not(found: Callable[[str, str], list[str]], operati
     assert told in problem
 
 
-@pytest.mark.parametrize("operation", ["knative:services/x", "camel:direct:x", "script:js"])
+@pytest.mark.parametrize("operation", ["knative:services/x", "camel:direct:x"])
 def test_what_is_for_other_runtimes(found: Callable[[str, str], list[str]], operation: str) -> None:
     """It may still be the name of a Python function, so it is a warning, with what to do."""
     told = found("foreign-operation", FUNCTION.format(operation=operation, more=""))

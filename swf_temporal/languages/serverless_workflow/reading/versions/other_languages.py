@@ -36,6 +36,12 @@ def _without_states(*keys: str) -> Shape:
     return lambda root: None if "states" in root else shape(root)
 
 
+def _resource(root: Object) -> VersionEvidence | None:
+    if "states" in root or not all(key in root for key in ("apiVersion", "kind", "spec")):
+        return None
+    return VersionEvidence("kind", root.where.key("kind"))
+
+
 def _direktiv(state: Object) -> str | None:
     if "name" in state or "id" not in state:
         return None
@@ -53,12 +59,12 @@ FOREIGN: Final = (
         "that is another language: it has tasks under 'do' and no states, and swf-temporal does not translate it",
     ),
     OtherLanguage("Amazon States Language", keyed("StartAt", "States")),
-    OtherLanguage("the Direktiv form", within("states", _direktiv)),
     OtherLanguage(
         "Kubernetes",
-        _without_states("apiVersion"),
-        "the definition of a resource such as SonataFlow is what stands under spec.flow, and its id and version stand "
-        "under metadata: write them into a file of its own",
+        _resource,
+        "the definition in a SonataFlow resource is what stands under 'spec.flow': write it to a file of its own, with "
+        "metadata.name as its id, and a version and specVersion: '0.8'",
     ),
+    OtherLanguage("the Direktiv form", within("states", _direktiv)),
 )
 """Each language that is told apart. The first that applies is taken."""

@@ -11,8 +11,7 @@ from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.jq import builtins
 from swf_temporal.expressions.reading import members
 from swf_temporal.languages.serverless_workflow.expressions import PATHS
-from swf_temporal.languages.serverless_workflow.model.actions import FunctionRef
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Function
+from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.languages.serverless_workflow.validation.expression_hints import (
     hint_for_path,
@@ -20,6 +19,10 @@ from swf_temporal.languages.serverless_workflow.validation.expression_hints impo
     hint_for_variable,
 )
 from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort
+from swf_temporal.languages.serverless_workflow.validation.secret_uses import (
+    declaration_of_secrets,
+    refusal_of_secrets,
+)
 from swf_temporal.text.suggestions import meant_or_known, nearest
 
 _IN_FUNCTION = "in the expression function"
@@ -28,6 +31,8 @@ _IN_FUNCTION = "in the expression function"
 _NO_FUNCTION = re.compile(r"there is no expression function '(?P<name>[^']*)'")
 _HYPHENATED = re.compile(r"""(?<![\w"])\.(?P<name>[A-Za-z_]\w*(?:-[A-Za-z_]\w*)+)""")
 _UNDEFINED = re.compile(r"(?P<name>\w+)/(?P<arity>\d+) is not defined")
+
+_SECRETS_MEANT = "did you mean '$SECRETS'?"
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -56,23 +61,27 @@ def _hint(context: Context, field: Field, bad: BadExpression) -> str | None:
         return "leave it out where nothing is to be selected"
     if "is not a JSONPath" in bad.message:
         return hint_for_path(field.text.strip(" {}"), in_braces=context.workflow.expression_lang == PATHS)
-    if bad.message == "$SECRET is not defined":
-        return _secrets(context, field)
     declared = () if context.compiler is None else (f"${name}" for name in context.compiler.declared - {"args"})
-    return hint_for_variable(bad.message, declared) or hint_for_syntax(
+    variable = hint_for_variable(bad.message, declared)
+    if variable == _SECRETS_MEANT:
+        return _secrets(context, field, bad.message)
+    return variable or hint_for_syntax(
         bad.message, field.text, is_marked="${" in field.text, is_target=field.sort is Sort.TARGET
     )
 
 
-def _secrets(context: Context, field: Field) -> str:
-    """Return what to write for SonataFlow's `$SECRET`."""
-    if not isinstance(field.node, FunctionRef | Function | Auth):
-        return "secrets are $SECRETS here, and only the arguments of a function may use them"
+def _secrets(context: Context, field: Field, message: str) -> str:
+    """Return how to write a use of secrets under another name, as *message* has it, so that it is not refused next."""
+    refusal = refusal_of_secrets(field, context.workflow.functions)
+    if refusal is not None:
+        _, instead = refusal
+        return f"secrets are in $SECRETS, and cannot be used here: {instead}"
     declared = context.workflow.secrets
-    missing = [name for name in members(field.text, "SECRET") if name not in declared]
-    return "did you mean '$SECRETS'?" + (
-        f" declare it: secrets: [{', '.join([*declared, *missing])}]" if missing else ""
-    )
+    written = message.removeprefix("$").partition(" ")[0]
+    missing = sorted(set(members(field.text, written)) - set(declared))
+    if not missing or "secrets" in context.workflow.externals:
+        return _SECRETS_MEANT
+    return f"{_SECRETS_MEANT} Declare what it names: {declaration_of_secrets([*declared, *missing])}"
 
 
 def _hyphenated(name: str, text: str) -> str | None:

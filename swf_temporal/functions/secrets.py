@@ -27,6 +27,8 @@ _STRONG = 40.0
 """The least entropy, in bits, of a secret that is hidden inside other texts of data."""
 _WORD, _LONG_WORD = 14.0, 8
 """The entropy of a word, in bits, and its number of letters."""
+_MIXED = 4.5
+"""The least entropy of a character, in bits, in a text that has small letters, capitals and digits."""
 _PARTS = re.compile(r"[^\W\d_]+|\d+|(?:[\W_])+")
 
 
@@ -164,9 +166,13 @@ def is_strong(secret: str) -> bool:
     """Tell whether *secret* is so hard to guess that a text which holds it can only have it from there.
 
     That takes forty bits, in a coarse estimate: a word has as many as a place in a dictionary, and another text has
-    those of its characters.
+    those of its characters. Runs of letters that chance has made look like words, so a text of small letters, capitals
+    and digits has no fewer than a part of what its characters could have.
     """
-    return sum(_bits(part) for part in _PARTS.findall(secret)) >= _STRONG
+    parts = _PARTS.findall(secret)
+    kinds = (str.islower, str.isupper, str.isdigit)
+    least = _MIXED if all(any(is_kind(char) for char in secret) for is_kind in kinds) else 0.0
+    return max(sum(map(_bits, parts)), least * len(secret)) >= _STRONG
 
 
 def _bits(part: str) -> float:

@@ -3,6 +3,7 @@
 from base64 import b64encode
 from dataclasses import replace
 from pathlib import Path
+from string import ascii_letters, digits
 from traceback import format_exception
 
 import pytest
@@ -16,6 +17,7 @@ from swf_temporal.functions.secrets import Secrets, is_strong, scrub, withhold
 from swf_temporal.performing import Calls
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from tests.functions.conftest import Failed
+from tests.sampling import chance
 
 SHOWN: dict[str, JSON] = {"hideSecrets": False}
 
@@ -131,11 +133,21 @@ def test_strong_secrets(secret: str) -> None:
     assert is_strong(secret)
 
 
+def test_nine_random_characters_of_all_kinds_are_strong() -> None:
+    """Whatever runs of letters chance makes of them."""
+    random = chance("secrets")
+    drawn = ("".join(random.choices(ascii_letters + digits, k=9)) for _ in range(20_000))
+    kinds = (str.islower, str.isupper, str.isdigit)
+    of_all_kinds = [one for one in drawn if all(any(map(is_kind, one)) for is_kind in kinds)]
+
+    assert [one for one in of_all_kinds if not is_strong(one)] == []
+
+
 @pytest.mark.parametrize(
     "secret",
     [
-        "test", "password", "postgres", "Postgres1", "eu-central-1", "orders-service", "hunter2", "production",
-        "2026-11-22", "localhost:5432", "admin123", "true", "a", "TEST-KEY", "confirmation",
+        "test", "password", "postgres", "postgres1", "Admin123", "eu-central-1", "orders-service", "hunter2",
+        "production", "2026-11-22", "localhost:5432", "admin123", "true", "a", "TEST-KEY", "confirmation",
     ],
 )  # fmt: skip
 def test_weak_secrets(secret: str) -> None:

@@ -13,8 +13,7 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.errors import NewerRecord
 from swf_temporal.runtime.host import TraceEntry
-from swf_temporal.temporal.delayed_events import DelayedEvent
-from swf_temporal.temporal.variables import VariablesOfScope
+from swf_temporal.temporal.worker import OTHER_WORKFLOWS
 from swf_temporal.temporal.workflow import Interpreter
 
 
@@ -91,7 +90,7 @@ async def replay(history: WorkflowHistory, converter: DataConverter) -> Replayed
         raise ValueError("it does not begin with the start of a workflow")
     started = history.events[0].workflow_execution_started_event_attributes
     replayer = Replayer(
-        workflows=[Observed, VariablesOfScope, DelayedEvent],
+        workflows=[Observed, *OTHER_WORKFLOWS],
         unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
         data_converter=converter,
         debug_mode=True,  # on a busy machine a step may take longer than a worker may

@@ -24,7 +24,7 @@ from swf_temporal.temporal.variables import TemporalVariables, VariablesOfScope,
 from swf_temporal.temporal.versioning import deployment_config, versioned
 from swf_temporal.temporal.workflow import Interpreter
 
-_WORKFLOWS: Final = (VariablesOfScope, DelayedEvent, EventMailbox)
+OTHER_WORKFLOWS: Final = (VariablesOfScope, DelayedEvent, EventMailbox)
 """The workflows of a worker beside the one that runs definitions."""
 _DEADLOCK_TIMEOUT: Final = 9.5
 """Seconds by the clock for an activation. The server gives ten to the whole workflow task."""
@@ -92,7 +92,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     worker = Worker(
         client,
         task_queue=task_queue,
-        workflows=[interpreter or (KnownOnly if only_known else Interpreter), *_WORKFLOWS],
+        workflows=[interpreter or (KnownOnly if only_known else Interpreter), *OTHER_WORKFLOWS],
         activities=[*ours.all, Endings(client).ending, *options.pop("activities", ())],
         workflow_runner=runner or unsandboxed,
         unsandboxed_workflow_runner=versioned(unsandboxed, deployment),

@@ -1,14 +1,14 @@
 """Runs that began under this or an earlier release go on under this one: their recorded histories replay."""
 
 import pytest
+from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.delayed_events import DelayedEvent
-from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.interpreters import AnsweringAll
-from swf_temporal.temporal.variables import VariablesOfScope
+from swf_temporal.temporal.replaying import replay
+from swf_temporal.temporal.worker import OTHER_WORKFLOWS
 from tests.replay import corpus
 from tests.replay.corpus import Recorded
 from tests.replay.features import REQUIRED, commands_in
@@ -37,10 +37,24 @@ async def test_replays(recorded: Recorded) -> None:
     """
     # On a busy machine the two seconds that a step may take are soon over: debugging sets no limit.
     replayer = Replayer(
-        workflows=[AnsweringAll if recorded.is_virtual else Suspending, EventMailbox, VariablesOfScope, DelayedEvent],
+        workflows=[AnsweringAll if recorded.is_virtual else Suspending, *OTHER_WORKFLOWS],
         unsandboxed_workflow_runner=VirtualTime() if recorded.is_virtual else UnsandboxedWorkflowRunner(),
         data_converter=CONVERTER,
         debug_mode=True,
     )
     execution = recorded.execution
     assert await failures(replayer, execution.workflow_id, execution.history) == {}
+
+
+@pytest.mark.parametrize("name", [vars(one)["__temporal_workflow_definition"].name for one in OTHER_WORKFLOWS])
+async def test_every_workflow_of_a_worker_is_replayed_by_compat(name: str) -> None:
+    """Those that run no definition can continue, too."""
+    executions = [one.execution for one in corpus.read(corpus.releases()[-1]).executions]
+    histories = [WorkflowHistory.from_json(one.workflow_id, one.history) for one in executions]
+    of_name = [one for one in histories if _type_of(one) == name]
+    assert of_name
+    assert [(await replay(one, CONVERTER)).failure for one in of_name] == [None] * len(of_name)
+
+
+def _type_of(history: WorkflowHistory) -> str:
+    return history.events[0].workflow_execution_started_event_attributes.workflow_type.name

@@ -21,10 +21,8 @@ from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.runtime import pacing
 from swf_temporal.simulation.scenario import Scenario, run, workflows_of
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.delayed_events import DelayedEvent
-from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.interpreters import AnsweringAll
-from swf_temporal.temporal.variables import VariablesOfScope
+from swf_temporal.temporal.worker import OTHER_WORKFLOWS
 from tests.replay.prefixes import failures
 from tests.sampling import chance, sample
 from tests.temporal.test_scenarios import EVERY, named
@@ -61,7 +59,7 @@ async def test_follows_from_history_alone(
     assert (observed.status, observed.output) == (simulated.status, simulated.output)
     assert (observed.error or {}).get("name") == (simulated.error and simulated.error.name)
     replayer = Replayer(
-        workflows=[AnsweringAll, EventMailbox, VariablesOfScope, DelayedEvent],
+        workflows=[AnsweringAll, *OTHER_WORKFLOWS],
         unsandboxed_workflow_runner=VirtualTime(),
         data_converter=CONVERTER,
         debug_mode=True,

@@ -421,6 +421,21 @@ async def test_limits(bench: Bench) -> None:
         assert int(answer.headers["retry-after"]) >= 1
 
 
+async def test_a_batch_as_large_as_the_rate_is_taken_after_a_pause_and_a_larger_one_never(bench: Bench) -> None:
+    """It is not told for ever to come again later."""
+    key = "a-key-of-16-chars"
+    tenant = Tenant(workflows=("*",), keys=(key,), rate=Rate(4, 0.4))
+    async with served(bench, [named(ORDER)], tenants={"one": tenant}) as client:
+        too_large = await send(client, [event("placed", "shop", order="1")] * 5, **{"X-API-Key": key})
+        for _ in range(10):
+            taken = await send(client, [event("placed", "shop", order="1")] * 4, **{"X-API-Key": key})
+            if taken.status_code != 429:
+                break
+            await asyncio.sleep(int(taken.headers["retry-after"]))
+    assert problem(too_large) == (413, "too-many-events")
+    assert taken.status_code == 202
+
+
 async def _chunks(content: bytes) -> AsyncIterator[bytes]:
     yield content[:700]
     yield content[700:]

@@ -117,7 +117,7 @@ class Gateway:
 
     async def _asked(self, request: Request) -> RequestContext:
         tenant = await self._authentication.tenant_of(request)
-        await self._limits.count(tenant)
+        await self._limits.count_request(tenant)
         catalogue = TenantCatalogue(self._catalogue, tenant)
         client = self._clients[tenant.namespace]
         return RequestContext(request, tenant, client, catalogue, self._settings, self._limits, self._metrics)

@@ -68,8 +68,7 @@ async def _received(asked: RequestContext) -> Received:
             413, "too-many-events", f"{count} events are more than {settings.max_batch}", "send fewer at once"
         )
     _refuse_sources(asked, received)
-    if count > 1:
-        await asked.limits.count(asked.tenant, count - 1)
+    await asked.limits.count_batch(asked.tenant, count)
     return received
 
 

@@ -1,7 +1,5 @@
 """The rate limits of the gateway."""
 
-from collections.abc import Iterable
-
 from aiolimiter import AsyncLimiter
 
 from swf_temporal.app.gateway.refusals import Refused
@@ -16,12 +14,31 @@ class TenantLimits:
         self._of_all = None if settings.rate is None else _Limit(settings.rate)
         self._by_tenant = {name: _Limit(one.rate) for name, one in settings.tenants.items() if one.rate is not None}
 
-    async def count(self, tenant: Tenant, amount: int = 1) -> None:
-        """Count *amount* requests of *tenant*. Raises Refused if that is more than it may make now."""
-        limits = [one for one in (self._of_all, self._by_tenant.get(tenant.name)) if one is not None]
-        refuse_too_many(limits, amount)
+    async def count_request(self, tenant: Tenant) -> None:
+        """Count a request of *tenant*. Raises Refused if it may make none now."""
+        await self._count(tenant, 1)
+
+    async def count_batch(self, tenant: Tenant, events: int) -> None:
+        """Count so many *events*, the first of which its request was. Raises Refused if there are too many of them."""
+        most = min((one.most for one in self._of(tenant)), default=events)
+        if events > most:
+            message = f"{events} events are more than the rate allows at once, {most}"
+            raise Refused(413, "too-many-events", message, "send fewer at once")
+        if events > 1:
+            await self._count(tenant, events - 1)
+
+    async def _count(self, tenant: Tenant, amount: int) -> None:
+        limits = self._of(tenant)
+        full = [one for one in limits if not one.has_room(amount)]
+        if full:
+            # The request comes again, too.
+            wait = max(one.wait(amount + 1 if amount > 1 else 1) for one in full)
+            raise Refused(429, "too-many-requests", "there are too many requests", retry_after=wait)
         for one in limits:
             await one.count(amount)
+
+    def _of(self, tenant: Tenant) -> list["_Limit"]:
+        return [one for one in (self._of_all, self._by_tenant.get(tenant.name)) if one is not None]
 
 
 class _Limit:
@@ -29,23 +46,17 @@ class _Limit:
         self._rate = rate
         self._limiter = AsyncLimiter(max(rate.calls, 1), rate.seconds * max(1 / rate.calls, 1))
 
+    @property
+    def most(self) -> int:
+        """The largest number of requests at one moment."""
+        return int(self._limiter.max_rate)
+
     def has_room(self, amount: int) -> bool:
-        return self._limiter.has_capacity(self._counted(amount))
+        return self._limiter.has_capacity(amount)
 
     async def count(self, amount: int) -> None:
-        await self._limiter.acquire(self._counted(amount))
+        await self._limiter.acquire(amount)
 
     def wait(self, amount: int) -> float:
         """Return the seconds in which there is room for that many, at the latest."""
-        return self._counted(amount) * self._rate.seconds / self._rate.calls
-
-    def _counted(self, amount: int) -> float:
-        return min(amount, self._limiter.max_rate)  # a batch that is larger takes all
-
-
-def refuse_too_many(limits: Iterable[_Limit], amount: int) -> None:
-    """Raise Refused if one of *limits* has no room for *amount* requests."""
-    full = [one for one in limits if not one.has_room(amount)]
-    if full:
-        wait = max(one.wait(amount) for one in full)
-        raise Refused(429, "too-many-requests", "there are too many requests", retry_after=wait)
+        return amount * self._rate.seconds / self._rate.calls

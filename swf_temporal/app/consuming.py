@@ -56,13 +56,15 @@ class Consuming:
             return 0
         router = Router(client, self.catalogue, self.settings.task_queue, max_hops=self.events.max_hops)
         async with AsyncExitStack() as stack:
-            consumers = await stack.enter_async_context(consuming(self.events, self.call_settings, router))
+            consumers: Sequence[Consumer] = ()
 
             async def is_ready() -> bool:
-                return all(one.is_connected for one in consumers) and await _answers(client)
+                works = bool(consumers) and not stopping.is_set()
+                return works and all(one.is_connected for one in consumers) and await _answers(client)
 
-            if self.settings.health_port is not None:
+            if self.settings.health_port is not None:  # it answers as long as messages are finished
                 await stack.enter_async_context(health_endpoint(self.settings.health_port, is_ready))
+            consumers = await stack.enter_async_context(consuming(self.events, self.call_settings, router))
             await stopping.wait()
             _log.info("told to stop")
         _log.info("stopped")

@@ -107,6 +107,7 @@ class Worker:
     ) -> bool | None:
         """Stop: calls that are under way may still take as long as the settings allow."""
         assert self._running is not None  # noqa: S101 - for the type checker
+        self._worker = None
         return await self._running.__aexit__(kind, error, traceback)
 
     async def run(self) -> None:
@@ -177,9 +178,9 @@ class Worker:
                 await stack.enter_async_context(watched(client))
                 if settings.container_endpoint is not None:
                     await stack.enter_async_context(container_endpoint(settings.container_endpoint, running, variables))
-                await stack.enter_async_context(worker)
-                if settings.health_port is not None:
+                if settings.health_port is not None:  # it answers as long as calls finish
                     await stack.enter_async_context(health_endpoint(settings.health_port, self.is_ready))
+                await stack.enter_async_context(worker)
                 yield worker, calls.functions
         except RuntimeError as error:
             if not str(error).startswith(_REFUSED):

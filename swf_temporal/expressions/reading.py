@@ -1,6 +1,7 @@
 """The fields of the data that an expression reads, and those that it makes, as far as they are plain to see."""
 
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 from swf_temporal.expressions.ast import ArrayOf, BinaryOperation, Identity, IfElse, Index, Literal, ObjectOf, Tree
 from swf_temporal.expressions.compiled import BadExpression
@@ -48,6 +49,34 @@ def members(text: str, variable: str) -> Iterator[str]:
                     yield quoted[1].text
 
 
+def elements(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of the arrays in the data of which the expressions in *text* read single elements, or each.
+
+    As in `.order.items[0]`, `$.items[*]` or `.items | any(.ready)`, as far as they are plain to see: behind a `|`, too,
+    a path is taken to begin with the data.
+    """
+    for source in _sources(text):
+        path: tuple[str, ...] = ()
+        before = _NO_WORD
+        try:
+            words = [*tokens(source), _NO_WORD]
+        except BadExpression:
+            return
+        for word, following in pairwise(words):
+            if word.kind == "field" and (path or before.kind not in _VALUES):
+                path += (word.text[1:],)
+            else:
+                opens = word.text == "[" and following.kind != "quote"
+                if path and (opens or (word.text == "|" and following.text in _OF_EACH)):
+                    yield path
+                path = ()
+            before = word
+
+
+_VALUES = frozenset({"close", "quote", "variable"})
+"""The kinds of words that end a value: a field behind one is a field of that, and none of the data."""
+_OF_EACH = frozenset({"all", "any", "first", "last", "map"})
+"""What an array is piped into for its elements."""
 _NO_WORD = Token("", "", 0)
 
 

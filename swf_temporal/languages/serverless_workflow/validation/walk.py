@@ -36,6 +36,11 @@ def nodes_of(workflow: Workflow) -> NodesByKind:
     return NodesByKind(_walk(workflow, "the workflow", "", workflow.language_version.state_word))
 
 
+def nodes_within(node: Node) -> Iterator[Node]:
+    """Yield *node*, and every node in it that was written."""
+    return (one for one, _ in _walk(node, "", "", ""))
+
+
 def _walk(node: Node, owner: str, above: str, word: str) -> Iterator[tuple[Node, str]]:
     """Yield *node* and those in it, each with the words for where it is; *word* is what states are called."""
     yield node, owner

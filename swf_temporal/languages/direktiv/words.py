@@ -12,5 +12,6 @@ STATE_TYPES: Final = (
 """The last two are other spellings."""
 FUNCTION_TYPES: Final = (
     "knative-workflow", "knative-namespace", "knative-global", "kubernetes-job", "subflow", "reusable", "isolated",
+    "knative-system",
 )  # fmt: skip
 START_TYPES: Final = ("default", "scheduled", "event", "eventsXor", "eventsAnd", "eventXor", "eventAnd")

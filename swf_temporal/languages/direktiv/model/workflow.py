@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field, StrictInt, StrictStr
 
 from swf_temporal.languages.direktiv.compat import Revision
-from swf_temporal.languages.direktiv.model.node import Attributes, Listed, Node, Text, Word
+from swf_temporal.languages.direktiv.model.node import Attributes, Listed, Node, Structured, Text, Word
 from swf_temporal.languages.direktiv.model.states import State
 
 Size: TypeAlias = Literal["small", "medium", "large"]
@@ -20,12 +20,17 @@ class WorkflowFunction(Node):
     size: Size | None = None
     cmd: Word | None = None
     scale: StrictInt | None = None
+    envs: Listed[Structured] = ()
+    """What later releases set in the container's environment: like the size, it is up to who starts that."""
+    patches: Listed[Structured] = ()
+    """What later releases change in the container's resource."""
+    post_start_exec: Listed[Structured] = ()
 
 
 class SharedFunction(Node):
-    """A service of the namespace, or one for all."""
+    """A service of the namespace, or one for all: `knative-system` is what later releases call that."""
 
-    type: Literal["knative-namespace", "knative-global"]
+    type: Literal["knative-namespace", "knative-global", "knative-system"]
     id: Text
     service: Text
 

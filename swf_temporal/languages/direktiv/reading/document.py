@@ -117,7 +117,8 @@ def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
     place = _DocumentPlace(root, path)
     if kind in ("missing", "union_tag_not_found"):
         key = str(path[-1]) if kind == "missing" else "type"
-        return source.problem("missing", f"{place.who} has no {key}", place.owner.where.position)
+        hint = _type_of_function(place) if key == "type" and place.section == "functions" else None
+        return source.problem("missing", f"{place.who} has no {key}", place.owner.where.position, hint)
     if kind == "union_tag_invalid":
         words = _WORDS.get(place.section, ())
         return _not_a_word(place.value["type"], words, f"{place.who}: type", place.value.where.value("type"), source)
@@ -126,6 +127,12 @@ def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
         return _not_a_word(place.value, choices, place.subject, place.position, source)
     expected = _EXPECTED.get(kind, "of another form")
     return source.problem("type", f"{place.subject} must be {expected}", place.position)
+
+
+def _type_of_function(place: _DocumentPlace) -> str | None:
+    """Return which type a function without one has, as it was in early releases of Direktiv."""
+    types = {"image": "knative-workflow", "service": "knative-namespace", "workflow": "subflow"}
+    return next((f"write 'type: {type_}'" for key, type_ in types.items() if key in place.owner), None)
 
 
 def _unknown(place: _DocumentPlace, key: str, source: Source) -> Problem:

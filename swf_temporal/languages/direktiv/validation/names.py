@@ -12,7 +12,8 @@ from swf_temporal.runtime.names import too_long
 from swf_temporal.text.origin import Source
 
 _ID: Final = re.compile(r"[a-z]([a-z0-9_\-]*[a-z0-9])?")
-_KEY: Final = re.compile(r"[a-zA-Z]([a-zA-Z0-9_]*[a-zA-Z0-9])?")
+_KEY: Final = re.compile(r"[a-zA-Z]([a-zA-Z0-9_.\-]*[a-zA-Z0-9])?")
+"""With dots and hyphens, as in later releases: the text says nothing of them."""
 
 
 def check(workflow: Workflow, source: Source) -> Iterator[Problem]:
@@ -42,6 +43,6 @@ def _ids(what: str, nodes: Sequence[Function | Node], source: Source) -> Iterato
 
 
 def _bad(who: str, letters: str, node: Node, key: str, source: Source) -> Problem:
-    others = "digits, '_' and '-'" if key == "id" else "digits and '_'"
+    others = "digits, '_' and '-'" if key == "id" else "digits, '_', '-' and '.'"
     message = f"{who} has to begin with a letter and end with a letter or digit, and may have {letters}, {others}"
     return source.problem("name-form", message, node.where.value(key))

@@ -21,6 +21,9 @@ AWAY = 1.5
 """Seconds for which no worker is there: by then everything has come that these tests wait for."""
 ELSEWHERE = f"elsewhere-{os.getpid()}"
 TIMER = EventType.EVENT_TYPE_TIMER_STARTED
+FIRED = EventType.EVENT_TYPE_TIMER_FIRED
+EVENT = EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED
+TASK = EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED
 SLOW = {"name": "slow", "type": "custom", "operation": f"temporal:slow@{ELSEWHERE}"}
 
 
@@ -48,8 +51,10 @@ def calling_elsewhere(kind: str) -> Definition:
 
 
 @asynccontextmanager
-async def away(bench: Bench, *definitions: Definition) -> AsyncIterator[list[swf.Handle]]:
-    """Start instances of *definitions*, leave them alone once they wait, and come back."""
+async def away(
+    bench: Bench, *definitions: Definition, event: dict[str, Any] | None = None
+) -> AsyncIterator[list[swf.Handle]]:
+    """Start instances of *definitions*, leave them alone once they wait, send *event* to each, and come back."""
     async with Worker(bench.client, task_queue=ELSEWHERE, activities=[slow]):
         async with bench.worker(*definitions) as worker:
             handles = [await _started(worker, one) for one in definitions]
@@ -57,6 +62,8 @@ async def away(bench: Bench, *definitions: Definition) -> AsyncIterator[list[swf
                 while TIMER not in [one.event_type for one in await events_of(handle)]:
                     await asyncio.sleep(0.02)
         await asyncio.sleep(AWAY)
+        for handle in handles if event is not None else ():
+            await swf.send_event(bench.client, handle.id, event or {})
         async with bench.worker(*definitions, queue=worker.queue):
             yield handles
 
@@ -81,3 +88,56 @@ async def test_of_timers_the_shorter_is_first(bench: Bench) -> None:
         assert await asyncio.wait_for(swf.result(in_time), 60) == {}
         with pytest.raises(swf.RunEnded, match="took longer than it may"):
             await asyncio.wait_for(swf.result(late), 60)
+
+
+async def test_an_event_after_its_timeout_counts_if_the_run_did_not_act_yet(bench: Bench) -> None:
+    """The history has the timer first, and then the event: a worker that sees both takes the event."""
+    waiting = {
+        "name": "wait",
+        "type": "event",
+        "onEvents": [{"eventRefs": ["paid"]}],
+        "timeouts": {"eventTimeout": "PT0.5S"},
+    }
+    paid = {"name": "paid", "type": "com.example.paid", "source": "bank"}
+    definition = define({"name": "begin", "type": "inject", "data": {}}, waiting, id="late-event", events=[paid])
+    event = {"id": "1", "type": "com.example.paid", "source": "bank", "data": {"amount": 12}}
+
+    async with away(bench, definition, event=event) as [handle]:
+        assert await asyncio.wait_for(swf.result(handle), 60) == {"amount": 12}
+
+    assert [one for one in await _types(handle) if one in (FIRED, EVENT)] == [FIRED, EVENT]
+
+
+@pytest.mark.parametrize(
+    ("of_state", "of_workflow", "decides"),
+    [(0.5, 0.8, "the state"), (0.8, 0.5, "the workflow"), (0.5, 0.5, "the workflow")],
+)
+async def test_of_the_timeouts_of_a_state_and_of_the_workflow_the_first_decides(
+    bench: Bench, of_state: float, of_workflow: float, decides: str
+) -> None:
+    """Both timers have fired when a worker comes back: what was due first decides, and the workflow if none was."""
+    definition = define(
+        {
+            "name": "nap",
+            "type": "sleep",
+            "duration": "PT1H",
+            "timeouts": {"stateExecTimeout": f"PT{of_state}S"},
+            "onErrors": [{"errorRef": "late", "transition": "caught"}],
+            "end": True,
+        },
+        {"name": "caught", "type": "inject", "data": {"decided": "the state"}, "end": True},
+        {"name": "clean", "type": "inject", "data": {"decided": "the workflow"}, "end": True},
+        id=f"timeouts-{of_state}-{of_workflow}",
+        errors=[{"name": "late", "code": "TimedOut"}],
+        timeouts={"workflowExecTimeout": {"duration": f"PT{of_workflow}S", "runBefore": "clean"}},
+    )
+
+    async with away(bench, definition) as [handle]:
+        assert await asyncio.wait_for(swf.result(handle), 60) == {"decided": decides}
+
+    types = [one for one in await _types(handle) if one in (FIRED, TASK)]
+    assert types[types.index(FIRED) :][:2] == [FIRED, FIRED]
+
+
+async def _types(handle: swf.Handle) -> list[int]:
+    return [one.event_type for one in await events_of(handle)]

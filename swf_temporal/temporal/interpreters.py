@@ -1,11 +1,14 @@
-"""Variants of the workflow that interprets definitions, for workers that allow less."""
+"""The workflows of a worker: variants of the one that interprets definitions, and those beside it."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from temporalio import workflow
 from temporalio.common import RawValue
 
+from swf_temporal.temporal.delayed_events import DelayedEvent
+from swf_temporal.temporal.event_mailboxes import EventMailbox
+from swf_temporal.temporal.variables import VariablesOfScope
 from swf_temporal.temporal.workflow import Interpreter
 
 
@@ -41,3 +44,7 @@ class AnsweringAll(Interpreter):
     async def run(self, args: Sequence[RawValue]) -> Any:
         """Run the definition whose id is this workflow's type; the result is its output."""
         return await super().run(args)
+
+
+OTHER_WORKFLOWS: Final = (VariablesOfScope, DelayedEvent, EventMailbox)
+"""The workflows of a worker beside the one that runs definitions."""

@@ -13,7 +13,7 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.errors import NewerRecord
 from swf_temporal.runtime.host import TraceEntry
-from swf_temporal.temporal.worker import OTHER_WORKFLOWS
+from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS
 from swf_temporal.temporal.workflow import Interpreter
 
 

@@ -14,18 +14,14 @@ from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
 from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.converter import limit_of
-from swf_temporal.temporal.delayed_events import DelayedEvent
 from swf_temporal.temporal.deployment import Deployment
 from swf_temporal.temporal.endings import Endings
-from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.event_options import EventOptions, EventOptionsInterceptor
-from swf_temporal.temporal.interpreters import KnownOnly
-from swf_temporal.temporal.variables import TemporalVariables, VariablesOfScope, VariableStorage
+from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS, KnownOnly
+from swf_temporal.temporal.variables import TemporalVariables, VariableStorage
 from swf_temporal.temporal.versioning import deployment_config, versioned
 from swf_temporal.temporal.workflow import Interpreter
 
-OTHER_WORKFLOWS: Final = (VariablesOfScope, DelayedEvent, EventMailbox)
-"""The workflows of a worker beside the one that runs definitions."""
 _DEADLOCK_TIMEOUT: Final = 9.5
 """Seconds by the clock for an activation. The server gives ten to the whole workflow task."""
 _THRESHOLDS = 50_000, 4, 20

@@ -6,9 +6,8 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.interpreters import AnsweringAll
+from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS, AnsweringAll
 from swf_temporal.temporal.replaying import replay
-from swf_temporal.temporal.worker import OTHER_WORKFLOWS
 from tests.replay import corpus
 from tests.replay.corpus import Recorded
 from tests.replay.features import REQUIRED, commands_in

@@ -21,8 +21,7 @@ from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.runtime import pacing
 from swf_temporal.simulation.scenario import Scenario, run, workflows_of
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.interpreters import AnsweringAll
-from swf_temporal.temporal.worker import OTHER_WORKFLOWS
+from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS, AnsweringAll
 from tests.replay.prefixes import failures
 from tests.sampling import chance, sample
 from tests.temporal.test_scenarios import EVERY, named

@@ -2,7 +2,7 @@
 
 Theory of operation. The next thing happens when nothing is under way: first what is due, then an event that an
 instance awaits, then time passes until something else is due. If there is nothing, the run is at its end, or waits for
-ever. What is under way and what is due is known, see `family`: no server is asked again and again.
+ever. What is under way and what is due is known, see `family`; the server is asked only whether it has taken all that.
 """
 
 import asyncio
@@ -43,13 +43,9 @@ _ASKING = 0.01
 
 
 class ScenarioDriver:
-    def __init__(
-        self, client: Client, workflow_id: str, events: Sequence[CloudEvent], *, loses_tasks: bool = False
-    ) -> None:
+    def __init__(self, client: Client, workflow_id: str, events: Sequence[CloudEvent]) -> None:
         self.family = Family(workflow_id, self._ask_for_the_end)
         self._client = client
-        self._loses_tasks = loses_tasks
-        """Whether what a worker did for a workflow task may be lost, so that the server is to confirm each."""
         self._events = list(events)
         self._awaited: dict[str, tuple[int, list[EventUse]]] = {}
         """By the id of an instance: how often something had come to it, and what it awaited then."""
@@ -68,7 +64,7 @@ class ScenarioDriver:
             try:
                 async with asyncio.timeout(_LIMIT):
                     await family.calm()
-                    while self._loses_tasks and await self._has_workflow_task():
+                    while await self._has_workflow_task():
                         await asyncio.sleep(_ASKING)
                         await family.calm()
             except TimeoutError:
@@ -120,7 +116,11 @@ class ScenarioDriver:
         return True
 
     async def _has_workflow_task(self) -> bool:
-        """Whether the server has a workflow task for an instance that no worker has completed."""
+        """Whether the server has a workflow task for an instance that no worker has completed.
+
+        What a worker did may be lost: by a machine that stood still for longer than a task may take, or because the SDK
+        evicted the run when a query came in. Then the server gives the task out again.
+        """
         for member in self.family.open:
             with suppress(RPCError):  # it has just ended
                 description = await self._client.get_workflow_handle(member.workflow_id).describe()

@@ -43,16 +43,13 @@ class ScenarioHost:
 
     client: Client
     calls: ScriptedCalls
-    keeps_runs: bool = True
-    """Whether the worker keeps runs in memory. If not, its SDK drops the workflow task of a run that it evicts while a
-    query comes in, and the server gives it out again after ten seconds."""
 
     async def observe(self, scenario: Scenario) -> ObservedRun:
         """Run *scenario* once. Raises InvalidDefinition if a definition of it cannot run."""
         workflows = workflows_of(scenario)
         # An instance of a simulation has its definition's id, too.
         workflow_id = workflows[0].id
-        driver = ScenarioDriver(self.client, workflow_id, events_of(scenario.events), loses_tasks=not self.keeps_runs)
+        driver = ScenarioDriver(self.client, workflow_id, events_of(scenario.events))
         session = self.calls.sessions[workflow_id] = Session.of(scenario, driver.family)
         try:
             return await self._observe(scenario, workflows, session, driver)
@@ -147,7 +144,7 @@ async def scenario_host(
         )
         _disable_deadlock_detection(worker)
         async with worker:
-            yield ScenarioHost(server.client, calls, keeps_runs=capacity.workflows > 0)
+            yield ScenarioHost(server.client, calls)
 
 
 def _disable_deadlock_detection(worker: Worker) -> None:

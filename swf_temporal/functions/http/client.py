@@ -22,7 +22,7 @@ from swf_temporal.functions.http.answers import (
 )
 from swf_temporal.functions.http.connections import RESEND, Connections
 from swf_temporal.functions.http.failures import failure
-from swf_temporal.functions.http.requests import Request, check_headers, redirected
+from swf_temporal.functions.http.requests import HARMLESS, Request, check_headers, redirected
 from swf_temporal.functions.operator.limits import RateLimits
 from swf_temporal.functions.operator.settings import HostOptions, Settings
 from swf_temporal.origins import PORTS
@@ -170,7 +170,8 @@ class _There:
 
 def _with_configured(request: Request, options: HostOptions) -> list[tuple[str, str]]:
     given = {name.lower() for name, _ in request.headers}
-    more = ((name, value) for name, value in options.headers.items() if name.lower() not in given)
+    configured = ((name, value) for name, value in options.headers.items() if name.lower() not in given)
+    more = (one for one in configured if not request.is_foreign or one[0].lower() in HARMLESS)
     return [(name, value) for name, value in (*request.headers, *more) if name.lower() not in _FRAMING]
 
 

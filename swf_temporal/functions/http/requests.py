@@ -12,7 +12,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 _USER = re.compile(r"//[^/]*@")
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _IDEMPOTENT = _SAFE | {"TRACE", "PUT", "DELETE"}
-_HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
+HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
 """The headers that may go where a service redirects to. Any other might be a credential."""
 
 
@@ -26,6 +26,8 @@ class Request:
     content: bytes | None = None
     function: str | None = None
     """The function that asks, whose settings hold."""
+    is_foreign: bool = False
+    """Whether a service of another origin redirected to it: then the operator's headers are not sent, either."""
 
     def __str__(self) -> str:
         """Return `GET http://…` without what must not stand in a log: the query, and a password."""
@@ -60,8 +62,8 @@ def redirected(request: Request, target: httpx.Request) -> Request:
     """Return what is sent where a service redirects to: to another origin without anything that could be secret."""
     ours, theirs = origin_of(str(httpx.URL(request.url))), origin_of(str(target.url))
     if theirs not in {ours, _secured(ours)}:
-        headers = tuple((name, value) for name, value in request.headers if name.lower() in _HARMLESS)
-        request = replace(request, headers=headers, function=None)
+        headers = tuple((name, value) for name, value in request.headers if name.lower() in HARMLESS)
+        request = replace(request, headers=headers, function=None, is_foreign=True)
     content = request.content if target.method == request.method else None
     return replace(request, method=target.method, url=str(target.url), content=content)
 

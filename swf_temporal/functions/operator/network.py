@@ -59,6 +59,16 @@ class Pattern:
     def has_address(self, address: Address, port: int) -> bool:
         return self.port in (None, port) and self.block is not None and address in self.block
 
+    def __str__(self) -> str:
+        """Return the pattern as it may be written."""
+        host = str(self.block) if self.block is not None else self.name
+        return host if self.port is None else f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the pattern is for one name or one address alone."""
+        return not self.is_broad if self.block is None else self.block.num_addresses == 1
+
     @property
     def is_broad(self) -> bool:
         """Whether the pattern is for more names than it spells out."""

@@ -104,6 +104,17 @@ class Settings(Section):
     resources: Resources = argument(Resources())
     """Where documents may be that others refer to, besides their own folder or host."""
 
+    @field_validator("hosts")
+    @classmethod
+    def _verified_but_for_single_hosts(
+        cls, hosts: Mapping[HostPattern, HostOptions]
+    ) -> Mapping[HostPattern, HostOptions]:
+        for pattern, options in hosts.items():
+            if not (options.tls.verify or pattern.is_single):
+                message = f"{str(pattern)!r} leaves more than one host unverified"
+                raise validation_error(message, hint="write `verify: false` under the name of each host")
+        return hosts
+
     @classmethod
     def merged(cls, content: Any, env: Mapping[str, str], ending: str = "") -> Any:
         """Return *content* with what *env* says, also in variables that end in the name of a function or a host."""

@@ -118,6 +118,14 @@ def test_a_host_alone_may_go_unverified(tmp_path: Path) -> None:
             configured(tmp_path, text)
 
 
+@pytest.mark.parametrize("pattern", ["*", "*.example.com", "127.0.0.0/8", "fd00::/8", "*:8443"])
+def test_many_hosts_may_not_go_unverified(tmp_path: Path, pattern: str) -> None:
+    """A pattern would turn verification off for all that it matches."""
+    with pytest.raises(UsageError, match="leaves more than one host unverified") as refused:
+        configured(tmp_path, f"hosts: {{'{pattern}': {{tls: {{verify: false}}}}}}")
+    assert pattern in str(refused.value)
+
+
 def test_no_proxy_is_a_choice(tmp_path: Path) -> None:
     """An empty proxy is none; a missing one is the next place's."""
     settings = configured(tmp_path, EVERYTHING)

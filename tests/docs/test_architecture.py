@@ -94,11 +94,11 @@ KINDS: dict[str, list[Callable[[], list[str]]]] = {
     "a function type of the package": [lambda: sorted(TYPES)],
     "a protocol of AsyncAPI documents": [lambda: sorted(WIRES)],
     "something that the outside must do": [lambda: _members(Host)],
-    "a language version": [lambda: [one.name for one in VERSIONS]],
+    "a language version with a number, such as an earlier 0.x": [lambda: [one.name for one in VERSIONS]],
     "a language": [lambda: _members(Language)],
     "a command": [lambda: sorted(COMMANDS)],
     "a state type": [lambda: list(STATE_TYPES)],
-    "an entry of the trace, or a detail of one": [lambda: [str(kind) for kind in TraceKind]],
+    "an entry of the trace, or a detail of one (events have their ids)": [lambda: [str(kind) for kind in TraceKind]],
     "a setting": [
         lambda: [setting.variable.name or "" for setting in Options.settings() if setting.variable],
         lambda: list(WorkerSettings.model_fields),

@@ -7,7 +7,7 @@ A result leaves jq as JSON text, since jq's Python package rounds large integers
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 from hashlib import blake2b
 from typing import Final
@@ -25,13 +25,15 @@ from swf_temporal.guarding.jq_process import FAILED, NOT_COMPILED
 from swf_temporal.strict_json import NotJSON, read_clamped, read_written
 
 _REFUSED = 'error("not allowed in a workflow expression")'
+_REFUSED_NAMES: Final = frozenset({"input", "inputs", "modulemeta", "halt", "halt_error"})
+"""What ends the program, or reads more than its input."""
 _NEUTRALISED = " ".join(
     [
         "def env: {}; def get_search_list: []; def input_line_number: 0; def input_filename: null;",
         "def localtime: gmtime; def strflocaltime(f): strftime(f);",
         "def debug: .; def debug(m): .; def stderr: .;",
-        f"def input: {_REFUSED}; def inputs: {_REFUSED}; def modulemeta: {_REFUSED};",
-        f"def halt: {_REFUSED}; def halt_error: {_REFUSED}; def halt_error(c): {_REFUSED};",
+        *(f"def {name}: {_REFUSED};" for name in sorted(_REFUSED_NAMES)),
+        f"def halt_error(c): {_REFUSED};",
     ]
 )
 _FORMER = {
@@ -88,6 +90,7 @@ class JqProgram:
         complaint = _compile(self._program)
         if complaint is not None:
             raise _bad_expression(complaint, text)
+        _refuse_calls(words)
         if any(word.text in _BINDING_WORDS for word in words):
             names = [name for name in names if self._is_free(name, result)]
         self.mentions = frozenset(names)
@@ -159,6 +162,26 @@ def _words(text: str) -> list[Token]:
         if word.kind == "variable" and word.text.startswith("$__") and word.text != "$__loc__":
             raise BadExpression(f"{word.text} is not defined", word.offset)
     return words
+
+
+def _refuse_calls(words: Sequence[Token]) -> None:
+    """Raise BadExpression where *words*, which compile, call what an expression may not.
+
+    Where they define functions of their own, a name may be one of these: such a call fails when it is made.
+    """
+    if any(word.text == "def" for word in words):
+        return
+    brackets: list[str] = []
+    before = ""
+    for word in words:
+        is_key = brackets[-1:] == ["{"] and before in {"{", ","}
+        if word.kind == "name" and word.text in _REFUSED_NAMES and not is_key:
+            raise BadExpression(f"'{word.text}' is not allowed in a workflow expression", word.offset)
+        if word.kind == "open":
+            brackets.append(word.text)
+        elif word.kind == "close":
+            brackets.pop()
+        before = word.text
 
 
 def _program(text: str, given: Collection[str], result: str, former: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from swf_temporal.accounting import current_account
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
-from swf_temporal.expressions.compiled import NOTHING, BadExpression, EvaluationOutcome, Variables
+from swf_temporal.expressions.compiled import NOTHING, BadExpression, EvaluationOutcome, Variables, is_true
 from swf_temporal.expressions.kinds import ANY
 from swf_temporal.guarding.bounds import jsonpath_bound
 from swf_temporal.guarding.deferring import ask
@@ -69,15 +69,14 @@ class JsonPathProgram:
         return found
 
     def holds(self, data: JSON, variables: Variables) -> bool:
-        """Tell whether the path is true as a condition: it leads somewhere, and not to a single false or null.
+        """Tell whether the path is true as a condition: it leads to something that is not false or null.
 
         `$[?(…)]` on an object asks about the object itself, as authors of conditions mean it.
         """
         root = data if self._variable is None else variables.get(self._variable)
         if isinstance(root, dict) and _ROOT_FILTER.match(str(self._path)):
             root = [root]
-        found = self.found(root)
-        return bool(found) and not (len(found) == 1 and (found[0] is None or found[0] is False))
+        return any(map(is_true, self.found(root)))
 
     @property
     def steps(self) -> list[str | int] | None:

@@ -66,6 +66,14 @@ def test_conditions(expressions: Expressions, text: str, holds: bool) -> None:  
     assert expressions.condition(text)(DATA, VARIABLES) is holds
 
 
+@pytest.mark.parametrize(
+    ("found", "holds"), [([False], False), ([False, None], False), ([False, 0], True), ([None, {}], True), ([], False)]
+)
+def test_conditions_that_find_several(expressions: Expressions, found: list[Any], *, holds: bool) -> None:
+    """One of them has to be something."""
+    assert expressions.condition("${ $.a[*] }")({"a": found}, {}) is holds
+
+
 def test_embedded(expressions: Expressions) -> None:
     """Within a text, what paths find becomes text."""
     text = "${ $WORKFLOW.id }: ${ $.a.c[*].x }${ $.gone }"

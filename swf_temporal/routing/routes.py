@@ -136,6 +136,13 @@ def fits(event: CloudEvent, kind: ConsumedEvent, definition: Definition) -> bool
     return _mismatch(event, kind, definition) is None
 
 
+def never_taken(event: CloudEvent, kind: ConsumedEvent, definition: Definition) -> str | None:
+    """Return why no instance of *definition* takes *event* as one of *kind*, which it is like; None if one may."""
+    if event.is_addressed:
+        return None
+    return _mismatch(event, kind, definition) or _lacking(event, kind.correlation, definition)
+
+
 def _key(event: CloudEvent, rules: Iterable[CorrelationRule], definition: Definition) -> CorrelationKey:
     return {rule.attribute.lower(): as_text(definition.correlation_value(event, rule)) for rule in rules}
 

@@ -9,7 +9,8 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.grammar import counted
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.port import Definition, EventUse
+from swf_temporal.languages.port import Definition
+from swf_temporal.routing.routes import never_taken
 from swf_temporal.runtime.event_matching import DEFAULT_SOURCE, is_like
 from swf_temporal.runtime.run import Run
 from swf_temporal.temporal.constants import EVENT, EVENT_REFUSED
@@ -78,7 +79,7 @@ def event_of_update(event: Any, definition: Definition) -> CloudEvent:
     if name is None:
         return CloudEvent.from_json(event)
     if all(name not in (one.name, one.type) for one in definition.events):
-        names = [one.name for one in definition.events if _is_consumed(one)]
+        names = [one.name for one in definition.consumed_events]
         raise NotTakenError(f"has no event called {name!r}", _question(name, names, "events called"))
     return event_of_signal(name, event.get("data"), definition)
 
@@ -97,20 +98,25 @@ def refuse_never_taken(event: CloudEvent, workflow: Definition, catalogue: Catal
     continued = list(catalogue.continuations(workflow))
     if any(one is None for one in continued):
         return
-    known = [one for each in (workflow, *filter(None, continued)) for one in each.events]
-    consumed = [one for one in known if _is_consumed(one)]
-    if any(is_like(one, event) for one in consumed):
+    definitions = (workflow, *filter(None, continued))
+    consumed = [(one, each) for each in definitions for one in each.consumed_events]
+    reasons = [never_taken(event, one, each) for one, each in consumed if is_like(one, event)]
+    if None in reasons:
         return
-    alike = [one for one in consumed if one.type == event.type]
-    if alike:
-        sources = sorted({one.source for one in alike if one.source})
+    if reasons:
+        raise NotTakenError(
+            f"never takes this event of type {event.type!r}: {' and '.join(dict.fromkeys(filter(None, reasons)))}",
+            "correct its attributes, or send it by its name in the definition, which needs none",
+        )
+    sources = sorted({one.source for one, _ in consumed if one.type == event.type and one.source})
+    if sources:
         wanted = " or ".join(map(repr, sources))
         raise NotTakenError(
             f"takes events of type {event.type!r} whose source is {wanted} only, and this one's is {event.source!r}"
         )
-    if any(is_like(one, event) for one in known):
+    if any(is_like(one, event) for each in definitions for one in each.events if one.kind == "produced"):
         raise NotTakenError(f"produces events of type {event.type!r} and takes none")
-    types = sorted({one.type for one in consumed if one.type})
+    types = sorted({one.type for one, _ in consumed if one.type})
     raise NotTakenError(
         f"takes no event of type {event.type!r}", _question(event.type, types, "events of these types:")
     )
@@ -133,10 +139,6 @@ def refuse_more(event: CloudEvent, run: Run, most: int) -> None:
 
 def _name_in(event: Mapping[str, Any]) -> Any:
     return event["name"] if "type" not in event and "name" in event else None
-
-
-def _is_consumed(event: EventUse) -> bool:
-    return event.kind == "consumed"
 
 
 def _question(word: str, known: list[str], which: str) -> str:

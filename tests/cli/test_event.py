@@ -16,9 +16,14 @@ version: "1.0"
 events:
   - {name: Paid up, type: com.paid, source: shop}
   - {name: Shipped, type: com.shipped, source: shop}
+  - {name: Weighed, type: com.weighed, source: shop, correlation: [{contextAttributeName: parcel}]}
+  - name: Signed
+    type: com.signed
+    source: shop
+    correlation: [{contextAttributeName: hand, contextAttributeValue: left}]
 states:
   - {name: First, type: event, onEvents: [{eventRefs: [Paid up]}], transition: Second}
-  - {name: Second, type: event, onEvents: [{eventRefs: [Shipped]}], end: true}
+  - {name: Second, type: event, onEvents: [{eventRefs: [Shipped]}, {eventRefs: [Weighed, Signed]}], end: true}
 """
 
 
@@ -60,8 +65,14 @@ def test_duplicate(on: On) -> None:
     ("arguments", "told"),
     [
         (["--name", "Paid Up"], "'e-3' has no event called 'Paid Up'\n  did you mean 'Paid up'?"),
-        (["--name", "xyz"], "'e-3' has no event called 'xyz'\n  it takes events called Paid up, Shipped"),
+        (
+            ["--name", "xyz"],
+            "'e-3' has no event called 'xyz'\n  it takes events called Paid up, Shipped, Weighed, Signed",
+        ),
         (["com.piad"], "'e-3' takes no event of type 'com.piad'\n  did you mean 'com.paid'?"),
+        (["com.weighed", "--source=shop"], "it lacks the attribute 'parcel', which tells"),
+        (["com.signed", "--source=shop"], "it has no attribute 'hand', which is to be 'left'"),
+        (["com.signed", "--source=shop", "--attribute=hand=x"], "its attribute 'hand' is 'x', not 'left'"),
         (["com.paid"], "whose source is 'shop' only, and this one's is 'swf'"),
     ],
 )

@@ -20,8 +20,8 @@ from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.loading import files_at
 from swf_temporal.text.origin import Source
 
-_COLOURS = {"respelled": None, "reshaped": "cyan", "inexpressible": "yellow"}
-_LABELS = {"respelled": "respelled", "reshaped": "changed", "inexpressible": "cannot be expressed"}
+_COLOURS = {"respelled": None, "changed": "cyan", "inexpressible": "yellow"}
+_LABELS = {"inexpressible": "cannot be expressed"}
 
 
 class Mode(Enum):
@@ -105,7 +105,7 @@ def _show(one: _Rewritten, mode: Mode) -> None:
         lines = (one.before.splitlines(keepends=True), one.result.text.splitlines(keepends=True))
         typer.echo("".join(unified_diff(*lines, one.name, one.name)), nl=False)
     for change in one.result.changes:
-        word = styled(_LABELS[change.kind], sys.stderr, fg=_COLOURS[change.kind])
+        word = styled(_LABELS.get(change.kind, change.kind), sys.stderr, fg=_COLOURS[change.kind])
         place = one.name if change.line is None else f"{one.name}:{change.line}"
         typer.echo(f"{place}: {word}: {change.message}", err=True)
     typer.echo(f"{one.name}: {_outcome(one, mode)}", err=True)

@@ -8,7 +8,7 @@ from typing import Literal
 class UpgradeChange:
     """One thing that rewriting a definition changed, or would have had to."""
 
-    kind: Literal["respelled", "reshaped", "inexpressible"]
+    kind: Literal["respelled", "changed", "inexpressible"]
     """Only called otherwise; expressed in another form; not expressible in the newer version, and left as it was."""
     message: str
     line: int | None = None

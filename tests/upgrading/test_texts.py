@@ -223,7 +223,7 @@ def test_the_report_tells_names_from_forms() -> None:
     kinds = {change.message: change.kind for change in upgrade(Source(OLD)).changes}
 
     assert kinds["timeDelay is duration"] == "respelled"
-    assert kinds["retries are those of the action that failed"] == "reshaped"
+    assert kinds["retries are those of the action that failed"] == "changed"
 
 
 def test_the_successor_has_other_names() -> None:

@@ -35,12 +35,12 @@ class UpgradeReport:
 
     def reshaped(self, message: str, node: Any = None) -> None:
         """Note that something in *node* is said in another form."""
-        self._add(UpgradeChange("reshaped", message, self._line(node)))
+        self._add(UpgradeChange("changed", message, self._line(node)))
 
     def changed(self, old: str, new: str | None, place: Position) -> None:
         """Note that the key or word *old*, at *place*, is called *new*, or has no place any more."""
         if new is None:
-            self._add(UpgradeChange("reshaped", f"{old} has no place of its own any more", place.line))
+            self._add(UpgradeChange("changed", f"{old} has no place of its own any more", place.line))
         else:
             self._add(UpgradeChange("respelled", f"{old} is {new}", place.line))
 

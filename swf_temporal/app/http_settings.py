@@ -1,6 +1,7 @@
 """The settings of HTTP servers: of the codec server, and of the gateway with its tenants."""
 
 import re
+import ssl
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum
@@ -56,6 +57,25 @@ def _token(value: object, info: ValidationInfo) -> str:
 
 _Token = Annotated[str, BeforeValidator(_token)]
 """A secret that clients send: the configuration names the variable or file that holds it."""
+
+
+def tls_files(certificate: Path | None, key: Path | None) -> dict[str, Path]:
+    """Return the options of uvicorn with which a server has TLS; none without files. Raises UsageError."""
+    if certificate is None:
+        if key is not None:
+            raise UsageError("--tls-key is the key of a certificate", "give the certificate with --tls-cert")
+        return {}
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=_no_password)
+    except (OSError, ValueError) as error:
+        files = certificate if key is None else f"{certificate} and {key}"
+        hint = "they are PEM files; the key is without a password, and in the file of the certificate or in --tls-key"
+        raise UsageError(f"TLS cannot be served with {files}: {error}", hint) from None
+    return {"ssl_certfile": certificate} | ({} if key is None else {"ssl_keyfile": key})
+
+
+def _no_password() -> str:
+    raise ValueError("the key has a password")
 
 
 class HttpServerSettings(Section):

@@ -108,6 +108,8 @@ def attributes_of(pairs: Iterable[str]) -> dict[str, JSON]:
         name, equals, value = pair.partition("=")
         if not name or not equals:
             raise UsageError(f"--attribute is {pair!r}", "write name=value")
+        if name in attributes:
+            raise UsageError(f"--attribute gives {name!r} twice", "give it once")
         attributes[name] = value
     return attributes
 

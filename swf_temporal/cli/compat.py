@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.options import Address, Namespace, Output, ResourceFolders, list_filter
+from swf_temporal.cli.options import Address, Namespace, Output, ResourceFolders, list_filter, refuse_without_effect
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
 
@@ -15,7 +15,12 @@ EXAMPLES = {"compat": "Example: swf compat orders-1.0.yaml orders-1.1.yaml --que
 _MAX_INSTANCES = 200
 
 
+_OF_DEFINITIONS = dict.fromkeys(("definitions", "strict", "resources"), "give OLD and NEW")
+_OF_A_SERVER = dict.fromkeys(("limit", "address", "namespace"), "give --query")
+
+
 def compat(
+    ctx: typer.Context,
     old: Annotated[
         str | None, typer.Argument(metavar="[OLD", help="The old definition: a file, or an id in --definitions.")
     ] = None,
@@ -55,6 +60,10 @@ def compat(
         raise UsageError("there is nothing to compare", "give OLD and NEW, --histories, or --query")
     if histories is not None and query is not None:
         raise UsageError("--histories and --query exclude each other", "give one of them")
+    if old is None:
+        refuse_without_effect(ctx, "is for a comparison of definitions", _OF_DEFINITIONS)
+    if query is None:
+        refuse_without_effect(ctx, "is for instances on a server", _OF_A_SERVER)
     with default_sigint():
         from swf_temporal.app.stopping import run_until_stopped
         from swf_temporal.cli.comparing import ComparisonRequest, look

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 EXAMPLES = {"event": "Example: swf event order-42 --name PaymentReceived --data '{\"amount\": 12}'"}
 
 _SOURCE = "swf"
+_ELSEWHERE = {"type": "TYPE", "source": "--source", "data": "--data"}
+"""What of an event has an argument of its own."""
 
 
 def event(
@@ -104,7 +106,7 @@ class _Given:
 
     def events(self) -> list[dict[str, Any]]:
         """Return what is to be sent: CloudEvents, or a name with data. Raises UsageError."""
-        from swf_temporal.cli.arguments import attributes_of, json_value, read_events
+        from swf_temporal.cli.arguments import json_value, read_events
 
         self._refuse_contradictions()
         payload = json_value(self.data, "--data")
@@ -115,9 +117,18 @@ class _Given:
         whole: dict[str, JSON] = {
             "type": self.type,
             "source": self.source or _SOURCE,
-            **attributes_of(self.attributes),
+            **self._attributes(),
         }
         return [whole if payload is None else {**whole, "data": payload}]
+
+    def _attributes(self) -> "dict[str, JSON]":
+        from swf_temporal.cli.arguments import attributes_of
+
+        found = attributes_of(self.attributes)
+        for name, where in _ELSEWHERE.items():
+            if name in found:
+                raise UsageError(f"--attribute gives {name!r}", f"that is for {where}")
+        return found
 
     def _refuse_contradictions(self) -> None:
         if [self.type, self.name, self.file].count(None) != 2:  # noqa: PLR2004 - all but one

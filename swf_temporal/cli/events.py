@@ -94,6 +94,8 @@ def send(
     """
     if file == STDIN:
         raise UsageError("definitions are not read from stdin here", "give a file or a folder")
+    if instance is not None and trust_instance:
+        raise UsageError("--instance and --trust-instance exclude each other", "give one of them")
     with default_sigint():
         from swf_temporal.app.definitions import catalogue_of, read_related, resources_of
         from swf_temporal.cli.arguments import given_events

@@ -61,8 +61,8 @@ def gateway(
     """
     with default_sigint():
         from swf_temporal.app.gateway.serving import prepare, serve
+        from swf_temporal.app.http_settings import tls_files
         from swf_temporal.app.stopping import run_until_stopped
-    files = {"ssl_certfile": tls_cert, "ssl_keyfile": tls_key}
     prepared = prepare(
         paths or [Path()],
         Address(host, port),
@@ -71,7 +71,7 @@ def gateway(
         resources=resources or (),
         strict=strict,
         task_queue=task_queue,
-        tls={name: file for name, file in files.items() if file is not None},
+        tls=tls_files(tls_cert, tls_key),
         server=address,
         namespace=namespace,
         log_format=log_format,

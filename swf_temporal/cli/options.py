@@ -3,6 +3,7 @@
 Nothing heavy is imported here: completing a word on the command line needs it, too.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -165,6 +166,14 @@ def one_id(argument: str | None, option: str | None) -> str:
     if not given[0].strip():
         raise UsageError("the id of the instance is empty", "`swf list` shows the ids of instances")
     return given[0]
+
+
+def refuse_without_effect(ctx: typer.Context, why: str, hints: Mapping[str, str | None]) -> None:
+    """Raise UsageError if an option was given on the command line that has no effect: *hints* has those, by name."""
+    for parameter in ctx.command.params:
+        source = ctx.get_parameter_source(parameter.name or "")
+        if parameter.name in hints and source is not None and source.name == "COMMANDLINE":
+            raise UsageError(f"{parameter.opts[0]} {why}", hints[parameter.name])
 
 
 def list_filter(text: str) -> Any:

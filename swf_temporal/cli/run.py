@@ -19,6 +19,7 @@ from swf_temporal.cli.options import (
     Output,
     ResourceFolders,
     Strict,
+    refuse_without_effect,
 )
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
@@ -82,7 +83,7 @@ def run(
     Exits with 0 if the workflow completed, with 1 if it did not, and with 2 if it cannot be run.
     """
     if simulate:
-        _refuse_those_of_a_server(ctx)
+        refuse_without_effect(ctx, "is for a run on a server, not for --simulate", _ON_A_SERVER)
     elif script is not None:
         raise UsageError("--script has the answers of functions in a simulation", "add --simulate")
     elif max_steps is not None:
@@ -109,13 +110,3 @@ def run(
         Order(workflows, data, workflow_id, events, timeout=length), functions or (), config, readable
     )
     raise typer.Exit(run_until_stopped(run_on_some_server(order, form, address, namespace)))
-
-
-def _refuse_those_of_a_server(ctx: typer.Context) -> None:
-    """Raise UsageError if an option was given on the command line that has no effect on a simulation."""
-    for parameter in ctx.command.params:
-        source = ctx.get_parameter_source(parameter.name or "")
-        if parameter.name in _ON_A_SERVER and source is not None and source.name == "COMMANDLINE":
-            raise UsageError(
-                f"{parameter.opts[0]} is for a run on a server, not for --simulate", _ON_A_SERVER[parameter.name]
-            )

@@ -112,7 +112,7 @@ def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, m
 
 def test_the_version_of_a_worker() -> None:
     """Without a deployment there is none; without a build id it is the release; a variable says several definitions."""
-    assert WorkerSettings.read({"SWF_BUILD_ID": "17"}).version is None
+    assert WorkerSettings.read({}).version is None
     env = {"SWF_DEPLOYMENT": "shop", "SWF_VERSIONING_OF": "orders = pinned, reports=auto-upgrade"}
     wanted = {"orders": Versioning.PINNED, "reports": Versioning.AUTO_UPGRADE}
     assert WorkerSettings.read(env).version == Deployment("shop", __version__, Versioning.AUTO_UPGRADE, wanted)

@@ -233,3 +233,31 @@ def test_progress(swf: Swf) -> None:
     assert "validating" not in on_a_terminal(swf, "validate", "hello.yaml")
     swf.write("large.yaml", HELLO + "# " + "x" * 600_000 + "\n")
     assert "validating 1 of 1: large.yaml (600 kB)" in on_a_terminal(swf, "validate", "large.yaml")
+
+
+_PAID = '{"id": "1", "type": "com.paid", "source": "shop"}'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("worker --build-id 7", "--build-id has no effect on a worker without a deployment"),
+        ("worker --versioning pinned", "--versioning has no effect on a worker without a deployment"),
+        ("gateway --tls-key key.pem", "--tls-key is the key of a certificate"),
+        ("codec-server --config swf.yaml --tls-key key.pem", "--tls-key is the key of a certificate"),
+        ("gateway --tls-cert hello.yaml", "TLS cannot be served with hello.yaml"),
+        ("run hello.yaml --simulate --address a:1", "--address is for a run on a server"),
+        ("compat hello.yaml hello.yaml --limit 5", "--limit is for instances on a server"),
+        ("compat --histories . --namespace n", "--namespace is for instances on a server"),
+        ("compat --histories . --strict", "--strict is for a comparison of definitions"),
+        ("events send hello.yaml EVENT --instance i --trust-instance", "--instance and --trust-instance exclude"),
+        ("event i com.paid --attribute source=shop", "--attribute gives 'source'"),
+        ("event i com.paid --attribute a=1 --attribute a=2", "--attribute gives 'a' twice"),
+    ],
+)
+def test_options_without_effect(swf: Swf, arguments: str, told: str) -> None:
+    """They are refused: who gives one expects something of it."""
+    swf.write("swf.yaml", "compression: true")
+    ended = swf(*(_PAID if one == "EVENT" else one for one in arguments.split()))
+    assert (ended.code, ended.out) == (2, "")
+    assert told in ended.err

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from swf_temporal.app.http_settings import CodecServerSettings, read_codec_server_settings
@@ -31,17 +31,15 @@ async def serve(
     settings: CodecServerSettings,
     payloads: PayloadSettings,
     ready: Callable[[str], None],
-    certificate: Path | None = None,
-    key: Path | None = None,
+    tls: Mapping[str, Path],
 ) -> int:
-    """Serve until cancelled; *ready* is told the URL. Raises UsageError."""
+    """Serve until cancelled, with *tls* of `tls_files`; *ready* is told the URL. Raises UsageError."""
     try:
         from swf_temporal.app.asgi_server import asgi_server  # noqa: PLC0415 - of an extra
         from swf_temporal.app.codec_server.application import codec_application  # noqa: PLC0415 - of an extra
     except ImportError as error:
         raise UsageError(f"the codec server needs {error.name}", "pip install 'swf-temporal[codec-server]'") from None
     application = codec_application(settings, lambda namespace: converter_of(payloads, namespace))
-    tls = {} if certificate is None else {"ssl_certfile": certificate, "ssl_keyfile": key}
     async with asgi_server(application, settings.address, "choose another with --host and --port", **tls) as address:
         ready(f"{'https' if tls else 'http'}://{address}")
         await asyncio.Event().wait()

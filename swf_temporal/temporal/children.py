@@ -68,7 +68,7 @@ class Children:
             numbers = await self._numbers_of(call)
             needed = reachable_from(call.workflow_id, call.version, definitions)
             pin = Pin(list(needed), call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
-            pin.hops = parent.hops
+            pin.hops, pin.inherited = parent.hops, True
             handle = await self._begun(call.workflow_id, call, pin, broken_off)
         if handle is not None and call.fire_and_forget:
             if call.parent_close_policy == "terminate":
@@ -135,7 +135,7 @@ class Children:
         record = call_to_json(call, source)
         if call.outlast is not None:
             record["owner"] = {"id": self._info.workflow_id, "run": self._info.first_execution_run_id}
-        pin = Pin(definitions=self._pin.definitions, call=record, semantics=self._pin.semantics)
+        pin = Pin(self._pin.definitions, call=record, semantics=self._pin.semantics, inherited=True)
         child = SubflowCall(
             id=call.id,
             workflow_id=call.function.name,

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any, Final, TypedDict
 
 from temporalio import workflow
+from temporalio.exceptions import ApplicationError
 
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.formats import check_format
@@ -35,6 +36,9 @@ class DelayedEvent:
     async def run(self, delayed: DelayedRecord) -> None:
         """Send the event when its time has come."""
         check_format(delayed, "a delayed event")
+        if workflow.info().parent is None:
+            what = "a delayed event is begun by the instance that produces it, and by nobody else"
+            raise ApplicationError(what, type="NotProduced", non_retryable=True)
         event = delayed["event"]
         summary = summaries.of_event(str(event["type"]))
         await workflow.sleep(timedelta(seconds=delayed["seconds"]), summary=summary)

@@ -31,6 +31,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.routing.chains import hops_of
 from swf_temporal.routing.gathering import Arrived, gathered
 from swf_temporal.routing.keys import MAILBOX_PREFIX, single_id
+from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import EVENT, PROBE, ROUTED
 from swf_temporal.temporal.formats import check_format, readable
@@ -266,6 +267,9 @@ class EventMailbox:
 
     async def _begin(self, instance: str, definition: Definition, data: JSON, pin: Pin) -> bool:
         """Begin an instance; tell whether there was none that runs."""
+        if definition.id in WORKFLOW_TYPES:  # of a record that no program of ours has written
+            workflow.logger.warning("%s does not begin %r", workflow.info().workflow_id, definition.id)
+            return True
         try:
             begun = await workflow.start_child_workflow(
                 definition.id,

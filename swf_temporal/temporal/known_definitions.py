@@ -5,7 +5,10 @@ itself. It is asked once, by a local activity, when a run begins, and the answer
 instance goes on under the text that it began with, whatever its worker serves by then; and a history without the
 question, of a worker that asks nothing, replays as it is.
 
-What the run continues as, and its sub-workflows, carry what was found, and are not asked about again.
+What the run continues as, and its sub-workflows, carry what was found, and are not asked about again. Of these the
+engine says so itself, since no client can: who begins a run writes what it likes into its record, but cannot say that
+the run continues another, or is the child of one. Workflows of ours that clients feed, mailboxes, begin children, too.
+They make the records of these themselves, without `inherited`, so such a child is asked about.
 """
 
 from datetime import timedelta
@@ -13,7 +16,6 @@ from datetime import timedelta
 from temporalio import workflow
 
 from swf_temporal.errors import UnknownDefinition
-from swf_temporal.routing.keys import MAILBOX_PREFIX
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.records import LOOK_UP, Pin, Pinned
@@ -29,7 +31,7 @@ def needs_check(pin: Pin, *, only_known: bool) -> bool:
     """Tell whether the worker has to be asked about this run, or was asked when it began."""
     brings = bool(pin.definitions) or pin.call is not None or pin.progress is not None
     # What this worker does counts for a run that begins; the marker tells what the one did that it began on.
-    return brings and _begins() and is_recorded(_ASKED, wanted=only_known)
+    return brings and _begins(pin) and is_recorded(_ASKED, wanted=only_known)
 
 
 async def check_known(pin: Pin) -> None:
@@ -59,12 +61,12 @@ async def check_known(pin: Pin) -> None:
     pin.definitions = known
 
 
-def _begins() -> bool:
+def _begins(pin: Pin) -> bool:
     """Tell whether this is where the run begins, and not what another execution of ours gave on.
 
     The engine itself begins a run again, with the same input, by its own retries and by cron.
     """
     info = workflow.info()
     is_given_on = info.continued_run_id is not None and info.attempt == 1 and not info.cron_schedule
-    is_started = info.parent is None or info.parent.workflow_id.startswith(MAILBOX_PREFIX)  # by an event
-    return is_started and not is_given_on
+    is_part = info.parent is not None and pin.inherited
+    return not is_part and not is_given_on

@@ -81,6 +81,7 @@ class PinRecord(TypedDict, total=False):
     thread: dict[str, str]
     hops: int
     untaken: bool
+    inherited: bool
     outlasting: dict[str, AwaitedRecord]
     semantics: int
     """That of the definitions; missing where it is the first."""
@@ -114,6 +115,8 @@ class Pin:
     """How many instances stand before this one in a chain that events have started."""
     untaken: bool = False
     """Whether the log has said that no sink takes an event of this run."""
+    inherited: bool = False
+    """Whether a run of ours has begun this one as a part of itself, and not a client, an event or a schedule."""
     outlasting: Mapping[str, AwaitedRecord] = field(default_factory=dict)
     """The children that earlier executions began and this one waits for, by the ids of their calls."""
     semantics: int = field(default_factory=lambda: SEMANTICS)
@@ -137,6 +140,7 @@ class Pin:
             "thread": dict(self.thread),
             "hops": self.hops or None,
             "untaken": self.untaken or None,
+            "inherited": self.inherited or None,
             "outlasting": dict(self.outlasting),
             "semantics": self.semantics if self.definitions and self.semantics != FIRST_SEMANTICS else None,
             "format": None if self.format == FIRST_FORMAT else self.format,
@@ -169,6 +173,7 @@ class Pin:
             thread=dict(record.get("thread", {})),
             hops=record.get("hops", 0),
             untaken=record.get("untaken", False),
+            inherited=record.get("inherited", False),
             outlasting=dict(record.get("outlasting", {})),
             semantics=semantics,
             format=number,

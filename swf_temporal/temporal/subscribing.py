@@ -19,7 +19,7 @@ from temporalio.workflow import ParentClosePolicy
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.port import Definition
-from swf_temporal.routing.keys import MAILBOX_PREFIX, mailbox_id
+from swf_temporal.routing.keys import mailbox_id
 from swf_temporal.routing.routes import route
 from swf_temporal.routing.subscriptions import subscription
 from swf_temporal.runtime.performing import size_of
@@ -137,9 +137,3 @@ class Subscriptions:
         except (FailureError, WorkflowAlreadyStartedError):
             return False
         return True
-
-
-def was_begun_by_mailbox() -> bool:
-    """Tell whether events with which this instance began came through a mailbox."""
-    parent = workflow.info().parent
-    return parent is not None and parent.workflow_id.startswith(MAILBOX_PREFIX)

@@ -63,7 +63,7 @@ from swf_temporal.temporal.signal_events import (
 )
 from swf_temporal.temporal.single_calls import make_call
 from swf_temporal.temporal.sizes import fits
-from swf_temporal.temporal.subscribing import Subscriptions, was_begun_by_mailbox
+from swf_temporal.temporal.subscribing import Subscriptions
 from swf_temporal.temporal.workflow_input import UNREADABLE, read_input, value_of
 from swf_temporal.weighing import json_size
 
@@ -287,7 +287,7 @@ class Interpreter:
         events, self._pin.events = self._pin.events, []
         if self._subscriptions is not None:
             run.on_wait = self._subscriptions.begin
-        is_forwardable = bool(events) and was_begun_by_mailbox()
+        is_forwardable = self._info.parent is not None and not self._pin.inherited  # they came through a mailbox
         for event in events:
             run.deliver(CloudEvent.from_record(event), is_forwardable=is_forwardable)
         signals, self._signals = self._signals, []

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from itertools import count
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowExecutionStatus, WorkflowHistory
 from temporalio.common import RetryPolicy
+from temporalio.service import RPCError
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.calls import Function
@@ -19,7 +21,9 @@ from swf_temporal.loading import load
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.delayed_events import DELAYED_EVENT
 from swf_temporal.temporal.interpreters import KnownOnly
+from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Delivery
 from swf_temporal.temporal.records import Pin, Pinned, call_to_json, pinned
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, calling, define, events_of
@@ -84,6 +88,7 @@ def forged() -> dict[str, Pin]:
         "one call alone": Pin([], call=call_to_json(steal, "x.yaml")),
         "the middle of a run": Pin([known], progress={"frame": {"state": "a", "data": {}}}),
         "the middle of a run alone": Pin([], progress={"frame": {"state": "a", "data": {}}}),
+        "a part of another run": Pin([own], inherited=True),
     }
 
 
@@ -94,6 +99,46 @@ async def test_nothing_leads_around_it(bench: Bench, what: str) -> None:
         await refused(await started(bench, worker.queue, forged()[what].to_json()))
 
     assert worker.scripted.calls == []
+
+
+async def test_a_mailbox_leads_not_around_it(bench: Bench) -> None:
+    """Whoever may start workflows can start one under an id of its own, and send it an event with any definition."""
+    [own] = pinned([another()])
+    event = {"id": "1", "source": "s", "type": "t", "specversion": "1.0"}
+    async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
+        instance = f"admission-{os.getpid()}-{next(NUMBERS)}"
+        delivery = Delivery(event=event, definitions=[own.to_json()], starts=True, instance=instance)
+        mailbox = await bench.client.start_workflow(
+            MAILBOX, id=f"own-{instance}", task_queue=worker.queue, start_signal=TAKE, start_signal_args=[delivery]
+        )
+        child = bench.client.get_workflow_handle(instance)
+        async with asyncio.timeout(60):
+            while not await is_there(child):
+                await asyncio.sleep(0.1)
+        await refused(child)
+        await mailbox.terminate()
+
+    assert worker.scripted.calls == []
+
+
+async def is_there(handle: swf.Handle) -> bool:
+    """Tell whether there is such a workflow."""
+    with suppress(RPCError):
+        return bool(await handle.describe())
+    return False
+
+
+async def test_nobody_starts_a_delayed_event_by_hand(bench: Bench) -> None:
+    """It would be sent as if an instance had produced it."""
+    async with bench.worker(served(), only_known=True, f={}) as worker:
+        delayed = {"event": {"id": "1", "source": "s", "type": "t"}, "seconds": 0}
+        handle = await bench.client.start_workflow(
+            DELAYED_EVENT, delayed, id=f"admission-{os.getpid()}-{next(NUMBERS)}", task_queue=worker.queue
+        )
+        with pytest.raises(swf.RunEnded, match="begun by the instance that produces it"):
+            await swf.result(handle)
+
+    assert worker.scripted.published == []
 
 
 async def test_beginning_again_leads_not_around_it(bench: Bench) -> None:

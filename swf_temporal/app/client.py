@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
@@ -12,8 +13,9 @@ from temporalio.service import RPCError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadUnavailable
+from swf_temporal.runtime.ids import DIGITS, why_reserved
 from swf_temporal.temporal import client as engine
-from swf_temporal.temporal.client_errors import not_there, refused_by_server
+from swf_temporal.temporal.client_errors import ReservedIdError, not_there, refused_by_server
 from swf_temporal.temporal.connected_server import Server, server_of
 from swf_temporal.temporal.constants import TASK_QUEUE
 from swf_temporal.temporal.known_mailboxes import Mailboxes
@@ -153,29 +155,40 @@ class Client:
         task_queue: str = TASK_QUEUE,
         events: Iterable[CloudEvent | Mapping[str, Any]] = (),
         sub_workflows: "Iterable[Definition]" = (),
-        once: bool = False,
+        idempotency_key: str | None = None,
     ) -> Instance:
         """Start an instance of *definition*: a definition, or the id of one that the workers serve.
 
         An instance of a definition keeps it, and *sub_workflows* with it, whatever the workers serve later. *events*
-        are there from the start. Raises UsageError if an instance of that id is running or, where a definition is
-        started *once*, was started before and is still retained; or if the data or an event is not JSON.
+        are there from the start. All starts of a definition with the same *idempotency_key* have the same id, if none
+        is chosen. Raises UsageError if an instance of that id is running or, with such a key, was started before and
+        is still retained; if the id is of a form that is reserved; or if the data or an event is not JSON.
         """
         definition_id = definition if isinstance(definition, str) else definition.id
         options: dict[str, Any] = {
-            "workflow_id": workflow_id or new_id(definition_id),
+            "workflow_id": _id_of_start(definition_id, workflow_id, idempotency_key),
             "task_queue": task_queue,
             "events": [one.to_json() if isinstance(one, CloudEvent) else one for one in events],
+            "once": idempotency_key is not None,
         }
         if isinstance(definition, str):
             handle = await engine.start_known(self.temporal, definition, data, **options)
         else:
-            handle = await engine.start(self.temporal, [definition, *sub_workflows], data, once=once, **options)
+            handle = await engine.start(self.temporal, [definition, *sub_workflows], data, **options)
         return Instance(self, handle)
 
     def instance(self, workflow_id: str) -> Instance:
         """Return the instance with the id *workflow_id*; whether there is one is not asked."""
         return Instance(self, self.temporal.get_workflow_handle(workflow_id))
+
+
+def _id_of_start(definition_id: str, chosen: str | None, idempotency_key: str | None) -> str:
+    if chosen and (why := why_reserved(chosen)):
+        raise ReservedIdError(f"the id {chosen!r} cannot be chosen: it {why}", "leave it out, or choose another")
+    if chosen or idempotency_key is None:
+        return chosen or f"{definition_id}-{uuid4().hex[:8]}"
+    digest = sha256(f"{definition_id}\n{idempotency_key}".encode()).hexdigest()
+    return f"{definition_id}:{digest[:DIGITS]}"
 
 
 PAYLOAD_VARIABLES = ("SWF_CONFIG", "SWF_STORAGE", "SWF_ENCRYPTION", "SWF_COMPRESSION")
@@ -190,11 +203,6 @@ def _payloads_of_environment() -> "PayloadSettings | None":
     from swf_temporal.payloads.settings import PayloadSettings  # noqa: PLC0415 - only where there may be any
 
     return PayloadSettings.read()
-
-
-def new_id(definition_id: str) -> str:
-    """Return the id of an instance for which none was chosen."""
-    return f"{definition_id}-{uuid4().hex[:8]}"
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from swf_temporal.app.client import Client, Instance, new_id
+from swf_temporal.app.client import Client, Instance
 from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
@@ -127,7 +127,7 @@ async def started(order: Order, address: str | None = None, namespace: str | Non
             instance = await client.start(
                 first,
                 order.data,
-                workflow_id=order.workflow_id or new_id(first.id),
+                workflow_id=order.workflow_id,
                 task_queue=settings.task_queue,
                 events=order.events,
                 sub_workflows=others,

@@ -6,6 +6,7 @@ from hashlib import sha256
 from typing import Final, TypeAlias
 
 from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.runtime.ids import DIGITS
 from swf_temporal.strict_json import write_json
 
 CorrelationKey: TypeAlias = Mapping[str, str]
@@ -13,8 +14,6 @@ CorrelationKey: TypeAlias = Mapping[str, str]
 
 MAILBOX_PREFIX: Final = "swf-events:"
 """The beginning of the ids of mailboxes."""
-_DIGITS: Final = 24
-"""The number of hexadecimal digits of a digest in an id: 96 bits."""
 _MAX_CACHED: Final = 1024
 """The number of keys whose digests are remembered: each is asked for several times while an event is routed."""
 
@@ -41,4 +40,4 @@ def digest_of(key: CorrelationKey) -> str:
 
 @lru_cache(maxsize=_MAX_CACHED)
 def _digest(value: tuple[object, ...]) -> str:
-    return sha256(write_json(value).encode()).hexdigest()[:_DIGITS]
+    return sha256(write_json(value).encode()).hexdigest()[:DIGITS]

@@ -4,6 +4,7 @@ An id names the way to what it belongs to, so it grows with every level of nesti
 would be too long keeps its front, and ends with a digest of all of it, which is the same on every host and replay.
 """
 
+import re
 from hashlib import sha256
 from typing import Final
 
@@ -13,10 +14,32 @@ MAX_ID_BYTES: Final = 1000
 MAX_INSTANCE_ID_BYTES: Final = 255
 """The length limit of an id that an instance is given here, in bytes: servers on MySQL and PostgreSQL store no more."""
 
+DIGITS: Final = 24
+"""The number of hexadecimal digits of the digest in an id that follows from an event or a key: 96 bits."""
+
 _FRONT: Final = 120
 """The number of bytes kept of an id that is too long: ids made of the result have room to grow again."""
 _DIGEST: Final = 32
 """The number of hexadecimal digits that stand for the rest."""
+
+
+_RESERVED: Final = {
+    "begins with `swf-`, as those of mailboxes do": re.compile(r"swf-"),
+    "begins with `variables:`, as those of variables do": re.compile(r"variables:"),
+    "has a slash, as those of sub-workflows do": re.compile(r".*/", re.DOTALL),
+    "ends with a digest, as those that follow from an event or a key do": re.compile(
+        rf".*(:[0-9a-f]{{{DIGITS}}}|~[0-9a-f]{{{_DIGEST}}})\Z", re.DOTALL
+    ),
+}
+"""By what is told of them, the forms of ids that are given here, and that nobody else chooses."""
+
+
+def why_reserved(chosen: str) -> str | None:
+    """Return why nobody may choose an id for an instance; None if that is free.
+
+    Whoever had it would get the events of another instance, or keep a sub-workflow from being started.
+    """
+    return next((why for why, form in _RESERVED.items() if form.match(chosen)), None)
 
 
 def shortened_id(own: str, most: int = MAX_ID_BYTES) -> str:

@@ -168,19 +168,19 @@ async def start_known(
     workflow_id: str,
     task_queue: str = TASK_QUEUE,
     events: Sequence[Mapping[str, Any]] = (),
+    once: bool = False,
 ) -> Handle:
     """Start an instance of a definition that the workers know by its id, as every client of the engine can.
 
-    Raises UsageError if an instance of that id is running, or if the data or an event is not JSON.
+    Raises AlreadyStartedError and UsageError as `start` does.
     """
     arguments = {"an input": _input(data)}
     if events:
         from swf_temporal.temporal.records import Pin  # noqa: PLC0415 - as above
 
         arguments["events"] = cast("JSON", Pin([], events=_ready(events)).to_json())
-    return await _start(
-        client, definition_id, arguments, workflow_id, task_queue, summaries.of_instance_by_id(definition_id)
-    )
+    summary = summaries.of_instance_by_id(definition_id)
+    return await _start(client, definition_id, arguments, workflow_id, task_queue, summary, once=once)
 
 
 async def send_data(client: Client, workflow_id: str, name: str, data: JSON = None) -> None:
@@ -291,7 +291,8 @@ async def _start(
         )
     except WorkflowAlreadyStartedError:
         what = "was started before" if once else "is running already"
-        raise AlreadyStartedError(f"an instance {workflow_id!r} {what}", "choose another --id") from None
+        message = f"an instance {workflow_id!r} {what}"
+        raise AlreadyStartedError(message, "choose another --id", instance=workflow_id) from None
     except RPCError as error:
         raise refused_by_server(error, f"the server did not start {workflow_id!r}") from None
 

@@ -25,6 +25,14 @@ class HasEndedError(UsageError):
 class AlreadyStartedError(UsageError):
     """An instance of that id is running, or was started before where that may be done once."""
 
+    def __init__(self, message: str, hint: str | None = None, *, instance: str) -> None:
+        super().__init__(message, hint)
+        self.instance = instance
+
+
+class ReservedIdError(UsageError):
+    """An id that nobody may choose."""
+
 
 class NeverTakenError(UsageError):
     """An event that an instance never takes: its definition describes none like it."""

@@ -91,6 +91,12 @@ async def test_a_worker_connects_by_an_address(client: Client, registry: Registr
 
 
 @pytest.mark.temporal
+async def test_an_id_of_a_reserved_form_is_refused(client: Client) -> None:
+    """Whoever had it would get the events of another instance."""
+    with pytest.raises(UsageError, match="cannot be chosen: it ends with a digest"):
+        await client.start("orders", workflow_id=f"orders:{'0' * 24}")
+
+
 async def test_a_worker_of_known_definitions_refuses_others(client: Client, registry: Registry) -> None:
     """What a worker is told by its settings holds: it refuses a definition that comes with the input."""
     settings = WorkerSettings(task_queue="known", known_definitions_only=True)

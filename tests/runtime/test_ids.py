@@ -1,10 +1,15 @@
 """How long may an id become, and what is left of one that is too long?"""
 
+import pytest
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.routing.keys import instance_id, mailbox_id, single_id
 from swf_temporal.runtime.ids import (
     MAX_ID_BYTES,
     MAX_INSTANCE_ID_BYTES,
     id_of_child,
     shortened_id,
+    why_reserved,
 )
 
 RUN = "01a2175a-4615-7603-993d-ada966d6325f"
@@ -33,3 +38,25 @@ def test_ids_of_any_nesting_fit() -> None:
     assert max(len(one.encode()) for one in ids) <= MAX_INSTANCE_ID_BYTES
     assert len(set(ids)) == len(ids)
     assert sum("~" in one.removesuffix("/ada966d6325f/A state/with an action#1") for one in ids[-5:]) == len(ids[-5:])
+
+
+OURS = {
+    "of a correlation key": instance_id("orders", {"order": "42"}),
+    "of an event": single_id("orders", CloudEvent("e-1", "shop", "placed", None, {})),
+    "of a mailbox": mailbox_id("orders", {"order": "42"}),
+    "of variables": "variables:namespace:",
+    "of a sub-workflow": id_of_child("order-7", RUN, "Pay/charge#1"),
+    "shortened": id_of_child("é" * 200, RUN, "Pay"),
+}
+
+
+@pytest.mark.parametrize("what", OURS)
+def test_ids_that_are_given_here_are_chosen_by_nobody(what: str) -> None:
+    """Each of them has a form that is reserved."""
+    assert why_reserved(OURS[what]) is not None
+
+
+@pytest.mark.parametrize("chosen", ["order-7", "orders:42", "orders:of~may", "a" * 24, "swf", "é~1"])
+def test_all_others_are_free(chosen: str) -> None:
+    """A colon or a tilde alone says nothing."""
+    assert why_reserved(chosen) is None

@@ -21,7 +21,7 @@ DEFINITION_ID: Final = _parameter("id", "The id of a definition", "path", minLen
 INSTANCE_ID: Final = _parameter("id", "The id of an instance", "path", minLength=1)
 
 VERSION: Final = _parameter("version", "The version of the definition. The default is the latest.")
-_NEW_ID: Final = "The id of the new instance. It must not begin with `swf-`. By default one is generated."
+_NEW_ID: Final = "The id of the new instance. Not one of a form that is reserved. By default one is generated."
 NEW_ID: Final = _parameter("id", _NEW_ID, pattern=_KEY)
 _ONCE: Final = "All requests with the same key start one instance."
 IDEMPOTENCY_KEY: Final = _parameter("Idempotency-Key", _ONCE, "header", pattern=_KEY)

@@ -17,6 +17,7 @@ from swf_temporal.temporal.client_errors import (
     NeverTakenError,
     NoAnswerError,
     NotThereError,
+    ReservedIdError,
     ServerUnavailableError,
 )
 from swf_temporal.temporal.sending import TooLargeToSendError
@@ -88,6 +89,7 @@ _KINDS: Final[dict[type[SwfError], tuple[int, str]]] = {
     NotThereError: (404, "unknown-instance"),
     HasEndedError: (409, "instance-ended"),
     AlreadyStartedError: (409, "already-started"),
+    ReservedIdError: (400, "bad-parameter"),
     NoSuchTaskError: (404, "no-task"),
     DataRefusedError: (422, "unfit-data"),
     NeverTakenError: (422, "never-taken"),

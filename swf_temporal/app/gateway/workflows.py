@@ -1,7 +1,6 @@
 """Definitions over HTTP: which there are, what their input has to be, and starting instances of them."""
 
 import asyncio
-import hashlib
 from typing import Final
 from urllib.parse import quote
 
@@ -24,8 +23,6 @@ from swf_temporal.text.suggestions import did_you_mean
 
 _UNAVAILABLE: Final = 503
 SCHEMA_MEDIA: Final = "application/schema+json"
-_OURS: Final = "swf-"
-"""The beginning of the ids of workflows that hold events and variables."""
 
 
 def path_of(definition_id: str) -> str:
@@ -51,13 +48,12 @@ async def show_input_schema(asked: RequestContext) -> Response:
 async def start_workflow(asked: RequestContext) -> Response:
     """Start an instance."""
     definition, seconds = _definition(asked), asked.seconds_to_wait()
-    workflow_id, once = _workflow_id(asked, definition)
     data = await asked.json()
     given = {} if data is None else data
     unfit = await asyncio.to_thread(definition.refusal_of, given)
     if unfit is not None:
         raise Refused(422, "unfit-input", unfit, f"see {path_of(definition.id)}/schemas/input")
-    instance = await _started(asked, definition, given, workflow_id, once=once)
+    instance = await _started(asked, definition, given)
     if seconds:
         ended = await outcome(TenantInstance(instance, definition.id, RUNNING), seconds)
         if ended.status_code == 200:  # noqa: PLR2004 - it has not always
@@ -66,23 +62,27 @@ async def start_workflow(asked: RequestContext) -> Response:
     return JSONResponse(answer, 202, {"Location": link_to(instance.id)})
 
 
-async def _started(
-    asked: RequestContext, definition: Definition, data: JSON, workflow_id: str | None, *, once: bool
-) -> Instance:
-    """Start an instance, or return the one that was started before if it is to be started *once*. Raises Refused."""
+async def _started(asked: RequestContext, definition: Definition, data: JSON) -> Instance:
+    """Start an instance, or return the one that was started with the same key before. Raises Refused."""
     others = [one for one in asked.catalogue.with_reachable(definition) if one is not definition]
+    chosen, key = asked.parameter(NEW_ID), asked.parameter(IDEMPOTENCY_KEY)
     try:
         return await asked.client.start(
-            definition, data, workflow_id=workflow_id, task_queue=asked.task_queue, sub_workflows=others, once=once
+            definition,
+            data,
+            workflow_id=chosen,
+            task_queue=asked.task_queue,
+            sub_workflows=others,
+            idempotency_key=None if key is None else f"{asked.tenant.name}\n{key}",
         )
     except AlreadyStartedError as error:
-        if not once or not await _is_of(asked, str(workflow_id), definition):
-            link = {"Location": link_to(str(workflow_id))}
-            raise Refused(409, "already-started", error.message, "choose another id", headers=link) from None
-        return asked.client.instance(str(workflow_id))
+        if key is not None and await _is_of(asked, error.instance, definition):
+            return asked.client.instance(error.instance)
+        link = {"Location": link_to(error.instance)}
+        raise Refused(409, "already-started", error.message, "choose another id", headers=link) from None
     except UsageError as error:
         refusal = refusal_of(error)
-        if refusal.status == _UNAVAILABLE and not once:
+        if refusal.status == _UNAVAILABLE and key is None:
             refusal.hint = "it may have been started; with an Idempotency-Key, repeated requests start it once"
         raise refusal from None
 
@@ -107,19 +107,6 @@ def _definition(asked: RequestContext) -> Definition:
 async def _is_of(asked: RequestContext, workflow_id: str, definition: Definition) -> bool:
     """Tell whether the instance of that id is one of *definition*, and so the tenant's to see."""
     return bool((await described(asked.client, workflow_id))["definition"] == definition.id)
-
-
-def _workflow_id(asked: RequestContext, definition: Definition) -> tuple[str | None, bool]:
-    """Return the id of the instance that is to be started, if it is not to be any, and whether it is started once."""
-    chosen, key = asked.parameter(NEW_ID), asked.parameter(IDEMPOTENCY_KEY)
-    if chosen is not None and chosen.startswith(_OURS):
-        raise Refused(400, "bad-parameter", f"ids that begin with {_OURS} are reserved")
-    if chosen is not None:
-        return chosen, key is not None
-    if key is None:
-        return None, False
-    whose = f"{asked.tenant.name}\n{definition.id}\n{key}"
-    return f"{definition.id}:{hashlib.sha256(whose.encode()).hexdigest()[:24]}", True
 
 
 def _facts(definition: Definition) -> Workflow:

@@ -33,6 +33,11 @@ def mailbox_id(definition_id: str, key: CorrelationKey) -> str:
     return f"{MAILBOX_PREFIX}{instance_id(definition_id, key)}"
 
 
+def definition_of_mailbox(mailbox: str) -> str:
+    """Return the id of the definition whose events a mailbox takes in."""
+    return mailbox.removeprefix(MAILBOX_PREFIX).rpartition(":")[0]
+
+
 def digest_of(key: CorrelationKey) -> str:
     """Return a short text that two keys share exactly if they are equal."""
     return _digest(tuple(sorted(key.items())))

@@ -8,8 +8,8 @@ WORKFLOW_TYPES: Final = frozenset({"swf variables", "swf delayed event", "swf ev
 """The types of workflows that are ours."""
 ACTIVITY_TYPES: Final = frozenset(
     {
-        "ending of workflow", "instance has ended", "look definitions up", "look limits up", "publish event",
-        "read variable", "resolve definitions", "write variable",
+        "ending of workflow", "find instance", "instance has ended", "look definitions up", "look limits up",
+        "publish event", "read variable", "resolve definitions", "write variable",
     }
 )  # fmt: skip
 """The types of activities that are ours."""

@@ -37,7 +37,7 @@ class DelayedEvent:
         """Send the event when its time has come."""
         check_format(delayed, "a delayed event")
         if workflow.info().parent is None:
-            what = "a delayed event is begun by the instance that produces it, and by nobody else"
+            what = "a delayed event is begun by the instance that produces it alone"
             raise ApplicationError(what, type="NotProduced", non_retryable=True)
         event = delayed["event"]
         summary = summaries.of_event(str(event["type"]))

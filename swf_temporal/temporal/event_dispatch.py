@@ -17,7 +17,7 @@ from swf_temporal.routing.keys import CorrelationKey, mailbox_id
 from swf_temporal.routing.routes import Awaiting, Route, Started
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.client_errors import not_there, refused_by_server
+from swf_temporal.temporal.client_errors import AlreadyStartedError, not_there, refused_by_server
 from swf_temporal.temporal.constants import EVENT
 from swf_temporal.temporal.known_mailboxes import Mailboxes
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Delivery
@@ -133,6 +133,10 @@ async def _start(client: Client, event: CloudEvent, start: Started, family: Fami
             static_summary=summaries.of_instance(definition),
         )
     except WorkflowAlreadyStartedError:
+        found = (await client.get_workflow_handle(start.instance_id).describe()).workflow_type
+        if found not in {one.id for one in family(definition)}:
+            message = f"the event {event.id!r} starts {start.instance_id!r}, but a workflow {found!r} has that id"
+            raise AlreadyStartedError(message, instance=start.instance_id) from None
         return Receipt(definition.id, "duplicate", start.instance_id)
     return Receipt(definition.id, "started", start.instance_id)
 

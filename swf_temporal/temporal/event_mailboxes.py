@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from temporalio import workflow
 from temporalio.common import WorkflowIDReusePolicy
-from temporalio.exceptions import FailureError, WorkflowAlreadyStartedError
+from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.workflow import ParentClosePolicy
 
 from swf_temporal.cloud_event import CloudEvent
@@ -35,6 +35,7 @@ from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import EVENT, PROBE, ROUTED
 from swf_temporal.temporal.formats import check_format, readable
+from swf_temporal.temporal.instance_signals import InstanceSignals
 from swf_temporal.temporal.mailbox_records import (
     MAILBOX,
     RECEPTION,
@@ -56,8 +57,8 @@ MAX_SUBSCRIBERS: Final = 2000
 """The number of instances that may wait for events of one key."""
 HELD: Final = timedelta(hours=1)
 """The time for which an event is kept that starts no instance, and finds none."""
-_PAUSE: Final = timedelta(seconds=1)
-"""The pause before an instance is looked for again that could be neither begun nor reached."""
+_PAUSE, _LONGEST_PAUSE = timedelta(seconds=1), timedelta(minutes=1)
+"""The pauses before an instance is looked for again that could be neither begun nor reached: each is twice as long."""
 
 _TRIES: Final = 300
 _SHORT_PAUSE: Final = timedelta(milliseconds=100)
@@ -84,6 +85,7 @@ class EventMailbox:
         self._probed = workflow.time()
         self._begun = record.get("begun")
         self._looked_at = 0
+        self._signals = InstanceSignals()
 
     @workflow.run
     async def run(self, record: MailboxRecord | None = None) -> None:
@@ -257,12 +259,15 @@ class EventMailbox:
             return  # it runs, as nearly always
         pin.events = [arrived["event"], *(one["event"] for one in self._held)]
         pin.hops = hops_of(CloudEvent.from_json(arrived["event"]))
+        pause = _PAUSE
         while not await self._begin(instance, definition, {}, pin):
             if await self._signal(instance, arrived["event"]):
                 return
             if workflow.info().is_continue_as_new_suggested():
                 workflow.continue_as_new(self._record())
-            await workflow.sleep(_PAUSE, summary=summaries.BEGINNING_AGAIN)  # it ended between the two
+            # It ended between the two; or another workflow has its id, and may have it for long.
+            await workflow.sleep(pause, summary=summaries.BEGINNING_AGAIN)
+            pause = min(2 * pause, _LONGEST_PAUSE)
         self._held = []
 
     async def _begin(self, instance: str, definition: Definition, data: JSON, pin: Pin) -> bool:
@@ -282,19 +287,13 @@ class EventMailbox:
         except WorkflowAlreadyStartedError:
             return False
         self._begun = begun.first_execution_run_id
+        self._signals.runs[instance] = str(self._begun)
         return True
 
     async def _signal(self, instance: str | None, event: Mapping[str, JSON], *, comes_back: bool = True) -> bool:
         """Give an event to the instance; tell whether it runs. It *comes_back* if the instance does not take it."""
         name = ROUTED if comes_back else EVENT
-        return instance is not None and await self._send(instance, name, event)
-
-    async def _send(self, instance: str, name: str, value: Mapping[str, JSON]) -> bool:
-        try:
-            await workflow.get_external_workflow_handle(instance).signal(name, value)
-        except FailureError:
-            return False
-        return True
+        return instance is not None and await self._signals.send(instance, name, event)
 
     async def _probe(self) -> None:
         """Forget subscribers that have ended without saying so, once a day."""
@@ -302,7 +301,7 @@ class EventMailbox:
             return
         self._probed = workflow.time()
         for instance in list(self._subscribers):
-            if not await self._send(instance, PROBE, {}):
+            if not await self._signals.send(instance, PROBE, {}):
                 self._subscribers.pop(instance, None)
 
     def _time_left(self) -> float | None:

@@ -20,6 +20,7 @@ LOOKING_UP_LIMITS: Final = "limits of cycles"
 LOOKING_FOR_CALLER: Final = "looking for the run that waits"
 LOOKING_FOR_OWNER: Final = "looking for the instance whose variables they are"
 ASKING_FOR_SERVED: Final = "does this worker serve the definition?"
+LOOKING_FOR_INSTANCE: Final = "which run has the instance?"
 BEGINNING_AGAIN: Final = "retry: beginning an instance"
 
 

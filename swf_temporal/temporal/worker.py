@@ -17,6 +17,7 @@ from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.deployment import Deployment
 from swf_temporal.temporal.endings import Endings
 from swf_temporal.temporal.event_options import EventOptions, EventOptionsInterceptor
+from swf_temporal.temporal.instance_signals import InstanceFinder
 from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS, KnownOnly
 from swf_temporal.temporal.variables import TemporalVariables, VariableStorage
 from swf_temporal.temporal.versioning import deployment_config, versioned
@@ -89,7 +90,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
         client,
         task_queue=task_queue,
         workflows=[interpreter or (KnownOnly if only_known else Interpreter), *OTHER_WORKFLOWS],
-        activities=[*ours.all, Endings(client).ending, *options.pop("activities", ())],
+        activities=[*ours.all, Endings(client).ending, InstanceFinder(client).find, *options.pop("activities", ())],
         workflow_runner=runner or unsandboxed,
         unsandboxed_workflow_runner=versioned(unsandboxed, deployment),
         max_cached_workflows=capacity.workflows,

@@ -7,12 +7,12 @@ import pytest
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.errors import UsageError
-from swf_temporal.routing.keys import mailbox_id
+from swf_temporal.routing.keys import instance_id, mailbox_id
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, Running
+from tests.temporal.conftest import Bench, Running, define, events_of
 from tests.temporal.test_event_starts import BOTH, ORDER, event, instances, looked_at, named, output, send
 
 pytestmark = pytest.mark.temporal
@@ -162,3 +162,37 @@ async def test_an_event_that_is_too_large_is_refused(bench: Bench) -> None:
         mine = await running.start({"parcel": "7"})
         await send(running, shipped("1", 1, parcel=7, leg="a"), shipped("2", 2, parcel=7, leg="a"))
         assert await result(mine) == {"parcel": "7", "first": 1, "second": 2}
+
+
+@pytest.mark.parametrize("how", ["has ended", "has yet to be begun"])
+async def test_no_other_workflow_of_the_id_gets_the_event(bench: Bench, how: str) -> None:
+    """Whoever may start workflows takes the id of an instance; the event waits until it is free again."""
+    thief = define(
+        {"name": "w", "type": "event", "onEvents": [{"eventRefs": ["Placed"]}, {"eventRefs": ["Paid"]}]},
+        events=[{"name": name, "type": name.lower(), "source": "*"} for name in ("Placed", "Paid")],
+        id=f"thief-{next(Bench.numbers)}",
+    )
+    async with bench.worker(named(ORDER), thief) as running:
+        instance = instance_id(running.definitions[0].id, {"order": "1"})
+        if how == "has ended":
+            await send(running, event("1", "placed", "shop", 1, order=1), event("2", "paid", "bank", 1, order=1))
+            assert await output(bench, instance) == {"placed": 1, "paid": 1}
+        squatter = await swf.start(bench.client, [thief], workflow_id=instance, task_queue=running.queue)
+        await running.awaiting(squatter, "Placed")
+        await send(running, event("3", "placed", "shop", 3, order=1))
+        mailbox = bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, {"order": "1"}))
+        async with asyncio.timeout(30):
+            while not any(
+                one.HasField("start_child_workflow_execution_failed_event_attributes")
+                for one in await events_of(mailbox)
+            ):
+                await asyncio.sleep(0.1)
+        await send(running, event("4", "paid", "bank", 4, order=1))
+        await squatter.terminate()
+        begun = await instances(running, 2 if how == "has ended" else 1)
+        latest = max(begun, key=lambda one: one.start_time)
+        assert await result(bench.client.get_workflow_handle(latest.id, run_id=latest.run_id)) == {
+            "placed": 3, "paid": 4,
+        }  # fmt: skip
+        other = bench.client.get_workflow_handle(instance, run_id=squatter.first_execution_run_id)
+        assert not any(one.HasField("workflow_execution_signaled_event_attributes") for one in await events_of(other))

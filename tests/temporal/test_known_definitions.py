@@ -135,7 +135,7 @@ async def test_nobody_starts_a_delayed_event_by_hand(bench: Bench) -> None:
         handle = await bench.client.start_workflow(
             DELAYED_EVENT, delayed, id=f"admission-{os.getpid()}-{next(NUMBERS)}", task_queue=worker.queue
         )
-        with pytest.raises(swf.RunEnded, match="begun by the instance that produces it"):
+        with pytest.raises(swf.RunEnded, match="begun by the instance that produces it alone"):
             await swf.result(handle)
 
     assert worker.scripted.published == []

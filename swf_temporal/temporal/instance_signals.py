@@ -1,0 +1,91 @@
+"""Signals of a mailbox to instances of its definition, and to no other workflow that has the id of one.
+
+Theory of operation. Whoever may start workflows can start one under the id of an instance that has ended, or has yet to
+be begun. So a signal goes to a run, and not to an id: to the one that the mailbox has begun, or has looked up, which a
+local activity does. The run that an instance continues as is looked up once the signal to the one before has failed.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+from temporalio import activity, workflow
+from temporalio.client import Client
+from temporalio.exceptions import FailureError
+from temporalio.service import RPCError, RPCStatusCode
+
+from swf_temporal.data import JSON
+from swf_temporal.routing.keys import definition_of_mailbox
+from swf_temporal.temporal import summaries
+from swf_temporal.temporal.statuses import is_closed
+
+FIND: Final = "find instance"
+"""The local activity that looks an instance of a mailbox up."""
+_ATTEMPT: Final = timedelta(seconds=10)
+"""The time limit for one look."""
+_TRIES: Final = 5
+"""How often an instance is looked up that continues as new meanwhile."""
+
+
+class InstanceSignals:
+    """Signals instances, in the workflow of a mailbox."""
+
+    def __init__(self) -> None:
+        self.runs: dict[str, str] = {}
+        """By the ids of instances, the runs that are known."""
+
+    async def send(self, instance: str, name: str, value: Mapping[str, JSON]) -> bool:
+        """Send a signal to an instance; tell whether it runs."""
+        for _ in range(_TRIES):
+            run = self.runs.get(instance) or await _found(instance)
+            if not run:
+                return False
+            try:
+                await workflow.get_external_workflow_handle(instance, run_id=run).signal(name, value)
+            except FailureError:
+                self.runs.pop(instance, None)
+            else:
+                self.runs[instance] = run
+                return True
+        return False
+
+
+async def _found(instance: str) -> str:
+    mailbox = workflow.info().workflow_id
+    found: str = await workflow.execute_local_activity(
+        FIND,
+        args=[instance, definition_of_mailbox(mailbox), mailbox],
+        result_type=str,
+        start_to_close_timeout=_ATTEMPT,
+        summary=summaries.LOOKING_FOR_INSTANCE,
+    )
+    return found
+
+
+class InstanceFinder:
+    """The activity, on a worker."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    @activity.defn(name=FIND)
+    async def find(self, instance: str, definition: str, mailbox: str) -> str:
+        """Return the run of an instance of *definition*, or of one that *mailbox* has begun.
+
+        It is an empty text if none runs.
+        """
+        try:
+            found = await self._client.get_workflow_handle(instance).describe()
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                return ""
+            raise
+        # One that the mailbox has begun may have continued as an instance of another definition.
+        if is_closed(found):
+            return ""
+        if found.workflow_type == definition or found.parent_id == mailbox:
+            return str(found.run_id)
+        activity.logger.warning(
+            "the workflow %r is of the type %r: it gets no events of %r", instance, found.workflow_type, definition
+        )
+        return ""

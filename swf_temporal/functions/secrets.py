@@ -1,6 +1,7 @@
 """The secrets of a worker, and how they are kept out of what people read."""
 
 import re
+import sys
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -190,12 +191,30 @@ def _with(value: JSON, text: Callable[[str], str], key: Callable[[str], str], di
     if isinstance(value, str):
         return text(value)
     if isinstance(value, list):
-        return [_with(item, text, key, digits) for item in value]
+        return _without_code_points(value, text) or [_with(item, text, key, digits) for item in value]
     if isinstance(value, dict):
         return {key(name): _with(item, text, key, digits) for name, item in value.items()}
     if isinstance(value, int | float) and not isinstance(value, bool) and _written(value) in digits:
         return _HIDDEN
     return value
+
+
+def _without_code_points(value: list[JSON], text: Callable[[str], str]) -> list[JSON] | None:
+    """Return a list of the numbers of characters, as `explode` makes it of a text, without those that *text* replaces.
+
+    None if it is no such list, or nothing of it is replaced.
+    """
+    if not all(type(item) is int and 0 <= item <= sys.maxunicode for item in value):
+        return None
+    before = "".join(map(chr, value))  # type: ignore[arg-type]  # these are numbers
+    after = text(before)
+    if after == before:
+        return None
+    first, *others = after.split(_HIDDEN)
+    found: list[JSON] = [*map(ord, first)]
+    for part in others:
+        found += [_HIDDEN, *map(ord, part)]
+    return found
 
 
 def _without(text: str, hidden: Mapping[str, _Known]) -> str:

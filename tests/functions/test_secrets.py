@@ -106,6 +106,17 @@ def test_results_keep_what_only_resembles_a_secret() -> None:
     }  # fmt: skip
 
 
+def test_results_lose_the_numbers_of_characters() -> None:
+    """A service may answer with what `explode` has made of a secret, or a library with its bytes."""
+    around: list[JSON] = [*map(ord, f"a {STRONG} b")]
+
+    assert withhold({"data": around}, {"key": STRONG}) == {"data": [97, 32, "***", 32, 98]}
+    assert scrub([[*map(ord, "hunter2")]], {"key": "hunter2"}) == [["***"]]
+    kept: list[list[JSON]] = [[*around, 0.5], [*around, True], [*around, -1], [42, 42, 42], []]
+    for others in kept:
+        assert withhold(others, {"key": STRONG}) == others
+
+
 def test_results_lose_strong_secrets_wherever_they_stand() -> None:
     """Also as they are written elsewhere, and in keys."""
     secrets: dict[str, JSON] = {"a": {"token": STRONG}, "": ["a-token-4711-Zx81Q"]}

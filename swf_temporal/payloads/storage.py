@@ -22,6 +22,7 @@ from temporalio.converter import (
 from temporalio.exceptions import ApplicationError
 
 from swf_temporal.errors import PayloadUnavailable
+from swf_temporal.payloads.encodings import PAYLOAD_ENVELOPE
 from swf_temporal.payloads.objects import Folder, folder_at
 
 if TYPE_CHECKING:
@@ -36,8 +37,6 @@ _DIGEST, _SIZE = "sha256", "size"
 _FRESH = 86_400.0
 """The age in seconds from which on an object is written again, so that it does not expire for those who use it anew."""
 _MAX_KNOWN = 65_536
-_ENVELOPE = 64 * 1024
-"""Bytes that a payload may have besides its data."""
 _TRIES = 4
 _PAUSE = 0.25
 """Seconds after the first attempt that failed; each pause is twice as long as the one before."""
@@ -81,7 +80,7 @@ class ObjectStorage(StorageDriver):
 
     async def _store(self, data: bytes) -> StorageDriverClaim:
         most = self.settings.max_bytes
-        if len(data) > most + _ENVELOPE:
+        if len(data) > most + PAYLOAD_ENVELOPE:
             # Of the type, and for good, as where the server refuses the result of an activity.
             text = f"{len(data):,} bytes of data are more than the {most:,} that one payload may hold"
             raise ApplicationError(text, type="PayloadsTooLarge", non_retryable=True)

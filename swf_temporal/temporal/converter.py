@@ -26,7 +26,7 @@ from temporalio.converter import (
 from temporalio.exceptions import ApplicationError
 
 from swf_temporal.errors import PayloadUnavailable
-from swf_temporal.payloads.encodings import COMPRESSED, ENCRYPTED, Refusing, is_unreadable, unreadable
+from swf_temporal.payloads.encodings import COMPRESSED, ENCRYPTED, REFUSED, Refusing, is_unreadable, unreadable
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.strict_json import NotJSON, read_json, read_written, write_json
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
@@ -70,7 +70,7 @@ class SwfPayloadConverter(CompositePayloadConverter):
 
     def __init__(self) -> None:
         usual = (_ours(one) for one in DefaultPayloadConverter.default_encoding_payload_converters)
-        super().__init__(*usual, Refusing(ENCRYPTED), Refusing(COMPRESSED))
+        super().__init__(*usual, *map(Refusing, (ENCRYPTED, COMPRESSED, REFUSED)))
 
     def to_payloads(self, values: Sequence[Any]) -> list[Payload]:
         """Write *values*. Most are JSON by their type, and need not be offered to each converter in turn."""
@@ -117,7 +117,14 @@ class SwfFailureConverter(DefaultFailureConverter):
         """
         if failure.HasField("encoded_attributes") and is_unreadable(failure.encoded_attributes):
             raise unreadable(failure.encoded_attributes)
-        return super().from_failure(failure, payload_converter)
+        try:
+            return super().from_failure(failure, payload_converter)
+        except NotJSON:  # what others wrote beside the message of a failure is left out where it was refused
+            bare = Failure()
+            bare.CopyFrom(failure)
+            bare.ClearField("encoded_attributes")
+            bare.application_failure_info.ClearField("details")
+            return super().from_failure(bare, payload_converter)
 
 
 class EncodedFailureConverter(SwfFailureConverter):

@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import time
+import zlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,7 +18,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from google.protobuf.json_format import MessageToDict
-from temporalio.api.common.v1 import Payloads
+from temporalio.api.common.v1 import Payload, Payloads
 
 from swf_temporal.app.asgi_server import asgi_server
 from swf_temporal.app.codec_server.application import codec_application
@@ -108,7 +109,11 @@ async def test_what_cannot_be_decoded_is_told(payloads: PayloadSettings, tmp_pat
     assert "it does not exist" in answer.json()["message"]
     async with served(PayloadSettings(compression=True)) as client:
         answer = await client.post("/orders/decode", json=body)
-    assert "encrypted with the key '1', and no keys are configured here" in answer.json()["message"]
+        assert "encrypted with the key '1', and no keys are configured here" in answer.json()["message"]
+        bomb = zlib.compress(Payload(data=bytes(300_000_000)).SerializeToString())
+        payload = Payload(metadata={"encoding": b"binary/zlib"}, data=bomb)
+        answer = await client.post("/orders/decode", json=MessageToDict(Payloads(payloads=[payload])))
+        assert (answer.status_code, "inflates to more than" in answer.json()["message"]) == (400, True)
 
 
 async def test_only_pages_of_configured_origins_may_ask(payloads: PayloadSettings) -> None:

@@ -3,6 +3,8 @@
 import base64
 import json
 import os
+import tracemalloc
+import zlib
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,13 @@ from temporalio.converter import PayloadCodec
 
 from swf_temporal.errors import PayloadUnavailable, UsageError
 from swf_temporal.payloads.codec import Compressing, Encrypting
+from swf_temporal.payloads.codecs import codec_of
+from swf_temporal.payloads.encodings import reason_of
 from swf_temporal.payloads.keys import Keys
+from swf_temporal.payloads.settings import PayloadSettings, StorageSettings
 from swf_temporal.payloads.xaes import Xaes
 
+COMPRESSED = {"encoding": b"binary/zlib"}
 ONE, TWO = base64.b64encode(bytes([1] * 32)).decode(), base64.b64encode(bytes([2] * 32)).decode()
 ENV = {"KEY_1": ONE, "KEY_2": f"{TWO}\n", "SHORT": "AAAA", "WRONG": "no key"}
 SECRET = Payload(metadata={"encoding": b"json/plain"}, data=json.dumps({"card": "4111111111111111"}).encode())
@@ -135,9 +141,36 @@ async def test_only_what_becomes_smaller_is_compressed() -> None:
     assert len((await one(plain, LONG)).data) > len(LONG.data) > 50 * len((await one(encrypting(), LONG)).data)
     with pytest.raises(PayloadUnavailable, match="no keys are configured here"):
         await Compressing().decode([await one(encrypting(), LONG)])
-    for data, why in ((b"no zlib", "cannot be read"), (compressed.data[:-1], "is cut short")):
-        with pytest.raises(PayloadUnavailable, match=f"a compressed payload {why}"):
-            await Compressing().decode([Payload(metadata={"encoding": b"binary/zlib"}, data=data)])
+    for data, why in ((b"no zlib", "cannot be read: Error -3"), (compressed.data[:-1], "cannot be read: it is cut")):
+        [refused] = await Compressing().decode([Payload(metadata=COMPRESSED, data=data)])
+        assert f"a compressed payload {why}" in str(reason_of(refused))
+
+
+@pytest.mark.parametrize("codec", [Compressing(), encrypting()])
+async def test_payloads_of_others_are_inflated_up_to_their_limit_of_size(codec: PayloadCodec) -> None:
+    """One that has more bytes, and those of a list that have more together, are refused without being inflated."""
+    small, large, huge = (
+        Payload(metadata=COMPRESSED, data=zlib.compress(Payload(data=bytes(size)).SerializeToString()))
+        for size in (1_000_000, 2_100_000, 300_000_000)
+    )
+    tracemalloc.start()
+    found = [reason_of(one) for one in await codec.decode([huge, large, small, *[large] * 100])]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found[0] == "a payload inflates to more than 2,162,688 bytes"
+    assert found[1:3] == [None, None]
+    assert len([one for one in found if one is None]) < 6
+    assert peak < 50_000_000
+
+    stored = codec_of(PayloadSettings(storage=StorageSettings(url="file:///tmp", max_bytes=1 << 28)), "orders")
+    assert reason_of((await stored.decode([large]))[0]) is None
+
+
+async def test_what_was_encrypted_and_inflates_to_more_waits_for_the_operator() -> None:
+    """Nobody but a holder of the key can have written it."""
+    encoded = await one(encrypting(), Payload(data=bytes(5_000_000)))
+    with pytest.raises(PayloadUnavailable, match="inflates to more than 2,162,688 bytes"):
+        await encrypting().decode([encoded])
 
 
 OPERATORS_KEYS = f"""

@@ -1,14 +1,21 @@
 """Whatever a server would refuse for its length is shortened, or told: no run stands still for it."""
 
 import asyncio
+import zlib
 from typing import Any, cast
 
 import pytest
+from temporalio.api.common.v1 import Payload
+from temporalio.client import Client, WorkflowFailureError
+from temporalio.common import RawValue
+from temporalio.exceptions import ApplicationError
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.loading import load
+from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.converter import converter_of
 from tests.temporal.conftest import Bench, calling, define
 
 WIDE = "🚢" * 240
@@ -80,3 +87,19 @@ async def test_a_failure_of_the_run_is_shortened(bench: Bench) -> None:
         with pytest.raises(swf.RunEnded) as ended:
             await asyncio.wait_for(swf.result(handle), 30)
     assert len(str(ended.value)) < 100_000
+
+
+async def test_input_that_inflates_to_too_much_fails_the_run(bench: Bench) -> None:
+    """By a client that compresses by itself: 300 MB in 292 KB. No task is tried again for it."""
+    compressing = Bench(bench.server)
+    converter = converter_of(PayloadSettings(compression=True))
+    compressing.client = Client(bench.client.service_client, data_converter=converter)
+    whole = Payload(metadata={"encoding": b"json/plain"}, data=b'"' + b" " * 300_000_000 + b'"').SerializeToString()
+    bomb = RawValue(Payload(metadata={"encoding": b"binary/zlib"}, data=zlib.compress(whole)))
+    async with compressing.worker(define({"name": "A", "type": "inject", "data": {}})) as worker:
+        handle = await bench.client.start_workflow("sample", args=[bomb], id="bomb", task_queue=worker.queue)
+        with pytest.raises(WorkflowFailureError) as failed:
+            await asyncio.wait_for(handle.result(), 60)
+    assert isinstance(failed.value.cause, ApplicationError)
+    assert failed.value.cause.type == "WrongInput"
+    assert "inflates to more than 2,162,688 bytes" in str(failed.value.cause)

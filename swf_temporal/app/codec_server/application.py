@@ -30,6 +30,7 @@ from swf_temporal.app.http_authentication import (
 from swf_temporal.app.http_settings import CodecServerSettings
 from swf_temporal.errors import PayloadUnavailable
 from swf_temporal.grammar import counted
+from swf_temporal.payloads.encodings import reason_of
 from swf_temporal.strict_json import NotJSON, read_json
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
 
@@ -73,6 +74,8 @@ def codec_application(settings: CodecServerSettings, converter_of: ConverterOf, 
         # What workers and clients do with payloads: the SDK has no public name for it.
         if decode:
             await converter._transform_inbound_payloads(payloads)  # noqa: SLF001 - see above
+            if refused := next(filter(None, map(reason_of, payloads.payloads)), None):
+                raise _RefusedError(400, refused)
         else:
             await converter._transform_outbound_payloads(payloads)  # noqa: SLF001 - see above
         done = "decoded" if decode else "encoded"

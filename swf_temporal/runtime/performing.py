@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import PayloadTooLarge, SchemaMismatch, SubflowFailed, WorkflowFault
+from swf_temporal.errors import CallFailed, PayloadTooLarge, SchemaMismatch, SubflowFailed, WorkflowFault
 from swf_temporal.expressions import structured
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
@@ -18,6 +18,13 @@ def check_size(size: int, what: str, most: int = MAX_PAYLOAD_BYTES, advice: str 
     if size > most:
         ending = f": {advice}" if advice else ""
         raise PayloadTooLarge(f"{size:,} bytes of data are more than the {most:,} that {what}{ending}")
+
+
+def check_result(size: int, function: str, most: int = MAX_PAYLOAD_BYTES) -> None:
+    """Raise CallFailed, which a definition can handle, where a *function* returned more than one step can carry."""
+    if size > most:
+        message = f"function {function!r} returned {size:,} bytes of JSON, and {most:,} are the most"
+        raise CallFailed(message, code="AnswerTooLarge", retryable=False)
 
 
 def size_of(value: JSON) -> int:

@@ -23,8 +23,8 @@ from swf_temporal.runtime.evaluating import evaluated
 from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.joining import MISSING, Missing, within
-from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES, MAX_RESULT_BYTES
-from swf_temporal.runtime.performing import ONE_STEP, check_size, size_of, subflow_fault
+from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
+from swf_temporal.runtime.performing import ONE_STEP, check_result, check_size, size_of, subflow_fault
 from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.simulation.clock import PLACE, VirtualLoop
@@ -230,7 +230,7 @@ class SimulatedHost:
 
     async def evaluate(self, evaluation: Evaluation) -> EngineAnswer:
         """Make it at once."""
-        return answer_to(evaluation, MAX_RESULT_BYTES)
+        return answer_to(evaluation, MAX_PAYLOAD_BYTES)
 
     async def yield_control(self) -> None:
         """Let others go on: whether a workflow runs in a cycle is seen state by state."""
@@ -324,7 +324,7 @@ class SimulatedHost:
 def _returned(result: object, call: FunctionCall) -> JSON:
     """Return a copy of what a scripted function returned.
 
-    Raises what the call meets on a worker as well: CallFailed if that is not JSON, PayloadTooLarge if it is too much.
+    Raises what the call meets on a worker as well: CallFailed if that is not JSON, or too much.
     """
     try:
         value: JSON = json_of(result)
@@ -332,7 +332,7 @@ def _returned(result: object, call: FunctionCall) -> JSON:
         who = f"{'custom ' if call.function.type == 'custom' else ''}function {call.function.name!r}"
         message = f"{who} returned {with_article(type(result).__name__)}, not JSON: {error}"
         raise CallFailed(message, code="NotJSON", retryable=False) from None
-    check_size(size_of(value), "a function can return", MAX_RESULT_BYTES)
+    check_result(size_of(value), call.function.name)
     return value
 
 

@@ -25,7 +25,7 @@ from swf_temporal.guarding.deferring import Evaluation, answer_to
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.budgets import InstanceLimits, LimitsRecord
 from swf_temporal.runtime.host import FunctionCall
-from swf_temporal.runtime.performing import check_size
+from swf_temporal.runtime.performing import check_result, check_size
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.strict_json import NotJSON
 from swf_temporal.temporal.external_activities import MARK
@@ -130,7 +130,9 @@ class Activities:
             with _beating():
                 result = await self.performer.perform(call, source=record["source"], key=key, attempt=info.attempt)
             # Written here: what failed after the call would be tried again for ever, with all that the call does.
-            return RawValue(activity.payload_converter().to_payloads([result])[0])
+            payload = activity.payload_converter().to_payloads([result])[0]
+            check_result(len(payload.data), call.function.name, self.max_payload_bytes)
+            return RawValue(payload)
         except WorkflowFault as fault:
             raise _failure_of(call, fault, info.attempt, key) from None
         except ApplicationError:

@@ -143,7 +143,7 @@ def test_what_expressions_nest_too_deeply_ends_the_run() -> None:
 
 
 def test_data_has_to_be_of_a_size_that_can_travel() -> None:
-    """More than one step, a function or a run can carry ends a run, and no entry for errors can catch that."""
+    """More than one step or a run can carry ends a run, and no entry for errors can catch that; a result is a fault."""
     text = "x" * 1_100_000
 
     def error_of(functions: Any, **data: JSON) -> tuple[str, str]:
@@ -156,7 +156,7 @@ def test_data_has_to_be_of_a_size_that_can_travel() -> None:
         too_large, "2,200,016 bytes of data are more than the 2,031,616 that one step can carry",
     )  # fmt: skip
     assert error_of({"price": [text, text]}) == (
-        too_large, "2,200,007 bytes of data are more than the 2,097,152 that a function can return",
+        "CallFailed", "function 'price' returned 2,200,007 bytes of JSON, and 2,031,616 are the most",
     )  # fmt: skip
     assert error_of({"price": {"a": text}}, b=text) == (
         too_large, "2,200,015 bytes of data are more than the 2,031,616 that a run can give on",

@@ -14,6 +14,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.loading import load
 from swf_temporal.payloads.settings import PayloadSettings
+from swf_temporal.simulation.simulate import simulate
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import converter_of
 from tests.temporal.conftest import Bench, calling, define
@@ -77,6 +78,16 @@ async def test_an_error_of_megabytes_can_be_caught(bench: Bench) -> None:
     definition = define(ask, functions=("ask",), errors=[{"name": "any", "code": "*"}])
     async with bench.worker(definition, ask=fail) as worker:
         assert await asyncio.wait_for(worker.run({"a": 1}), 30) == {"a": 1}
+
+
+@pytest.mark.parametrize("size", [2_031_620, 2_090_000, 3_000_000])
+async def test_a_result_that_is_too_large_can_be_caught(bench: Bench, size: int) -> None:
+    """Also where a service, or the server, takes a little more than a state's data can carry."""
+    ask = calling("Ask", "ask", onErrors=[{"errorRef": "large", "end": True}])
+    definition = define(ask, functions=("ask",), errors=[{"name": "large", "code": "AnswerTooLarge"}])
+    async with bench.worker(definition, ask=lambda _: {"text": "r" * size}) as worker:
+        assert await asyncio.wait_for(worker.run({"a": 1}), 30) == {"a": 1}
+    assert simulate(definition, {"a": 1}, functions={"ask": {"text": "r" * size}}).output == {"a": 1}
 
 
 async def test_a_failure_of_the_run_is_shortened(bench: Bench) -> None:

@@ -180,7 +180,7 @@ class _Inquiry:
 
     async def _others(self, *, reaches_all: bool) -> None:
         """Tell of the other instances of the definition, as far as the server lists them."""
-        wanted = filter_of("running", self._definition.id, None)
+        wanted = filter_of("running", self._definition.id)
         running = await listed(self._client, wanted, MAX_RUNNING)
         others = (await listed(self._client, filter_of(None, self._definition.id, _OTHERS), MAX_ENDED)).rows
         open_ones = [row["id"] for row in (*running.rows, *others) if row["ended"] is None]

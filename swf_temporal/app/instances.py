@@ -66,14 +66,21 @@ async def listed(client: Client, wanted: str, limit: int) -> Listed:
     return Listed(rows, max(more, 0))
 
 
-def filter_of(status: str | None, definition: str | None, query: str | None) -> str:
-    """Return the list filter of Temporal that finds what all of them describe."""
+def filter_of(
+    status: str | None, definition: str | None, query: str | None = None, *, only_instances: bool = False
+) -> str:
+    """Return the list filter of Temporal that finds what all of them describe.
+
+    Where it finds *only_instances*, it leaves out the workflows that are ours; a *definition* is none of these.
+    """
     wanted = []
     if status is not None:
         wanted.append(f'ExecutionStatus = "{_NAMES[status]}"')
     if definition is not None:
         quoted = definition.replace("\\", "\\\\").replace('"', '\\"')
         wanted.append(f'WorkflowType = "{quoted}"')
+    elif only_instances:
+        wanted += [f'WorkflowType != "{name}"' for name in sorted(WORKFLOW_TYPES)]
     if query is not None:
         wanted.append(f"({query})" if wanted else query)
     return " AND ".join(wanted)

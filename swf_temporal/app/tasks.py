@@ -15,7 +15,6 @@ from swf_temporal.app.instances import PATIENCE, filter_of
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
-from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal.client import deliver, query
 from swf_temporal.temporal.client_errors import NoAnswerError
 from swf_temporal.temporal.signal_events import AWAITED
@@ -101,9 +100,7 @@ async def list_tasks(client: Client, definition: str | None = None, *, limit: in
 
     Instances are found by the server's list, which lags a little behind.
     """
-    wanted = filter_of("running", definition, None)
-    for name in sorted(WORKFLOW_TYPES):
-        wanted += f' AND WorkflowType != "{name}"'
+    wanted = filter_of("running", definition, only_instances=True)
     found = [one async for one in client.temporal.list_workflows(wanted, limit=limit)]
     more = (await client.temporal.count_workflows(wanted)).count - limit if len(found) == limit else 0
     free = asyncio.Semaphore(_AT_ONCE)

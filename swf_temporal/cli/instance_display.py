@@ -38,10 +38,13 @@ class InstanceDisplay:
             print_data(facts, self.form)
         return 0
 
-    async def at_many(self, client: Client, wanted: str, limit: int) -> int:
-        """Show a line for each of the instances that are *wanted*, the latest of them, and how many more there are."""
+    async def at_many(self, client: Client, wanted: str, limit: int, *, is_all: bool) -> int:
+        """Show a line for each of the instances that are *wanted*, the latest of them, and how many more there are.
+
+        *is_all* says that these are all instances.
+        """
         rows, more = await listed(client, wanted, limit)
-        is_complete = not wanted and (len(rows) < limit or limit >= _ALL)
+        is_complete = is_all and (len(rows) < limit or limit >= _ALL)
         seen = [(row["id"], row["definition"]) for row in rows]
         remember(seen, self.address, self.namespace, all_of_them=is_complete)
         if self.form is OutputFormat.TEXT:

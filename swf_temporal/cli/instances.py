@@ -120,6 +120,9 @@ def list_(
     limit: Annotated[
         int, typer.Option("--limit", metavar="NUMBER", min=1, help="The maximum number of instances.")
     ] = 20,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also list the workflows that hold events and variables.")
+    ] = False,
     form: Output = OutputFormat.TEXT,
     address: Address = None,
     namespace: Namespace = None,
@@ -132,8 +135,9 @@ def list_(
         from swf_temporal.app.instances import filter_of
         from swf_temporal.cli.instance_display import InstanceDisplay
     look = InstanceDisplay(form, address, namespace)
-    wanted = filter_of(status, definition, query)
-    ask(lambda client: look.at_many(client, wanted, limit), address, namespace)
+    wanted = filter_of(status, definition, query, only_instances=not everything)
+    is_all = status is None and definition is None and query is None
+    ask(lambda client: look.at_many(client, wanted, limit, is_all=is_all), address, namespace)
 
 
 def cancel(

@@ -26,6 +26,18 @@ states:
     end: true
 """
 
+GATHERING = """\
+id: gathering
+specVersion: "0.8"
+version: "1.0"
+start: Start
+events:
+  - {name: Ours, type: com.ours, source: shop, correlation: [{contextAttributeName: order}]}
+states:
+  - {name: Start, type: sleep, duration: PT1S, transition: Wait}
+  - {name: Wait, type: event, onEvents: [{eventRefs: [Ours]}], end: true}
+"""
+
 
 @pytest.fixture
 def on(swf: Swf, dev: Dev) -> "On":
@@ -170,6 +182,22 @@ def test_list(on: On) -> None:
     assert re.fullmatch(r"\d+ more: --limit \d+ shows all\n", more)
     on("cancel", "listed")
     on("cancel", "listed-2")
+
+
+def test_list_without_what_is_ours(on: On) -> None:
+    """Workflows that hold events and variables are no instances: they are listed only if that is asked for."""
+    on.swf.write("gathering.yaml", GATHERING)
+    assert (
+        on("events", "send", "gathering.yaml", '{"id": "1", "type": "com.ours", "source": "shop", "order": "7"}')[0]
+        == 0
+    )
+    found: list[dict[str, str]] = []
+    while not any(row["definition"] == "swf events" for row in found):
+        found = json.loads(on("list", "--all", "--limit", "200", "-o", "json")[1])
+    ours = [row["id"] for row in found if row["definition"] == "swf events"]
+    assert "swf events" not in on("list", "--limit", "200", "-o", "json")[1]
+    for one in ours:
+        on("terminate", one)
 
 
 def test_list_by_a_filter(on: On) -> None:

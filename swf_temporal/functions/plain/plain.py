@@ -14,6 +14,7 @@ from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.answers import HttpResponse, result_of
 from swf_temporal.functions.http.bodies import write_body
+from swf_temporal.functions.http.media_types import OCTETS, is_file
 from swf_temporal.functions.http.parameters import Parameter, as_text, escape, in_path, in_query
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.plain.type import METHODS, split_text
@@ -98,11 +99,18 @@ def _request(call: Call, method: str, uri: str) -> Request:
         headers.append(("Cookie", "; ".join(cookies)))
     content = None
     if parts.body is not None:
-        declared = next((value for name, value in headers if name.lower() == "content-type"), "application/json")
+        declared = next((value for name, value in headers if name.lower() == "content-type"), _type_of(parts.body))
         content, media_type = write_body(parts.body, declared)
         headers = [(name, value) for name, value in headers if name.lower() != "content-type"]
         headers.append(("Content-Type", media_type))
     return Request(method, _with_query(url, parts.query), tuple(headers), content)
+
+
+def _type_of(body: JSON) -> str:
+    """Return the media type of a body for which no header says one."""
+    if is_file(body):
+        return as_text(body.get("mediaType") or OCTETS)
+    return "text/plain; charset=utf-8" if isinstance(body, str) else "application/json"
 
 
 def _filled(uri: str, named: dict[str, JSON]) -> str:
@@ -146,6 +154,11 @@ def _reserved(operation: dict[str, JSON], named: dict[str, JSON]) -> _Parts:
 
 
 def _with_query(url: str, query: dict[str, JSON]) -> str:
+    for name, value in query.items():
+        if any(isinstance(one, dict | list) for one in (value if isinstance(value, list) else [value])):
+            what = "an object" if isinstance(value, dict) else "an array of arrays or objects"
+            message = f"the argument '{name}' is {what}, which a query cannot hold: give its parts as arguments"
+            raise permanent_failure("BadArguments", message)
     pieces = [
         in_query(Parameter(name, "query", explode=True), value) for name, value in query.items() if value is not None
     ]

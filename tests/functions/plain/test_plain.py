@@ -53,7 +53,7 @@ async def test_prefixes_say_where_an_argument_goes(service: Service, functions: 
     assert service.last.body == {"text": "hi"}
 
 
-@pytest.mark.parametrize("arguments", ["text", ["a"], 5, False])
+@pytest.mark.parametrize("arguments", [["a"], 5, False])
 async def test_arguments_without_names_are_the_body(
     service: Service, functions: Functions, http_call: HttpCall, arguments: JSON
 ) -> None:
@@ -63,6 +63,36 @@ async def test_arguments_without_names_are_the_body(
     await functions.call(http_call("POST", "/a", arguments))
 
     assert service.last.body == arguments
+
+
+@pytest.mark.parametrize(
+    ("body", "sent", "media_type"),
+    [
+        ("5 < 6", b"5 < 6", "text/plain; charset=utf-8"),
+        ({"mediaType": "image/png", "base64": "iVA="}, b"\x89P", "image/png"),
+        ({"mediaType": "image/png"}, b'{"mediaType":"image/png"}', "application/json"),
+    ],
+)
+async def test_a_body_without_a_declared_type_has_its_own(
+    service: Service, functions: Functions, body: JSON, sent: bytes, media_type: str
+) -> None:
+    """A text is sent as it is, and bytes are those that an answer had."""
+    service.answers_with("POST", "/a", {})
+    await functions.call(call_of({"method": "POST", "uri": "/a"}, {"body": body}))
+
+    assert (service.last.content, service.last.headers["content-type"]) == (sent, media_type)
+
+
+@pytest.mark.parametrize(("name", "value"), [("a", {"x": 1}), ("b", [{"x": 2}]), ("c", [[1]])])
+async def test_a_query_holds_no_objects(
+    service: Service, functions: Functions, http_call: HttpCall, failed: Failed, name: str, value: JSON
+) -> None:
+    """They would lose the name under which they were given."""
+    fault = await failed(functions, http_call("GET", "/a", {name: value, "d": [1, 2]}))
+
+    assert (fault.code, fault.retryable) == ("BadArguments", False)
+    assert f"the argument '{name}'" in fault.message
+    assert service.requests == []
 
 
 @pytest.mark.parametrize("kind", ["http", "rest"])

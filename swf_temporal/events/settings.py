@@ -1,6 +1,7 @@
 """The settings of events: where they come from, and where those go that workflows produce."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
 
@@ -15,6 +16,7 @@ from swf_temporal.functions.operator.configuration import FromVariable, Section,
 from swf_temporal.functions.operator.forms import HEADERS, Count, Duration, Names, Secret, Size
 from swf_temporal.grammar import with_article
 from swf_temporal.routing.chains import MAX_HOPS
+from swf_temporal.runtime.limits import PUBLISH_LIMIT
 from swf_temporal.text.model_errors import validation_error
 
 ROUTER: Final = "router"
@@ -148,6 +150,12 @@ class ConsumerSettings(BrokerAddress):
         return self
 
 
+def _of_a_delivery(timeout: timedelta) -> timedelta:
+    if timeout > PUBLISH_LIMIT:
+        raise ValueError(f"it must be at most {PUBLISH_LIMIT.seconds} seconds")
+    return timeout
+
+
 class SinkSettings(BrokerAddress):
     """One sink: where produced events go whose type and source match."""
 
@@ -157,7 +165,8 @@ class SinkSettings(BrokerAddress):
     types: Names = ("*",)
     sources: Names = ("*",)
     mode: Mode = "structured"
-    timeout: Duration | None = None
+    timeout: Annotated[Duration, AfterValidator(_of_a_delivery)] | None = None
+    """The longest that one delivery may take, in place of the timeout of its host."""
     ordered: bool = False
     """Whether events of an instance are delivered one after the other, in the order in which it produced them."""
     max_attempts: Count | None = None

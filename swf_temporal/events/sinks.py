@@ -116,6 +116,8 @@ class Sinks:
             await self._post(sink, message)
         else:
             channel = channel_of(self._settings, sink, self._client_ids[sink.name], routing_key=event.type)
+            if sink.timeout is not None:
+                channel = replace(channel, timeout=sink.timeout.total_seconds())
             if family == "kafka":
                 message = _with_key(message, event)
             if sink.stream is not None:
@@ -141,7 +143,7 @@ class Sinks:
             pair = f"{sink.credentials.username}:{sink.credentials.password or ''}"
             own.setdefault("Authorization", f"Basic {b64encode(pair.encode()).decode()}")
         headers = (*own.items(), ("Content-Type", message.content_type or ""))
-        await self._http.request_raw(Request("POST", sink.url, headers, message.payload))
+        await self._http.request_raw(Request("POST", sink.url, headers, message.payload, timeout=sink.timeout))
 
 
 def _with_key(message: Message, event: CloudEvent) -> Message:

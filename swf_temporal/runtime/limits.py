@@ -1,5 +1,6 @@
 """Size limits of payloads, if the configuration does not store large ones outside of the server."""
 
+from datetime import timedelta
 from typing import Final
 
 MAX_PAYLOAD_BYTES: Final = 2 * 1024 * 1024 - 64 * 1024
@@ -16,3 +17,6 @@ CARRY_LESS: Final = (
     "or store large payloads outside of Temporal"
 )
 """What to do where a run would have to carry on more than it can."""
+
+PUBLISH_LIMIT: Final = timedelta(minutes=1)
+"""The time limit of one delivery of an event."""

@@ -19,6 +19,8 @@ DEFAULT_DELAY = 1.0
 DEFAULT_MULTIPLIER = 2.0
 MAX_DELAY = 100 * 365 * 86_400.0
 """In seconds. A multiplier that is applied often enough comes to more than any clock can hold."""
+MAX_RETRY_AFTER = 86_400.0
+"""The longest, in seconds, that a service has a call wait for which the definition sets no limit."""
 MAX_CARRIED = 64
 """The number of attempts back that jitter is computed from, so that a call retried for days takes no time."""
 
@@ -85,12 +87,13 @@ class RetryRule(Record):
     ) -> timedelta | None:
         """Return how long to wait after *attempt* met *fault*, or None if it is not tried again.
 
-        A service that wants to be left alone for longer is, but for no longer than the limit.
+        A service that wants to be left alone for longer is, but for no longer than the limit, or a day without one.
         """
         delay = self.delay_after(attempt, draw) if self.covers(fault, slow_is_fatal=slow_is_fatal) else None
         if delay is None or fault.retry_after is None:
             return delay
-        return max(delay, timedelta(seconds=min(fault.retry_after, self._limit)))
+        longest = MAX_RETRY_AFTER if self.max_delay is None else self._limit
+        return max(delay, timedelta(seconds=min(fault.retry_after, longest)))
 
     @property
     def _limit(self) -> float:

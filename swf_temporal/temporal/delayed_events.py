@@ -11,13 +11,13 @@ from typing import Any, Final, TypedDict
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
+from swf_temporal.runtime.limits import PUBLISH_LIMIT
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.formats import check_format
 from swf_temporal.temporal.records import PUBLISH
 
 DELAYED_EVENT: Final = "swf delayed event"
 """The workflow type."""
-PUBLISH_LIMIT: Final = timedelta(minutes=1)
 """The time limit of one attempt to send an event."""
 
 

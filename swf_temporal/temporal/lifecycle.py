@@ -22,8 +22,8 @@ from swf_temporal.errors import WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.event_matching import DEFAULT_SOURCE
 from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.runtime.limits import PUBLISH_LIMIT
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.delayed_events import PUBLISH_LIMIT
 from swf_temporal.temporal.event_options import event_options
 from swf_temporal.temporal.instance_log import fault_in
 from swf_temporal.temporal.markers import is_recorded

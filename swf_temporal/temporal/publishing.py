@@ -14,9 +14,10 @@ from temporalio.workflow import ParentClosePolicy
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.routing.chains import HOPS, next_hops
+from swf_temporal.runtime.limits import PUBLISH_LIMIT
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.children import REUSE
-from swf_temporal.temporal.delayed_events import DELAYED_EVENT, PUBLISH_LIMIT, DelayedRecord
+from swf_temporal.temporal.delayed_events import DELAYED_EVENT, DelayedRecord
 from swf_temporal.temporal.event_options import event_options
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_start
 from swf_temporal.temporal.instance_log import log_untaken_event

@@ -139,7 +139,7 @@ CLAIMS = {
         f"Calls in progress then have {_WORKER.grace_period.seconds} seconds to finish",
         f"the latest {MAX_TRACE:,} entries",
     ],
-    "configuration": [f"| the largest answer that is accepted | {size(Options().max_response_bytes)} |"],
+    "configuration": [f"in bytes or with a unit: `4 MiB` | {size(Options().max_response_bytes)} |"],
     "events": [
         f"remembers the last {mailboxes.MAX_REMEMBERED:,} for a day",
         f"A mailbox has room for {mailboxes.MAX_SUBSCRIBERS:,} subscribers.",

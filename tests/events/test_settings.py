@@ -76,6 +76,7 @@ def test_consumers_and_sinks_are_read(tmp_path: Path) -> None:
         ("consumers: [{name: a, from: 'mqtt://x', topic: t, ordered: false}]", "in their order"),
         ("sinks: [{name: a, to: 'ws://x', mode: binary}]", "no binary mode"),
         ("sinks: [{name: a, too: 'ws://x'}]", "did you mean 'to'"),
+        ("sinks: [{name: a, to: 'https://x', timeout: PT2M}]", "timeout: it must be at most"),
     ],
 )
 def test_mistakes_are_told(tmp_path: Path, section: str, said: str) -> None:

@@ -3,7 +3,8 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,8 +14,9 @@ from swf_temporal.app.event_sending import send
 from swf_temporal.app.worker import Worker
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.settings import ROUTER, EventSettings, SinkSettings
+from swf_temporal.events.sinks import Sinks
 from swf_temporal.functions.operator.network import Network
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.temporal.client import RunEnded
@@ -145,6 +147,26 @@ async def test_an_event_is_sent_until_every_sink_has_it(bench: Bench, topic: str
     assert [whole["data"] for _, _, whole in second] == [1, 2]
     assert second[0][1]["authorization"].startswith("basic ")
     assert (second[0][2]["swfinstanceid"], second[0][2]["swfdefinitionid"]) == (instance.id, topic)
+
+
+async def test_the_timeout_of_a_sink_counts_in_place_of_that_of_its_host() -> None:
+    """A longer one, too."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        await asyncio.sleep(0.5)
+        writer.write(b"HTTP/1.1 204 X\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    settings = Settings(calls=Options(timeout=timedelta(seconds=0.1)))
+    async with await asyncio.start_server(answer, HOST, 0) as server:
+        url = f"http://{HOST}:{server.sockets[0].getsockname()[1]}/"
+        patient = SinkSettings(name="patient", url=url, timeout=timedelta(seconds=30))
+        sinks = [patient, SinkSettings(name="usual", url=url)]
+        async with aclosing(Sinks(sinks, settings)) as all_of_them:
+            outcomes = await all_of_them.deliver(CloudEvent("1", "test", "done"))
+    assert [one.fault and one.fault.code for one in outcomes] == [None, "Timeout"]
 
 
 async def test_attempts_end_where_the_sink_says_so(bench: Bench, topic: str) -> None:

@@ -142,11 +142,12 @@ def test_covers_what_is_listed() -> None:
         (5, None, 10),
         (60.5, None, 60.5),
         (60, "PT20S", 20),
-        (1e300, None, 36_500 * 86_400),
+        (1e300, None, 86_400),
+        (172_800, "P3D", 172_800),
     ],
 )
 def test_a_service_is_left_alone(asked: float | None, max_delay: str | None, seconds: float) -> None:
-    """What a service asks for makes a delay longer and never shorter, up to maxDelay."""
+    """What a service asks for makes a delay longer and never shorter, up to maxDelay or a day."""
     rule = _rule(delay="PT10S", maxDelay=max_delay)
 
     delay = rule.after(1, CallFailed(status=503, retry_after=asked), no_jitter)

@@ -109,7 +109,7 @@ class Http:
         sent = request
         try:
             there = self._there(request)
-            left = there.options.timeout.total_seconds()
+            left = (request.timeout or there.options.timeout).total_seconds()
             for _ in range(_MAX_REDIRECTS + 1):
                 async with self._limits.of_host(there.host, there.port):
                     started = asyncio.get_running_loop().time()

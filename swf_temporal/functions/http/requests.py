@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 import httpx
 
@@ -26,6 +27,8 @@ class Request:
     content: bytes | None = None
     function: str | None = None
     """The function that asks, whose settings hold."""
+    timeout: timedelta | None = None
+    """How long it may take, in place of what the operator says of the host."""
     is_foreign: bool = False
     """Whether a service of another origin redirected to it: then the operator's headers are not sent, either."""
 

@@ -22,6 +22,7 @@ from swf_temporal.functions.operator.forms import (
     Proxy,
     Rate,
     SharedFolder,
+    Size,
     Url,
 )
 from swf_temporal.functions.operator.network import HostPattern, Network, Pattern, read_pattern
@@ -47,7 +48,7 @@ class HostOptions(Section):
     """How many calls one worker makes at once; others wait."""
     rate: Annotated[Rate, RATE] | None = None
     """How often one worker calls; others wait."""
-    max_response_bytes: Count = 2 * 1024 * 1024
+    max_response_bytes: Size = 2 * 1024 * 1024
     """The largest answer that is taken; the engine can carry no more than 2 MiB."""
     check_responses: bool = False
     """Whether answers must fit the schema that an OpenAPI document has for them."""

@@ -21,7 +21,7 @@ calls:
   proxy: http://proxy.example.com:3128
   concurrency: 50
   rate: 100/s
-  maxResponseBytes: 1000
+  maxResponseBytes: 1 KB
   checkResponses: true
   retryOnClosedConnection: false
   sharedFolder: /srv/functions
@@ -239,7 +239,7 @@ def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
         ("SWF_TIMEOUT", "nan"),
         ("SWF_TIMEOUT", "inf"),
         ("SWF_TIMEOUT", "PT0S"),
-        ("SWF_MAX_RESPONSE_BYTES", "2 MiB"),
+        ("SWF_MAX_RESPONSE_BYTES", "2 miles"),
         ("SWF_MAX_RESPONSE_BYTES", "0"),
         ("SWF_CONCURRENCY_STOCK", "many"),
         ("SWF_RATE", "100"),

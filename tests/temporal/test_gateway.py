@@ -506,12 +506,15 @@ async def test_pages_of_others_do_not_ask(bench: Bench) -> None:
         own = await client.post(path, headers={"Origin": str(client.base_url)})
         allowed = await client.post(path, headers={"Origin": "https://shop.example.com"})
         evil = await client.post(path, headers={"Origin": "https://evil.example.com"})
+        malformed = await client.post(path, headers={"Origin": "http://["})
+        file = await client.post(path, headers={"Origin": "file://", "Host": ""})
         rebound = await client.post(path, headers={"Host": "evil.example.com"})
+        nowhere = await client.post(path, headers={"Host": "["})
         consent = await client.options("/events", headers={"WebHook-Request-Origin": "eventemitter.example.com"})
     assert (own.status_code, allowed.status_code) == (202, 202)
     assert allowed.headers["access-control-allow-origin"] == "https://shop.example.com"
-    assert problem(evil) == (403, "foreign-page")
-    assert problem(rebound) == (421, "foreign-host")
+    assert [problem(one) for one in (evil, malformed, file)] == [(403, "foreign-page")] * 3
+    assert [problem(one) for one in (rebound, nowhere)] == [(421, "foreign-host")] * 2
     assert consent.headers["webhook-allowed-origin"] == "eventemitter.example.com"
 
 

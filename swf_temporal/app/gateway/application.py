@@ -129,11 +129,12 @@ class Gateway:
         """
         settings, headers = self._settings, request.headers
         origin, host = headers.get("origin"), headers.get("host", "")
-        if origin is not None and origin.lower() not in settings.origins and urlsplit(origin).netloc != host:
+        own = {f"{scheme}://{host.lower()}" for scheme in ("http", "https") if host}
+        if origin is not None and origin.lower() not in {*settings.origins, *own}:
             detail = f"requests from {origin} are not allowed"
             raise Refused(403, "foreign-page", detail, "add it to gateway › origins, or --origin")
         is_local = settings.is_open and settings.address.host in LOOPBACK
-        if is_local and urlsplit(f"//{host}").hostname not in LOOPBACK:
+        if is_local and _name_in(host) not in LOOPBACK:
             raise Refused(
                 421, "foreign-host", f"this gateway does not serve the host {host!r}", "use 127.0.0.1 or localhost"
             )
@@ -161,6 +162,14 @@ def _refusal_or_bug(error: Exception, request: Request) -> Refused:
     except Exception:  # noqa: BLE001 - what nothing foresaw is logged, and not shown
         _log.exception("a bug in swf-temporal: %s %s", request.method, _in_one_line(request.url.path))
         return Refused(500, "bug", "the gateway failed because of a bug, which its log describes")
+
+
+def _name_in(host: str) -> str | None:
+    """Return the name or address in a Host header; None if there is none."""
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
 
 
 async def _livez(_: Request) -> Response:

@@ -126,11 +126,33 @@ async def _refuse_unknown_namespace(client: Client) -> None:
     except RPCError as error:
         # A caller without the right to describe it may still have the right to use it.
         if error.status == RPCStatusCode.NOT_FOUND:
-            host = client.service_client.config.target_host
-            raise UsageError(
-                f"the server at {host} has no namespace {client.namespace!r}",
-                "name another with --namespace or TEMPORAL_NAMESPACE",
-            ) from None
+            raise _no_namespace(client) from None
+
+
+async def refuse_unless_readable(client: Client) -> None:
+    """Raise UsageError if the server does not let *client* ask for instances: such as without the right to that.
+
+    A namespace that one may not describe can also be missing: connecting does not tell.
+    """
+    host, namespace = client.service_client.config.target_host, client.namespace
+    try:
+        await client.get_workflow_handle("swf").describe(rpc_timeout=PATIENCE)
+    except RPCError as error:
+        if error.status in (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED):
+            text = f"the server at {host} does not let the caller ask for instances in the namespace {namespace!r}"
+            raise UsageError(text, "see TEMPORAL_API_KEY, and who may use the namespace") from None
+        if error.status != RPCStatusCode.NOT_FOUND:
+            raise refused_by_server(error, f"the server at {host} does not answer for {namespace!r}") from None
+        if error.message.lower().startswith("namespace"):
+            raise _no_namespace(client) from None
+
+
+def _no_namespace(client: Client) -> UsageError:
+    host = client.service_client.config.target_host
+    return UsageError(
+        f"the server at {host} has no namespace {client.namespace!r}",
+        "name another with --namespace or TEMPORAL_NAMESPACE",
+    )
 
 
 async def start(  # noqa: PLR0913 - what may be said of a start, most of it optional

@@ -77,7 +77,7 @@ def _refuse(_: bytes, context: Any) -> bytes:
 @pytest.fixture
 def refusing() -> Iterator[str]:
     """Return the address of a server that tells what it is, and permits nothing."""
-    answers = {"GetSystemInfo": _describe, "DescribeNamespace": _refuse}
+    answers = {"GetSystemInfo": _describe, "DescribeNamespace": _refuse, "DescribeWorkflowExecution": _refuse}
     with answering_server(answers) as served:
         yield served
 
@@ -90,6 +90,27 @@ def test_a_server_that_permits_nothing(swf: Swf, refusing: str) -> None:
         f"error: no worker can serve the namespace 'default' of the server at {refusing}: it does not permit this\n"
         "  see TEMPORAL_API_KEY, and who may use the namespace\n"
     )
+
+
+def test_a_gateway_that_is_permitted_nothing(swf: Swf, refusing: str) -> None:
+    """It ends at its start: no client is told to send the same again."""
+    ended = swf("gateway", "hello.yaml", "--port", "0", "--address", refusing)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"the server at {refusing} does not let the caller ask for instances in the namespace 'default'" in ended.err
+
+
+def _miss(_: bytes, context: Any) -> bytes:
+    context.abort(grpc.StatusCode.NOT_FOUND, "Namespace default is not found.")
+    return b""
+
+
+def test_a_gateway_without_its_namespace(swf: Swf) -> None:
+    """A namespace that is missing is told also where one may not ask for namespaces."""
+    answers = {"GetSystemInfo": _describe, "DescribeNamespace": _refuse, "DescribeWorkflowExecution": _miss}
+    with answering_server(answers) as address:
+        ended = swf("gateway", "hello.yaml", "--port", "0", "--address", address)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"the server at {address} has no namespace 'default'" in ended.err
 
 
 def test_tls_for_a_server_without(swf: Swf, refusing: str) -> None:

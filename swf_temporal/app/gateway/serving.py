@@ -21,6 +21,7 @@ from swf_temporal.errors import Problem, UsageError
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.known import import_everything
 from swf_temporal.payloads.settings import PayloadSettings
+from swf_temporal.temporal.client import refuse_unless_readable
 
 GATEWAY_PORT: Final = 8080
 """The port where it listens if no other is chosen."""
@@ -95,12 +96,18 @@ async def serve(prepared: Prepared, ready: Callable[[str], None], *, waits: bool
 
 
 async def clients_of(prepared: Prepared) -> dict[str | None, Client]:
-    """Return a client for each namespace that a tenant has, and one for the others. Raises UsageError."""
+    """Return a client for each namespace that a tenant has, and one for the others.
+
+    Raises UsageError where a namespace is missing, or instances in it may not be asked for.
+    """
     names = dict.fromkeys([None, *(one.namespace for one in prepared.settings.tenants.values())])
-    return {
+    clients = {
         name: await Client.connect(prepared.server, namespace=name or prepared.namespace, payloads=prepared.payloads)
         for name in names
     }
+    for client in clients.values():
+        await refuse_unless_readable(client.temporal)
+    return clients
 
 
 def is_installed() -> bool:

@@ -21,6 +21,7 @@ MAX_DEPTH: Final = 200
 HALF: Final = re.compile("[\ud800-\udfff]")
 """Half of a surrogate pair, which no text in UTF-8 can hold."""
 
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
 _TOO_DEEP: Final = "it is nested too deeply"
 _ESCAPED_HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 _PARENTS: Final = frozenset({dict, list})
@@ -63,6 +64,21 @@ def read_json(text: str | bytes) -> Any:
         return checked(_decoded(_STRICT, string), string.encode())
     except UnicodeEncodeError as error:
         raise NotJSON(_half_in("the text", error.start)) from None
+
+
+def has_more_elements(text: str, most: int) -> bool:
+    """Tell whether *text* is, as far as it is read, an array with more than *most* elements. The rest is not read."""
+    offset = _after_space(text, 0)
+    if not text.startswith("[", offset):
+        return False
+    with suppress(ValueError, RecursionError):  # which `read_json` explains
+        for _ in range(most):
+            _, end = _PLAIN.raw_decode(text, _after_space(text, offset + 1))
+            offset = _after_space(text, end)
+            if not text.startswith(",", offset):
+                return False
+        return True
+    return False
 
 
 def text_of(content: bytes) -> str:
@@ -191,6 +207,11 @@ def _decoded(decoder: json.JSONDecoder, text: str | bytes) -> Any:
         raise MalformedJSON(str(error)) from None
     except ValueError:  # Python reads no integer of more than 4,300 digits
         raise NotJSON("a number of thousands of digits is too large") from None
+
+
+def _after_space(text: str, offset: int) -> int:
+    found = _SPACE.match(text, offset)
+    return offset if found is None else found.end()
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

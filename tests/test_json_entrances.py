@@ -108,9 +108,9 @@ def _gateway_event(mode: str) -> Callable[[str], Any]:
     def event_data(text: str) -> Any:
         if mode == "binary":
             headers = [("content-type", "application/json"), *((f"ce-{key}", value) for key, value in HEADERS.items())]
-            return events_of(headers, text.encode()).events[0].data
+            return events_of(headers, text.encode(), 1).events[0].data
         body, media = (f"[{EVENT % text}]", BATCH) if mode == "batch" else (EVENT % text, STRUCTURED)
-        return events_of([("content-type", media)], body.encode()).events[0].data
+        return events_of([("content-type", media)], body.encode(), 1).events[0].data
 
     return event_data
 

@@ -18,8 +18,69 @@ _GRACE = 5
 
 _PATIENCE: Final = 30.0
 """Seconds in which a connection has to send the head of a request. Once it has sent one, uvicorn closes it sooner."""
+_MAX_HEAD: Final = 64 * 1024
+"""The size limit of the head of a request, in bytes, in which each header counts some more."""
+_HEADER_COST: Final = 32
+_TOO_LONG: Final = f"The head of a request has at most {_MAX_HEAD:,} bytes."
 _MAX_CONNECTIONS: Final = 4096
 """The number of connections beyond which idle ones are closed, where half the limit of open files allows so many."""
+
+
+try:
+    import httptools
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+except ImportError:  # then uvicorn reads requests with h11, which limits heads by itself
+    _PROTOCOL: Any = "h11"
+else:
+
+    class _Protocol(HttpToolsProtocol):
+        """Refuses requests with more before, between and behind their bodies than a head may have.
+
+        The library would gather it for ever.
+        """
+
+        _head = 0
+        """What the head takes, of what is read of it; and trailers, which are headers behind a body."""
+        _gathered = 0
+        """The bytes that came since a request, or a part of its body, was read."""
+        _latest = 0
+
+        def data_received(self, data: bytes) -> None:
+            self._latest = len(data)  # at most 256 KiB
+            super().data_received(data)
+            self._gathered += self._latest
+            if self._gathered > _MAX_HEAD and not self.transport.is_closing():
+                self.send_400_response(_TOO_LONG)
+
+        def on_message_begin(self) -> None:
+            self._head, self._gathered = 0, -self._latest
+            super().on_message_begin()
+
+        def on_url(self, url: bytes) -> None:
+            self._count(len(url))
+            super().on_url(url)
+
+        def on_header(self, name: bytes, value: bytes) -> None:
+            self._count(len(name) + len(value) + _HEADER_COST)
+            super().on_header(name, value)
+
+        def on_body(self, body: bytes) -> None:
+            self._gathered = -self._latest
+            super().on_body(body)
+
+        def on_message_complete(self) -> None:
+            self._gathered = -self._latest
+            super().on_message_complete()
+
+        def send_400_response(self, msg: str) -> None:
+            super().send_400_response(_TOO_LONG if self._head > _MAX_HEAD else msg)
+
+        def _count(self, size: int) -> None:
+            self._head += size
+            if self._head > _MAX_HEAD:
+                raise httptools.HttpParserError(_TOO_LONG)
+
+    _PROTOCOL = _Protocol
 
 
 class _Server(uvicorn.Server):
@@ -73,6 +134,8 @@ async def asgi_server(application: Any, address: Address, hint: str, **options: 
     with _listening(address, hint) as listening:
         config = uvicorn.Config(
             application,
+            http=_PROTOCOL,
+            h11_max_incomplete_event_size=_MAX_HEAD,
             lifespan="off",
             ws="none",
             log_config=None,

@@ -5,8 +5,6 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.message import Message
-from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
@@ -19,8 +17,8 @@ from cloudevents.core.v1.event import CloudEvent as Envelope
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, kind_of
-from swf_temporal.functions.http.charsets import decoded, is_charset
-from swf_temporal.strict_json import read_json
+from swf_temporal.functions.http.charsets import content_type_of, decoded, is_charset
+from swf_temporal.strict_json import has_more_elements, read_json
 
 STRUCTURED: Final = JSONFormat.CONTENT_TYPE
 BATCH: Final = "application/cloudevents-batch+json"
@@ -30,6 +28,11 @@ _HOW: Final = (
     f"send it as {STRUCTURED}, several as {BATCH}, or its data with the attributes in ce- headers: "
     "ce-specversion, ce-id, ce-source and ce-type"
 )
+MAX_ERRORS: Final = 100
+"""How many events of a batch an answer says to be wrong."""
+_MAX_ATTRIBUTE: Final = 4096
+"""The length of an attribute, such as the id and the source by which an event is known again, in characters."""
+_SHOWN: Final = 300
 _ESCAPED: Final = re.compile(r"\\(.)")
 _TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 _NO_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
@@ -43,19 +46,23 @@ class Received:
 
 
 class _WrongError(ValueError):
-    """An event is malformed."""
+    """An event is malformed. What it shows of that is cut."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message if len(message) <= _SHOWN else f"{message[:_SHOWN]}…")
 
 
-def events_of(headers: Iterable[tuple[str, str]], body: bytes) -> Received:
-    """Return the events that a request carries, all of which are well-formed. Raises Refused.
+def events_of(headers: Iterable[tuple[str, str]], body: bytes, max_batch: int) -> Received:
+    """Return the events that a request carries, at most *max_batch*, all of which are well-formed. Raises Refused.
 
     *headers* are in lower case.
     """
     given = _distinct(headers)
     media, charset = content_type_of(given.get("content-type", ""))
-    if media in (STRUCTURED, BATCH):
-        content = json_of_body(body, charset)
-        return _batch(content) if media == BATCH else Received((_structured(content),))
+    if media == BATCH:
+        return _batch(json_of_body(body, charset, max_batch))
+    if media == STRUCTURED:
+        return Received((_structured(json_of_body(body, charset)),))
     if media.startswith(_CLOUDEVENTS):
         raise Refused(415, "unknown-format", f"the event format {media} is not read here", _HOW)
     attributes = {name.removeprefix(CE_PREFIX): value for name, value in given.items() if name.startswith(CE_PREFIX)}
@@ -67,19 +74,13 @@ def events_of(headers: Iterable[tuple[str, str]], body: bytes) -> Received:
         raise _malformed(str(error)) from None
 
 
-@lru_cache(maxsize=256)
-def content_type_of(value: str) -> tuple[str, str]:
-    """Return the media type of a Content-Type header, in lower case, and its charset; UTF-8 if it names none."""
-    message = Message()
-    message["content-type"] = value
-    media = message.get_content_type() if value else ""
-    return media, str(message.get_param("charset", "utf-8"))
-
-
-def json_of_body(body: bytes, charset: str = "utf-8") -> JSON:
-    """Return the JSON that *body* is. Raises Refused."""
+def json_of_body(body: bytes, charset: str = "utf-8", max_elements: int | None = None) -> JSON:
+    """Return the JSON that *body* is. Raises Refused: for an array of more than *max_elements*, before it is read."""
     try:
-        value: JSON = read_json(_text_in(body, charset))
+        text = _text_in(body, charset)
+        if max_elements is not None and has_more_elements(text, max_elements):
+            raise Refused(413, "too-many-events", f"a batch has at most {max_elements:,} events", "send fewer at once")
+        value: JSON = read_json(text)
     except ValueError as error:
         raise Refused(400, "no-json", f"the body is not JSON: {error}") from None
     return value
@@ -117,7 +118,7 @@ def _batch(content: JSON) -> Received:
             wrong.append({"index": index, "detail": str(error)})
     if wrong:
         what = f"{len(wrong)} of {len(content)} events are malformed, and none was taken: {wrong[0]['detail']}"
-        raise _malformed(what, errors=wrong)
+        raise _malformed(what, errors=wrong[:MAX_ERRORS])
     return Received(tuple(events), is_batch=True)
 
 
@@ -182,6 +183,8 @@ def _check(attributes: Mapping[str, JSON]) -> None:
     for name, value in attributes.items():
         if not isinstance(value, str | int | bool):
             raise _WrongError(f"the attribute {name!r} is {kind_of(value)}: it may be a text, a number or a boolean")
+        if isinstance(value, str) and len(value) > _MAX_ATTRIBUTE:
+            raise _WrongError(f"the attribute {name[:_SHOWN]!r} has more than {_MAX_ATTRIBUTE:,} characters")
     try:
         Envelope(checked)
     except CloudEventValidationError as error:

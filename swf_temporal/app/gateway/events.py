@@ -11,11 +11,12 @@ from swf_temporal.app.event_routes import latest_of
 from swf_temporal.app.event_sending import is_sent, send, why_stopped
 from swf_temporal.app.gateway.answers import NotTaken, Taken, TakenBatch
 from swf_temporal.app.gateway.batches import Batch, answer_of, answered
-from swf_temporal.app.gateway.cloud_events import BATCH, Received, content_type_of, events_of
+from swf_temporal.app.gateway.cloud_events import BATCH, MAX_ERRORS, Received, events_of
 from swf_temporal.app.gateway.instances import instance_of, link_to
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import PATIENCE, RequestContext
 from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.functions.http.charsets import content_type_of
 from swf_temporal.routing.routes import Route, route
 from swf_temporal.temporal.event_dispatch import Receipt, lanes_of
 
@@ -61,14 +62,9 @@ async def _received(asked: RequestContext) -> Received:
     settings, headers = asked.settings, asked.request.headers
     is_batch = content_type_of(headers.get("content-type", ""))[0] == BATCH
     body = await asked.body(max(settings.max_batch_bytes, settings.max_bytes) if is_batch else settings.max_bytes)
-    received = events_of(headers.items(), body)
-    count = len(received.events)
-    if count > settings.max_batch:
-        raise Refused(
-            413, "too-many-events", f"{count} events are more than {settings.max_batch}", "send fewer at once"
-        )
+    received = events_of(headers.items(), body, settings.max_batch)
     _refuse_sources(asked, received)
-    await asked.limits.count_batch(asked.tenant, count)
+    await asked.limits.count_batch(asked.tenant, len(received.events))
     return received
 
 
@@ -79,9 +75,8 @@ def _refuse_sources(asked: RequestContext, received: Received) -> None:
         if not asked.tenant.may_send_from(event.source)
     ]
     if wrong:
-        raise Refused(
-            403, "not-permitted", str(wrong[0]["detail"]), facts={"errors": wrong} if received.is_batch else {}
-        )
+        facts = {"errors": wrong[:MAX_ERRORS]} if received.is_batch else {}
+        raise Refused(403, "not-permitted", str(wrong[0]["detail"]), facts=facts)
 
 
 async def _sent(asked: RequestContext, found: Route, event: CloudEvent) -> Taken:

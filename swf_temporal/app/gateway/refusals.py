@@ -24,6 +24,8 @@ from swf_temporal.temporal.sending import TooLargeToSendError
 
 PROBLEM: Final = "application/problem+json"
 
+_SHOWN: Final = 2000
+"""How many characters of a detail are sent: it may repeat what the client sent."""
 RETRY_AFTER: Final = 5
 """Seconds after which a client is to try again where the gateway cannot tell."""
 
@@ -45,7 +47,7 @@ class Refused(Exception):  # noqa: N818 - an adjective, as among the errors of t
         super().__init__(detail)
         self.status = status
         self.code = code
-        self.detail = detail
+        self.detail = detail if len(detail) <= _SHOWN else f"{detail[:_SHOWN]}…"
         self.hint = hint
         self.headers = dict(headers or {})
         self.facts = dict(facts or {})

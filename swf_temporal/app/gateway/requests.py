@@ -10,13 +10,14 @@ from urllib.parse import unquote
 from starlette.requests import Request
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.gateway.cloud_events import content_type_of, json_of_body
+from swf_temporal.app.gateway.cloud_events import json_of_body
 from swf_temporal.app.gateway.limits import TenantLimits
 from swf_temporal.app.gateway.metrics import Metrics
 from swf_temporal.app.gateway.parameters import WAIT, Parameter, what_is_wrong
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.http_settings import GatewaySettings, Tenant
 from swf_temporal.data import JSON
+from swf_temporal.functions.http.charsets import content_type_of
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.constants import TASK_QUEUE

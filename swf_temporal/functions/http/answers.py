@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import FAIL_ON_STATUS_CODE, Call, switch
-from swf_temporal.functions.http.charsets import UTF_8, decoded, decoded_json, is_charset
+from swf_temporal.functions.http.charsets import UTF_8, content_type_of, decoded, decoded_json, is_charset
 from swf_temporal.strict_json import NotJSON, read_json
 
 _TEXTS = frozenset({"application/xml", "application/yaml", "application/javascript", "application/x-yaml"})
@@ -72,13 +72,8 @@ def read_error_answer(content: bytes, content_type: str) -> JSON:
 
 def split_content_type(content_type: str) -> tuple[str, str]:
     """Return the media type in small letters, and the charset: `utf-8` if none is given, or one that is not known."""
-    media_type, *options = content_type.split(";")
-    charset = UTF_8
-    for option in options:
-        key, _, value = option.strip().partition("=")
-        if key.lower() == "charset":
-            charset = value.strip("\"' ")
-    return media_type.strip().lower(), charset if is_charset(charset) else UTF_8
+    media_type, charset = content_type_of(content_type)
+    return media_type, charset if is_charset(charset) else UTF_8
 
 
 def is_json(media_type: str) -> bool:

@@ -1,22 +1,39 @@
 """Texts in the charset that a Content-Type names, and the other way round."""
 
 import codecs
+import re
+from encodings import normalize_encoding
+from encodings.aliases import aliases
 from typing import Final
 
 from swf_temporal.strict_json import NotJSON, text_of
 
 UTF_8: Final = "utf-8"
-_NO_CHARSETS: Final = frozenset({"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape", "utf-7"})
-"""Python's codecs that are not charsets, or make halves of surrogate pairs."""
+_CHARSETS: Final = frozenset(
+    (
+        *("ascii", "latin_1", "koi8_r", "koi8_u", "mac_roman"),
+        *("utf_8", "utf_8_sig", "utf_16", "utf_16_be", "utf_16_le", "utf_32", "utf_32_be", "utf_32_le"),
+        *("big5", "euc_jp", "euc_kr", "gb18030", "gb2312", "gbk", "iso2022_jp", "shift_jis"),
+        *(f"cp{number}" for number in (437, 850, 866, 874, 932, 949, 950, *range(1250, 1259))),
+        *(f"iso8859_{number}" for number in (*range(1, 12), *range(13, 17))),
+    )
+)
+"""The charsets that texts are in, as Python calls them. All are read in a time that grows as the text does, and Python
+is asked for none that it does not have, since it would remember each such name."""
+_PARAMETER: Final = re.compile(r';\s*([^=;\s"]+)\s*=\s*(?:"([^"]*)"|([^;]*))')
+"""Written so that no value takes longer than its length lets it."""
 
 
 def is_charset(name: str) -> bool:
-    try:
-        codec = codecs.lookup(name)
-        "".encode(name)  # which those of bytes refuse
-    except (LookupError, ValueError):
-        return False
-    return codec.name not in _NO_CHARSETS
+    known = normalize_encoding(name).lower() if name.isascii() else ""
+    return aliases.get(known, known) in _CHARSETS
+
+
+def content_type_of(value: str) -> tuple[str, str]:
+    """Return the media type of a Content-Type in small letters, and the charset that it names, or else `utf-8`."""
+    media_type, _, _ = value.partition(";")
+    named = (each[2] or each[3] or "" for each in _PARAMETER.finditer(value) if each[1].lower() == "charset")
+    return media_type.strip().lower(), next(named, UTF_8).strip("' ")
 
 
 def decoded(content: bytes, charset: str) -> str:

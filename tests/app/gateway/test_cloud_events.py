@@ -18,6 +18,7 @@ from swf_temporal.cloud_event import CloudEvent
 
 STRUCTURED = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"
+MAX_BATCH = 1000
 HEADERS = {"ce-specversion": "1.0", "ce-id": "1", "ce-source": "/s", "ce-type": "t"}
 EVENT = {"specversion": "1.0", "id": "1", "source": "/s", "type": "t"}
 
@@ -25,7 +26,7 @@ EVENT = {"specversion": "1.0", "id": "1", "source": "/s", "type": "t"}
 def received(headers: Mapping[str, str], body: bytes | str = b"") -> CloudEvent:
     """Return the one event of a request."""
     lowered = [(name.lower(), value) for name, value in headers.items()]
-    [event] = events_of(lowered, body.encode() if isinstance(body, str) else body).events
+    [event] = events_of(lowered, body.encode() if isinstance(body, str) else body, MAX_BATCH).events
     return event
 
 
@@ -37,8 +38,9 @@ def structured(event: Any, content_type: str = STRUCTURED) -> CloudEvent:
 def refusal(headers: Mapping[str, str] | list[tuple[str, str]], body: bytes | str = b"") -> Refused:
     """Return why a request is refused."""
     pairs = headers if isinstance(headers, list) else list(headers.items())
+    sent = body.encode() if isinstance(body, str) else body
     with pytest.raises(Refused) as refused:
-        events_of([(name.lower(), value) for name, value in pairs], body.encode() if isinstance(body, str) else body)
+        events_of([(name.lower(), value) for name, value in pairs], sent, MAX_BATCH)
     return refused.value
 
 
@@ -57,10 +59,10 @@ def test_the_examples_of_the_binding() -> None:
     found = received(headers, '{"much": "wow"}')
     assert found.to_json() == {**wanted.to_json(), "datacontenttype": "application/json; charset=utf-8"}
     assert structured(wanted.to_json(), "application/cloudevents+json; charset=UTF-8") == wanted
-    batch = events_of([("content-type", f"{BATCH}; charset=utf-8")], json.dumps([wanted.to_json(), EVENT]).encode())
+    batch = events_of([("content-type", f"{BATCH}; charset=utf-8")], json.dumps([wanted.to_json(), EVENT]).encode(), 2)
     assert batch.is_batch
     assert batch.events == (wanted, CloudEvent("1", "/s", "t"))
-    assert events_of([("content-type", BATCH)], b"[]").events == ()
+    assert events_of([("content-type", BATCH)], b"[]", 1).events == ()
 
 
 @pytest.mark.parametrize(
@@ -133,7 +135,9 @@ def test_the_json_format() -> None:
         ({"Content-Type": "application/cloudevents"}, "", 415, "the event format application/cloudevents"),
         ({"Content-Type": f"{STRUCTURED}; charset=klingon"}, "{}", 415, "the charset 'klingon'"),
         ({"Content-Type": f"{STRUCTURED}; charset=base64"}, "{}", 415, "the charset 'base64'"),
+        ({"Content-Type": f"{STRUCTURED}; charset=punycode"}, b"a" * 1_000_000, 415, "the charset 'punycode'"),
         ({"Content-Type": STRUCTURED}, b"\xff", 400, "not text in utf-8"),
+        ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "id": "i" * 4097}), 400, "more than 4,096 characters"),
         ({"Content-Type": STRUCTURED}, "{", 400, "the body is not JSON"),
         ({"Content-Type": STRUCTURED}, "[" * 100_000, 400, "nested too deeply"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "data": float("nan")}), 400, "NaN is not a JSON number"),
@@ -177,6 +181,16 @@ def test_a_batch_tells_of_each_that_is_malformed() -> None:
     refused = refusal({"Content-Type": BATCH}, json.dumps([EVENT, {**EVENT, "id": ""}, 5]))
     assert refused.status == 400
     assert [one["index"] for one in refused.facts["errors"]] == [1, 2]
+
+
+def test_a_batch_with_too_many_events_is_not_read() -> None:
+    """What comes after the first that is too many is not even looked at; and not each that is wrong is told of."""
+    events = b"[" + b"{}," * MAX_BATCH
+    assert refusal({"Content-Type": BATCH}, events + b"what is no JSON").status == 413
+    assert refusal({"Content-Type": BATCH}, events + b"{}]").status == 413
+    wrong = refusal({"Content-Type": BATCH}, events[:-1] + b"]")
+    assert (wrong.status, len(wrong.facts["errors"])) == (400, 100)
+    assert wrong.detail.startswith("1000 of 1000 events are malformed")
 
 
 JSON = st.recursive(

@@ -1,0 +1,100 @@
+"""Requests that are made to stop a gateway, or to fill its memory."""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+from tests.cli.conftest import HELLO, Place
+
+EVENT: Final = b'{"specversion":"1.0","id":"1","source":"s","type":"t"}'
+STRUCTURED: Final = "application/cloudevents+json"
+BATCH: Final = "application/cloudevents-batch+json"
+_PATIENCE: Final = 100
+"""Seconds after which an attack is taken for one that has no end."""
+_ENDLESS: Final = 40_000_000
+"""The bytes that are sent of what has no end."""
+_PIECE: Final = 64 * 1024
+
+
+class Target(NamedTuple):
+    """A gateway in a process of its own."""
+
+    host: str
+    port: int
+    pid: int
+
+
+@contextmanager
+def attacked(temporal: str, configuration: str = "") -> Iterator[Target]:
+    """Serve a gateway for as long as the context lasts."""
+    with TemporaryDirectory() as folder:
+        place = Place(Path(folder))
+        place.write("definitions/hello.yaml", HELLO)
+        place.write("swf.yaml", configuration)
+        options = ["definitions", "--config", "swf.yaml", "--port", "0", "--address", temporal]
+        with place.running("gateway", *options, stream="stdout") as gateway:
+            url = urlsplit(gateway.until("http://").strip())
+            yield Target(url.hostname or "", url.port or 0, gateway.process.pid)
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """A request, and the statuses with which it may be refused; 0 if its connection is closed without one."""
+
+    name: str
+    make: Callable[[], Iterator[bytes]]
+    statuses: tuple[int, ...]
+
+
+def posted(content_type: str, body: bytes, *headers: str) -> Callable[[], Iterator[bytes]]:
+    """Return a request with an event."""
+    lines = ["POST /events HTTP/1.1", "host: 127.0.0.1", f"content-type: {content_type}", *headers]
+    head = "\r\n".join([*lines, f"content-length: {len(body)}", "connection: close", "", ""]).encode()
+    return lambda: iter([head, body])
+
+
+def endless(beginning: bytes, repeated: bytes) -> Callable[[], Iterator[bytes]]:
+    """Return a request that goes on and on."""
+
+    def pieces() -> Iterator[bytes]:
+        piece = repeated * (_PIECE // len(repeated))
+        yield beginning
+        for _ in range(_ENDLESS // len(piece)):
+            yield piece
+
+    return pieces
+
+
+_BEGUN: Final = b"POST /events HTTP/1.1\r\nhost: 127.0.0.1\r\n"
+_CHUNKED: Final = _BEGUN + b"content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+
+ATTACKS: Final = (
+    Attack("punycode", posted(f"{STRUCTURED}; charset=punycode", b"a" * 1_000_000), (415,)),
+    Attack("semicolons", posted(f'application/json; a="{";" * 50_000}"', b"{}"), (415,)),
+    Attack("batch of 2.7 million", posted(BATCH, b"[" + b"{}," * 2_700_000 + b"{}]"), (413,)),
+    Attack("batch of 100,000 events", posted(BATCH, b"[" + b",".join([EVENT] * 100_000) + b"]"), (413,)),
+    Attack("long id", posted(STRUCTURED, EVENT.replace(b'"1"', b'"' + b"i" * 900_000 + b'"')), (400,)),
+    Attack("endless headers", endless(_BEGUN, b"a: b\r\n"), (400, 0)),
+    Attack("endless header", endless(_BEGUN + b"a: ", b"b" * 1000), (400, 0)),
+    Attack("endless path", endless(b"GET /", b"b" * 1000), (400, 0)),
+    Attack("endless trailers", endless(_CHUNKED + b"0\r\n", b"a: b\r\n"), (400, 415, 0)),
+    Attack("endless trailer", endless(_CHUNKED + b"0\r\na: ", b"b" * 1000), (400, 415, 0)),
+    Attack("endless chunk extension", endless(_CHUNKED + b"1;", b"b" * 1000), (400, 415, 0)),
+)
+
+
+def status_of(attack: Attack, host: str, port: int) -> int:
+    """Make the attack, and return the status of its answer; 0 if the connection was closed without one."""
+    with socket.create_connection((host, port), timeout=_PATIENCE) as connection:
+        answer = b""
+        with suppress(ConnectionError):  # it may be closed before all is sent
+            for piece in attack.make():
+                connection.sendall(piece)
+        with suppress(ConnectionError):
+            answer = connection.recv(_PIECE)
+    return int(answer.split()[1]) if answer else 0

@@ -28,6 +28,7 @@ from swf_temporal.app.option_values import Address
 from swf_temporal.errors import UsageError
 from swf_temporal.payloads.settings import EncryptionSettings, PayloadSettings, StorageSettings
 from swf_temporal.temporal.converter import converter_of
+from tests.listening import listening
 
 LOOPBACK = Address("127.0.0.1", 0)
 UI = "https://temporal.example.com"
@@ -200,13 +201,44 @@ async def test_tokens_of_an_issuer_count(
         for token in refused:
             answer = await client.post("/orders/decode", json=body, headers={"Authorization": f"Bearer {token}"})
             assert answer.status_code == 401, token
-        for token in (signed(), TOKEN):
+        ahead = time.time() + 5
+        for token in (signed(), signed(iat=ahead, nbf=ahead), TOKEN):
             answer = await client.post("/orders/decode", json=body, headers={"Authorization": f"Bearer {token}"})
             assert values_of(answer) == [{"card": CARD}]
 
     assert "decoded 1 payload of orders for ada forged" in caplog.messages
     assert not any(CARD in line or TOKEN in line for line in caplog.messages)
     assert all("\n" not in line for line in caplog.messages)
+
+
+@pytest.mark.parametrize("published", [b"<html>", b"[]", b'{"keys": [5]}', b'{"keys": []}', b"[" * 100_000, None])
+async def test_an_issuer_without_keys_is_told(
+    payloads: PayloadSettings, published: bytes | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With 503, since it is not the fault of who asks, who may come again; the log has why."""
+    asked = 0
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            nonlocal asked
+            asked += 1
+            self.send_response(302 if published is None else 200)
+            self.send_header("Location", "/elsewhere")
+            self.end_headers()
+            self.wfile.write(published or b"")
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    headers = {"Authorization": f"Bearer {jwt.encode({}, 'a' * 32, headers={'kid': '1'})}"}
+    url = f"http://127.0.0.1:{server.server_port}/jwks.json"
+    with listening(server):
+        async with served(payloads, jwks=url, issuer="https://id") as client:
+            answers = [await client.post("/orders/decode", json={}, headers=headers) for _ in range(3)]
+    assert [one.status_code for one in answers] == [503] * 3
+    assert asked == 1
+    assert f"the keys at {url} cannot be fetched: " in caplog.text
 
 
 def test_a_server_for_all_that_asks_nobody_is_refused(tmp_path: Path) -> None:

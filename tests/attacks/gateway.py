@@ -30,10 +30,11 @@ class Target(NamedTuple):
 
 
 @contextmanager
-def attacked(temporal: str, configuration: str = "") -> Iterator[Target]:
+def attacked(temporal: str, configuration: str = "", **env: str) -> Iterator[Target]:
     """Serve a gateway for as long as the context lasts."""
     with TemporaryDirectory() as folder:
         place = Place(Path(folder))
+        place.env |= env
         place.write("definitions/hello.yaml", HELLO)
         place.write("swf.yaml", configuration)
         options = ["definitions", "--config", "swf.yaml", "--port", "0", "--address", temporal]

@@ -115,6 +115,8 @@ class CodecServerSettings(HttpServerSettings):
     """A secret that clients send as bearer token."""
     namespaces: tuple[str, ...] = ()
     """The namespaces that are served; all if there is none."""
+    max_bytes: Size = 16 * _MIB
+    """The largest body of a request."""
 
     @property
     def is_open(self) -> bool:

@@ -21,6 +21,7 @@ from google.protobuf.json_format import MessageToDict
 from temporalio.api.common.v1 import Payload, Payloads
 
 from swf_temporal.app.asgi_server import asgi_server
+from swf_temporal.app.codec_server import application
 from swf_temporal.app.codec_server.application import codec_application
 from swf_temporal.app.codec_server.serving import prepare
 from swf_temporal.app.http_settings import CodecServerSettings, read_codec_server_settings
@@ -49,11 +50,11 @@ def payloads(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> PayloadSettings
 @asynccontextmanager
 async def served(payloads: PayloadSettings, **settings: Any) -> AsyncIterator[httpx.AsyncClient]:
     """Serve with *settings*; yield a client."""
-    application = codec_application(
+    codec = codec_application(
         CodecServerSettings(address=LOOPBACK, **settings), lambda namespace: converter_of(payloads, namespace)
     )
     async with (
-        asgi_server(application, LOOPBACK, "") as address,
+        asgi_server(codec, LOOPBACK, "") as address,
         httpx.AsyncClient(base_url=f"http://{address}", trust_env=False) as client,
     ):
         yield client
@@ -102,6 +103,12 @@ async def test_what_cannot_be_decoded_is_told(payloads: PayloadSettings, tmp_pat
         answer = await client.post("/orders/decode", content=b"[1]")
         assert (answer.status_code, "is not a JSON object" in answer.text) == (400, True)
         large = await encoded(payloads, {"large": os.urandom(4000).hex()})
+        [reference] = large["payloads"]
+        for driver in (b"evil", b""):
+            other = base64.b64decode(reference["data"]).replace(b'"swf"', b'"%s"' % driver)
+            sent = {"payloads": [{**reference, "data": base64.b64encode(other).decode()}]}
+            answer = await client.post("/orders/decode", json=sent)
+            assert (answer.status_code, "No driver found" in answer.json()["message"]) == (400, True)
         for file in (tmp_path / "objects").rglob("*"):
             if file.is_file():
                 file.unlink()
@@ -115,6 +122,23 @@ async def test_what_cannot_be_decoded_is_told(payloads: PayloadSettings, tmp_pat
         payload = Payload(metadata={"encoding": b"binary/zlib"}, data=bomb)
         answer = await client.post("/orders/decode", json=MessageToDict(Payloads(payloads=[payload])))
         assert (answer.status_code, "inflates to more than" in answer.json()["message"]) == (400, True)
+
+
+async def test_bodies_and_payloads_are_counted(payloads: PayloadSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before they are read, where that can be; and what is fetched for an answer, too."""
+    monkeypatch.setattr(application, "MAX_PAYLOADS", 3)
+    monkeypatch.setattr(application, "MAX_ANSWER_BYTES", 10_000)
+    body = await encoded(payloads, {"card": CARD}, {"large": os.urandom(4000).hex()}, 1)
+    async with served(payloads, max_bytes=5000) as client:
+        assert (await client.post("/orders/decode", json=body)).status_code == 200
+        for sent, why in (
+            (b" " * 6000, "more than 5,000 bytes"),
+            (b'{"payloads": [' + b"{}," * 13 + b"no JSON", "more than 3 payloads"),
+            (json.dumps({"payloads": body["payloads"][:2] * 2}).encode(), "more than 3 payloads"),
+            (json.dumps({"payloads": [body["payloads"][1]] * 2}).encode(), "more than 10,000 bytes: send fewer"),
+        ):
+            answer = await client.post("/orders/decode", content=sent)
+            assert (answer.status_code, why in answer.json()["message"]) == (413, True), answer.text
 
 
 async def test_only_pages_of_configured_origins_may_ask(payloads: PayloadSettings) -> None:

@@ -27,6 +27,7 @@ from swf_temporal.app.http_authentication import (
     bearer_token,
     is_same,
 )
+from swf_temporal.app.http_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.app.http_settings import CodecServerSettings
 from swf_temporal.errors import PayloadUnavailable
 from swf_temporal.grammar import counted
@@ -36,7 +37,12 @@ from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
 
 _log = logging.getLogger("swf")
 
-MAX_BODY_BYTES: Final = 512 * 1024 * 1024
+MAX_PAYLOADS: Final = 10_000
+"""How many payloads a request may have."""
+MAX_ANSWER_BYTES: Final = 512 * 1024 * 1024
+"""What all payloads of an answer may have together, in bytes."""
+_BRACES: Final = 4
+"""How many objects a payload is in JSON, at most: itself, its metadata, and two of a reference."""
 _HEADERS: Final = ("Authorization", "Content-Type", "X-Namespace", "Caller-Type", "Temporal-Namespace")
 """The headers that the UI may send, by CORS."""
 
@@ -65,19 +71,8 @@ def codec_application(settings: CodecServerSettings, converter_of: ConverterOf, 
             converter = converter_of(namespace)
             if len(converters) < _MAX_NAMESPACES:
                 converters[namespace] = converter
-        payloads = Payloads()
-        try:
-            ParseDict(read_json(await _body(request)), payloads, ignore_unknown_fields=True)
-        except (ParseError, NotJSON) as error:
-            raise _RefusedError(400, f"the body is not a JSON object with payloads: {error}") from None
-        count = len(payloads.payloads)
-        # What workers and clients do with payloads: the SDK has no public name for it.
-        if decode:
-            await converter._transform_inbound_payloads(payloads)  # noqa: SLF001 - see above
-            if refused := next(filter(None, map(reason_of, payloads.payloads)), None):
-                raise _RefusedError(400, refused)
-        else:
-            await converter._transform_outbound_payloads(payloads)  # noqa: SLF001 - see above
+        sent = await _payloads_in(request, settings.max_bytes)
+        payloads, count = await _transformed(sent, converter, decode=decode), len(sent.payloads)
         done = "decoded" if decode else "encoded"
         _log.log(level, "%s %s of %s for %s", done, counted(count, "payload"), namespace, _in_one_line(subject))
         return Response(MessageToJson(payloads, indent=None), media_type="application/json")
@@ -116,9 +111,6 @@ async def _answered(request: Request, work: Awaitable[Response]) -> Response:
         response, why = _error(error.status, str(error)), str(error)
     except PayloadUnavailable as error:
         response, why = _error(400, str(error)), error.message
-    except RuntimeError as error:
-        # Of the SDK, about references to stored payloads where no storage is configured.
-        response, why = _error(400, str(error)), str(error)
     except ClientDisconnect:
         return Response(status_code=400)
     _log.warning("refused %s from %s: %s", request.url.path, request.client and request.client.host, _in_one_line(why))
@@ -152,14 +144,46 @@ def _namespace(request: Request, settings: CodecServerSettings) -> str:
     return namespace
 
 
-async def _body(request: Request) -> bytes:
-    chunks, size = [], 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > MAX_BODY_BYTES:
-            raise _RefusedError(413, f"more than {MAX_BODY_BYTES:,} bytes")
-        chunks.append(chunk)
-    return b"".join(chunks)
+async def _payloads_in(request: Request, limit: int) -> Payloads:
+    """Return the payloads of a request. Raises _RefusedError."""
+    payloads = Payloads()
+    try:
+        body = await body_of(request, limit)
+        if body.count(b"{") > _BRACES * MAX_PAYLOADS:  # before they are read
+            raise _RefusedError(413, f"the body has more than {MAX_PAYLOADS:,} payloads")
+        ParseDict(read_json(body), payloads, ignore_unknown_fields=True)
+    except BodyTooLargeError as error:
+        raise _RefusedError(413, str(error)) from None
+    except SlowBodyError as error:
+        raise _RefusedError(408, str(error)) from None
+    except (ParseError, NotJSON) as error:
+        raise _RefusedError(400, f"the body is not a JSON object with payloads: {error}") from None
+    if len(payloads.payloads) > MAX_PAYLOADS:
+        raise _RefusedError(413, f"the body has more than {MAX_PAYLOADS:,} payloads")
+    return payloads
+
+
+async def _transformed(payloads: Payloads, converter: DataConverter, *, decode: bool) -> Payloads:
+    """Return what workers and clients make of *payloads*, one after the other. Raises _RefusedError."""
+    found, size = Payloads(), 0
+    for one in payloads.payloads:
+        single = Payloads(payloads=[one])
+        try:
+            # The SDK has no public name for it.
+            if decode:
+                await converter._transform_inbound_payloads(single)  # noqa: SLF001 - see above
+            else:
+                await converter._transform_outbound_payloads(single)  # noqa: SLF001 - see above
+        except (RuntimeError, ValueError) as error:  # of the SDK, about references to stored payloads
+            raise _RefusedError(400, str(error)) from None
+        [payload] = single.payloads
+        if reason := reason_of(payload):
+            raise _RefusedError(400, reason)
+        size += len(payload.data)
+        if size > MAX_ANSWER_BYTES:
+            raise _RefusedError(413, f"the payloads have more than {MAX_ANSWER_BYTES:,} bytes: send fewer at once")
+        found.payloads.append(payload)
+    return found
 
 
 OPEN: Final = "-"

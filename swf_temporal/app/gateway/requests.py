@@ -1,6 +1,5 @@
 """A request as the gateway's operations see it: whose it is, what it may do, and what it carries."""
 
-import asyncio
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from swf_temporal.app.gateway.limits import TenantLimits
 from swf_temporal.app.gateway.metrics import Metrics
 from swf_temporal.app.gateway.parameters import WAIT, Parameter, what_is_wrong
 from swf_temporal.app.gateway.refusals import Refused
+from swf_temporal.app.http_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.app.http_settings import GatewaySettings, Tenant
 from swf_temporal.data import JSON
 from swf_temporal.functions.http.charsets import content_type_of
@@ -24,8 +24,7 @@ from swf_temporal.temporal.constants import TASK_QUEUE
 
 PATIENCE: Final = 20.0
 """Seconds that Temporal has for a request, or for each event of it, besides those for which it asks to wait."""
-_SENDING: Final = 60.0
-"""Seconds in which a client has to send the body of a request."""
+_CLOSE: Final = {"Connection": "close"}
 _PREFERENCE: Final = re.compile(r'\s*wait\s*=\s*"?(\d+)"?\s*(?:;|$)', re.IGNORECASE)
 
 
@@ -75,22 +74,14 @@ class RequestContext:
         limit = self.settings.max_bytes if limit is None else limit
         if self.request.headers.get("content-encoding", "identity").lower() != "identity":
             raise Refused(415, "content-encoding", "compressed bodies are not supported", "send it uncompressed")
-        length = self.request.headers.get("content-length", "")
-        chunks, size = list[bytes](), 0
-        if length.isdigit() and int(length) > limit:
-            raise _too_large(limit)
         try:
-            async with asyncio.timeout(_SENDING):
-                async for chunk in self.request.stream():
-                    size += len(chunk)
-                    if size > limit:
-                        raise _too_large(limit)
-                    chunks.append(chunk)
-        except TimeoutError:
+            return await body_of(self.request, limit)
+        except BodyTooLargeError as error:
             raise Refused(
-                408, "slow-body", "the body did not arrive in time", headers={"Connection": "close"}
+                413, "too-large", str(error), "send less at once, or a reference to the data", headers=_CLOSE
             ) from None
-        return b"".join(chunks)
+        except SlowBodyError as error:
+            raise Refused(408, "slow-body", str(error), headers=_CLOSE) from None
 
     async def json(self) -> JSON:
         """Return the JSON that the request carries; None if it has no body. Raises Refused."""
@@ -132,9 +123,3 @@ class RequestContext:
             found = next(filter(None, map(_PREFERENCE.match, self.request.headers.get("prefer", "").split(","))), None)
             text = found[1] if found else "0"
         return min(float(text), self.settings.max_wait.total_seconds())
-
-
-def _too_large(limit: int) -> Refused:
-    hint = "send less at once, or a reference to the data"
-    # What is left of the body is not read: this connection carries nothing more.
-    return Refused(413, "too-large", f"the body has more than {limit:,} bytes", hint, headers={"Connection": "close"})

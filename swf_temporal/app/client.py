@@ -18,7 +18,7 @@ from swf_temporal.temporal import client as engine
 from swf_temporal.temporal.client_errors import ReservedIdError, not_there, refused_by_server
 from swf_temporal.temporal.connected_server import Server, server_of
 from swf_temporal.temporal.constants import TASK_QUEUE
-from swf_temporal.temporal.known_mailboxes import Mailboxes
+from swf_temporal.temporal.mailbox_locks import MailboxLocks
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
@@ -106,8 +106,7 @@ class Client:
     def __init__(self, temporal_client: temporal.Client) -> None:
         """Talk by *temporal_client*, a client of the SDK."""
         self.temporal = temporal_client
-        self.mailboxes = Mailboxes()
-        """The mailboxes that events were sent to."""
+        self.mailbox_locks = MailboxLocks()
         self._server: Server | None = None
 
     @classmethod

@@ -59,7 +59,7 @@ async def send(  # noqa: PLR0913 - what may be said of an event that is sent, mo
         _log.error("the event %r of type %r does not reach %s: %s", event.id, event.type, names, why_stopped(event))
     receipts += [Receipt(one, "stopped") for one in stopped]
     receipts += await dispatch(
-        client.temporal, event, found, catalogue.with_reachable, task_queue, named, client.mailboxes
+        client.temporal, event, found, catalogue.with_reachable, task_queue, named, client.mailbox_locks
     )
     if catalogue.unreadable is not None and not any(map(is_sent, receipts)):
         raise DefinitionsUnavailable(catalogue.unreadable)

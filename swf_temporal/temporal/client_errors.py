@@ -14,6 +14,10 @@ class ServerUnavailableError(UsageError):
     """The server does not answer, or does not do what it is asked at the moment. Later the same may succeed."""
 
 
+class MailboxFullError(ServerUnavailableError):
+    """A mailbox has no room for an event now: it has to process, or to give away, what it has."""
+
+
 class NotThereError(UsageError):
     """An error: there is no instance with that id."""
 

@@ -11,9 +11,10 @@ from typing import Any, Final, TypedDict
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.runtime.limits import PUBLISH_LIMIT
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.formats import check_format
+from swf_temporal.temporal.record_types import RecordInput, wrong_input
 from swf_temporal.temporal.records import PUBLISH
 
 DELAYED_EVENT: Final = "swf delayed event"
@@ -33,15 +34,20 @@ class DelayedRecord(TypedDict):
 @workflow.defn(name=DELAYED_EVENT, sandboxed=False)
 class DelayedEvent:
     @workflow.run
-    async def run(self, delayed: DelayedRecord) -> None:
+    async def run(self, delayed: Any = None) -> None:
         """Send the event when its time has come."""
-        check_format(delayed, "a delayed event")
+        given = RecordInput(delayed, DelayedRecord, "the record of a delayed event")
+        given.check()
+        event = given.record["event"]
+        try:
+            type_, delay = CloudEvent.from_json(event).type, timedelta(seconds=given.record["seconds"])
+        except (ValueError, OverflowError) as error:
+            raise wrong_input(str(error)) from None
         if workflow.info().parent is None:
             what = "a delayed event is begun by the instance that produces it alone"
             raise ApplicationError(what, type="NotProduced", non_retryable=True)
-        event = delayed["event"]
-        summary = summaries.of_event(str(event["type"]))
-        await workflow.sleep(timedelta(seconds=delayed["seconds"]), summary=summary)
+        summary = summaries.of_event(type_)
+        await workflow.sleep(delay, summary=summary)
         await workflow.execute_activity(PUBLISH, event, start_to_close_timeout=PUBLISH_LIMIT, summary=summary)
 
     @workflow.query(name="status")

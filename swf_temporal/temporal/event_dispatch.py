@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowExecutionDescription
 from temporalio.common import RawValue, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
@@ -16,13 +16,26 @@ from swf_temporal.routing.chains import hops_of
 from swf_temporal.routing.keys import CorrelationKey, mailbox_id
 from swf_temporal.routing.routes import Awaiting, Route, Started
 from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.strict_json import json_length
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.client_errors import AlreadyStartedError, not_there, refused_by_server
+from swf_temporal.temporal.client_errors import AlreadyStartedError, MailboxFullError, not_there, refused_by_server
 from swf_temporal.temporal.constants import EVENT
-from swf_temporal.temporal.known_mailboxes import Mailboxes
-from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Delivery
+from swf_temporal.temporal.mailbox_locks import MailboxLocks
+from swf_temporal.temporal.mailbox_records import DEFINITIONS, MAILBOX, TAKE, Delivery, digest_of_definitions
 from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.sending import sendable
+from swf_temporal.temporal.statuses import is_closed
+
+MAX_BYTES: Final = 1024 * 1024
+MAX_EVENTS: Final = 3000
+"""From which size of its history on a mailbox takes no event that only waiting instances take."""
+MAX_STARTING_BYTES: Final = 4 * MAX_BYTES
+MAX_STARTING_EVENTS: Final = 2 * MAX_EVENTS
+"""The same of events that start instances."""
+_TRIES: Final = 10
+"""How often an event is sent to a mailbox that continues as new meanwhile."""
+_FULL: Final = "the mailbox {mailbox!r} has no room for the event {event.id!r}: it has many that were not processed yet"
+_BUSY: Final = "the mailbox {mailbox!r} did not take the event {event.id!r}: it continued as new again and again"
 
 Family: TypeAlias = Callable[[Definition], Sequence[Definition]]
 """Returns a definition and those that it can lead to."""
@@ -49,17 +62,17 @@ async def dispatch(
     family: Family,
     task_queue: str,
     has_it: str | None = None,
-    mailboxes: Mailboxes | None = None,
+    locks: MailboxLocks | None = None,
 ) -> list[Receipt]:
     """Send *event* where it goes. When this returns the server has it: no worker need run.
 
-    The instance that *has_it* already is not sent it again by what goes to all instances. *mailboxes* are those that
-    are known to run. Sent again, for example because this was interrupted, the same event has no further effect.
-    Raises UsageError if it is too large, or the server refuses it; ServerUnavailableError if the server does not
-    answer.
+    The instance that *has_it* already is not sent it again by what goes to all instances. *locks* are those of all who
+    send by the same client. Sent again, for example because this was interrupted, the same event has no further effect.
+    Raises UsageError if it is too large, or the server refuses it; MailboxFullError if a mailbox has no room for it;
+    ServerUnavailableError if the server does not answer.
     """
     receipts = []
-    post = _Post(client, event, family, task_queue, Mailboxes() if mailboxes is None else mailboxes)
+    post = _Post(client, event, family, task_queue, MailboxLocks() if locks is None else locks)
     try:
         for start in route.starts:
             if start.key is None:
@@ -149,7 +162,7 @@ class _Post:
     event: CloudEvent
     family: Family
     task_queue: str
-    mailboxes: Mailboxes
+    locks: MailboxLocks
 
     async def send(self, to: Started | Awaiting, key: CorrelationKey, awaiting: Awaiting | None) -> Receipt:
         """Send the event to the mailbox of *key*, which is begun by that if need be.
@@ -157,34 +170,51 @@ class _Post:
         *awaiting* is what those wait for that have subscribed there, if instances may wait for the event.
         """
         definition = to.definition
-        delivery = Delivery(
-            event=self.event.to_json(),
-            definitions=[one.to_json() for one in pinned(self.family(definition))],
-            starts=isinstance(to, Started),
-            instance=to.instance_id,
-        )
+        definitions = [one.to_json() for one in pinned(self.family(definition))]
+        delivery = Delivery(event=self.event.to_json(), starts=isinstance(to, Started), instance=to.instance_id)
         if awaiting is not None:
             delivery["values"] = dict(awaiting.values)
-        [value] = sendable(self.client, {"an event and the definitions": delivery})
         mailbox = mailbox_id(definition.id, key)
-        if not await self._signal(mailbox, value):
-            await self._begin(mailbox, value, definition.id)
+        [complete] = sendable(self.client, {"an event and the definitions": {**delivery, "definitions": definitions}})
+        digest, room = digest_of_definitions(definitions), json_length(definitions)
+        async with self.locks.of(mailbox):
+            for _ in range(_TRIES):
+                found = await self._running(mailbox)
+                if found is None:
+                    await self._begin(mailbox, complete, definition.id, digest)
+                    break
+                if _is_full(found, room, starts=isinstance(to, Started)):
+                    raise MailboxFullError(_FULL.format(event=self.event, mailbox=mailbox), "send it again later")
+                if await found.memo_value(DEFINITIONS, None) != digest:
+                    value = complete
+                else:
+                    [value] = sendable(self.client, {"an event": delivery})
+                if await self._signal(found, value):
+                    break
+            else:
+                raise MailboxFullError(_BUSY.format(event=self.event, mailbox=mailbox), "send it again later")
         return Receipt(definition.id, "accepted", to.instance_id, is_for_waiting=isinstance(to, Awaiting))
 
-    async def _signal(self, mailbox: str, value: RawValue) -> bool:
-        """Signal a mailbox that is known; tell whether it runs."""
-        if mailbox not in self.mailboxes:
-            return False
+    async def _running(self, mailbox: str) -> WorkflowExecutionDescription | None:
         try:
-            await self.client.get_workflow_handle(mailbox).signal(TAKE, value)
+            found = await self.client.get_workflow_handle(mailbox).describe()
+        except RPCError as error:
+            if error.status == RPCStatusCode.NOT_FOUND:
+                return None
+            raise
+        return None if is_closed(found) else found
+
+    async def _signal(self, to: WorkflowExecutionDescription, value: RawValue) -> bool:
+        """Signal the very execution that was looked at; tell whether it still runs."""
+        try:
+            await self.client.get_workflow_handle(to.id, run_id=to.run_id).signal(TAKE, value)
         except RPCError as error:
             if error.status != RPCStatusCode.NOT_FOUND:
                 raise
-            self.mailboxes.discard(mailbox)
             return False
         return True
 
-    async def _begin(self, mailbox: str, value: RawValue, definition_id: str) -> None:
+    async def _begin(self, mailbox: str, value: RawValue, definition_id: str, digest: str) -> None:
         """Begin the mailbox with what is sent, unless it runs; then it is signalled."""
         await self.client.start_workflow(
             MAILBOX,
@@ -193,9 +223,20 @@ class _Post:
             id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
             start_signal=TAKE,
             start_signal_args=[value],
+            memo={DEFINITIONS: digest},
             static_summary=summaries.of_mailbox(definition_id),
         )
-        self.mailboxes.add(mailbox)
+
+
+def _is_full(mailbox: WorkflowExecutionDescription, room: int, *, starts: bool) -> bool:
+    """Tell whether a mailbox has no room for an event: its history has what it holds, and *room* for its definitions.
+
+    An event that *starts* instances is passed on, and what is kept for the instance goes along. So it is taken, too,
+    where others fill the mailbox that wait for that.
+    """
+    size = mailbox.raw_description.workflow_execution_info.history_size_bytes
+    most_bytes, most_events = (MAX_STARTING_BYTES, MAX_STARTING_EVENTS) if starts else (MAX_BYTES, MAX_EVENTS)
+    return size >= most_bytes + room or mailbox.history_length >= most_events
 
 
 async def _broadcast(client: Client, event: CloudEvent, definition_id: str, but: set[str | None]) -> list[Receipt]:

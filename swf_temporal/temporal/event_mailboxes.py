@@ -11,32 +11,37 @@ Instances that the mailbox did not begin subscribe when they begin to wait, and 
 what they know. An event that starts nothing and that nobody waits for is kept for an hour. What an instance was given
 and did not take comes back when it ends (`subscribing.py`), and begins the next one if it is of the kind that does.
 
-Ids are remembered for a day, the last 2,000 of them; a mailbox that has nothing to remember ends, and one whose history
-grows long continues as new. Subscribers that were terminated are noticed by a signal that fails, once a day at least.
+Ids are remembered for a day, the last 2,000 of them; a mailbox that has nothing to remember ends. Subscribers that were
+terminated are noticed by a signal that fails, once a day at least.
+
+What a mailbox holds is in its history, whose size bounds it: senders look at that, and are refused when it is full
+(`event_dispatch.py`), so it takes no worker to accept an event, or to refuse it. A mailbox continues as new as soon as
+much of its history is dealt with, which makes room, and what it holds fits into one payload. It has the definitions of
+the latest event once, and its memo says which, so that senders leave them out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Final
 
 from temporalio import workflow
-from temporalio.common import WorkflowIDReusePolicy
-from temporalio.exceptions import WorkflowAlreadyStartedError
-from temporalio.workflow import ParentClosePolicy
+from temporalio.api.common.v1 import Payload
+from temporalio.common import RawValue
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.routing.chains import hops_of
 from swf_temporal.routing.gathering import Arrived, gathered
 from swf_temporal.routing.keys import MAILBOX_PREFIX, single_id
-from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.strict_json import json_length
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.constants import EVENT, PROBE, ROUTED
-from swf_temporal.temporal.formats import check_format, readable
-from swf_temporal.temporal.instance_signals import InstanceSignals
+from swf_temporal.temporal.constants import PROBE
+from swf_temporal.temporal.converter import limit_of
+from swf_temporal.temporal.mailbox_instances import Instances
 from swf_temporal.temporal.mailbox_records import (
+    DEFINITIONS,
     MAILBOX,
     RECEPTION,
     TAKE,
@@ -46,8 +51,13 @@ from swf_temporal.temporal.mailbox_records import (
     MailboxRecord,
     Reception,
     Untaken,
+    digest_of_definitions,
+    digest_of_event,
+    read_arriving,
 )
+from swf_temporal.temporal.record_types import RecordInput
 from swf_temporal.temporal.records import Pin, Pinned, PinnedRecord, catalogue_of
+from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 
 EVENT_ID_LIFETIME: Final = timedelta(days=1)
 """The time for which an event is known again."""
@@ -55,15 +65,21 @@ MAX_REMEMBERED: Final = 2000
 """The number of events that are known again."""
 MAX_SUBSCRIBERS: Final = 2000
 """The number of instances that may wait for events of one key."""
+MAX_SUBSCRIBERS_BYTES: Final = 256 * 1024
+"""The size limit of what is known of them."""
+MAX_DONE_BYTES: Final = 512 * 1024
+MAX_DONE_EVENTS: Final = 2000
+"""How much of a history is dealt with, at most, before a mailbox continues as new."""
 HELD: Final = timedelta(hours=1)
 """The time for which an event is kept that starts no instance, and finds none."""
 _PAUSE, _LONGEST_PAUSE = timedelta(seconds=1), timedelta(minutes=1)
 """The pauses before an instance is looked for again that could be neither begun nor reached: each is twice as long."""
-
 _TRIES: Final = 300
 _SHORT_PAUSE: Final = timedelta(milliseconds=100)
 """How often, and after which pauses, the next instance is begun with what the one before gives back, which ends."""
 
+_NOTHING: Final = RawValue(Payload())
+"""What a signal carries that carries nothing."""
 _MARGIN: Final = 0.001
 """Seconds by which a wait is longer than the time until there is something to forget."""
 
@@ -73,56 +89,79 @@ class EventMailbox:
     """The mailbox of one definition and correlation key."""
 
     @workflow.init
-    def __init__(self, record: MailboxRecord | None = None) -> None:
-        record = readable(record) or {}
-        self._seen = {(source, id_): at for source, id_, at in record.get("seen", ())}
-        self._arrived = list(record.get("arrived", ()))
-        self._gathered = list(record.get("gathered", ()))
-        self._window = record.get("window")
-        self._held = list(record.get("held", ()))
-        self._subscribers = dict(record.get("subscribers", {}))
-        self._definitions = list(record.get("definitions", ()))
+    def __init__(self, given: Any = None) -> None:
+        self._input = RecordInput({} if given is None else given, MailboxRecord, "the record of a mailbox")
+        record = self._input.record
+        self._carried = json_length(record)
+        self._seen = dict(record.get("seen", ()))
+        self._arrived: list[Arriving] = []
+        self._gathered: list[Arrived] = list(record.get("gathered", ()))
+        self._window: float | None = record.get("window")
+        self._held: list[Held] = list(record.get("held", ()))
+        self._subscribers: dict[str, list[dict[str, str]]] = dict(record.get("subscribers", {}))
+        self._definitions: list[PinnedRecord] = list(record.get("definitions", ()))
         self._probed = workflow.time()
-        self._begun = record.get("begun")
+        self._instances = Instances(record.get("begun"))
         self._looked_at = 0
-        self._signals = InstanceSignals()
+        for one in record.get("arrived", ()):
+            self._keep(one)
 
     @workflow.run
-    async def run(self, record: MailboxRecord | None = None) -> None:
+    async def run(self, given: Any = None) -> None:  # noqa: ARG002 - read in __init__
         """Take events for as long as there is one to be remembered."""
-        check_format(record or {}, "a mailbox's record")
+        self._input.check()
         while True:
             while self._arrived:
-                if workflow.info().is_continue_as_new_suggested():
-                    workflow.continue_as_new(self._record())
+                self._continue_if_long()
                 await self._look_at(self._arrived[0])
                 del self._arrived[0]
                 self._looked_at += 1
             self._forget()
             await self._probe()
+            if self._arrived:
+                continue
             if not (self._seen or self._gathered or self._held or self._subscribers):
-                if self._arrived:
-                    continue
                 return
+            self._continue_if_long()
             with suppress(TimeoutError):
                 await workflow.wait_condition(lambda: bool(self._arrived), timeout=self._time_left())
 
     @workflow.signal(name=TAKE)
-    def take(self, arriving: Arriving) -> None:
+    def take(self, message: RawValue = _NOTHING) -> None:
         """Keep what came until it is looked at. What a newer release sends waits for a worker of that release."""
-        check_format(arriving, "a message to a mailbox")
+        self._keep(message)
+
+    def _keep(self, message: Any) -> None:
+        """Keep a message, and the definitions that it brings; drop what is none."""
+        try:
+            arriving, definitions = read_arriving(value_of(message) if isinstance(message, RawValue) else message)
+            if not (definitions or self._definitions or "subscriber" in arriving):
+                raise ValueError("it has no definitions, and the mailbox has none")
+        except UNREADABLE as error:
+            workflow.logger.error("%s dropped a message: %s", workflow.info().workflow_id, error)
+            return
+        if definitions and ("event" in arriving or not self._definitions):
+            self._definitions, digest = definitions, digest_of_definitions(definitions)
+            if workflow.memo_value(DEFINITIONS, None) != digest:
+                workflow.upsert_memo({DEFINITIONS: digest})
         self._arrived.append(arriving)
+
+    def _continue_if_long(self) -> None:
+        """Continue as new if much of the history is dealt with, and the rest can be carried over."""
+        info = workflow.info()
+        done = info.get_current_history_size() - self._carried
+        is_long = done > MAX_DONE_BYTES or info.get_current_history_length() > MAX_DONE_EVENTS
+        if not (is_long or info.is_continue_as_new_suggested()):
+            return
+        record = self._record()
+        if json_length(record) <= limit_of(workflow.payload_converter()):
+            workflow.continue_as_new(record)
 
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:
         """Return what any instance returns, and how many events are kept."""
-        return {
-            "state": None,
-            "awaiting": [],
-            "gathered": len(self._gathered),
-            "held": len(self._held),
-            "subscribers": list(self._subscribers),
-        }
+        counts = {"gathered": len(self._gathered), "held": len(self._held)}
+        return {"state": None, "awaiting": [], **counts, "subscribers": list(self._subscribers)}
 
     @workflow.query(name="looked at")
     def looked_at(self) -> int:
@@ -133,46 +172,48 @@ class EventMailbox:
     def reception(self, source: str, id_: str) -> Reception:
         """Return what is known of the event with that source and id, and of the instances that wait for events."""
         return {
-            "isKnown": (source, id_) in self._seen,
+            "isKnown": digest_of_event(source, id_) in self._seen,
             "subscribers": self._subscribers,
             "gathered": len(self._gathered),
             "held": len(self._held),
         }
 
     async def _look_at(self, arriving: Arriving) -> None:
-        if "subscriber" in arriving:
-            await self._subscribe(arriving["subscriber"], arriving["values"])
-        elif "untaken" in arriving:
-            await self._take_back(arriving)
-        else:
-            await self._deliver(arriving)
+        try:
+            if "subscriber" in arriving:
+                await self._subscribe(arriving["subscriber"], arriving["values"])
+            elif "untaken" in arriving:
+                await self._take_back(arriving)
+            else:
+                await self._deliver(arriving)
+        except WorkflowFault as fault:  # such as an instance that would be begun with too much
+            workflow.logger.error("%s dropped a message: %s", workflow.info().workflow_id, fault)
 
     async def _deliver(self, delivery: Delivery) -> None:
         event = CloudEvent.from_json(delivery["event"])
-        known = (event.source, event.id)
+        known = digest_of_event(event.source, event.id)
         if event.id and known in self._seen:
             return
         self._forget()
-        self._definitions = delivery["definitions"]
         arrived = Held(event=event.to_json(), at=workflow.time())
         if "values" in delivery:
             arrived["values"] = delivery["values"]
-        others = self._subscribers_of(arrived)
-        got = [await self._tell(one, arrived, alone=len(others) == 1 and not delivery["instance"]) for one in others]
+        instance, others = delivery["instance"], self._subscribers_of(arrived)
+        got = [await self._tell(one, arrived, alone=len(others) == 1 and not instance) for one in others]
         if delivery["starts"]:
-            definition, pin = self._definition_of(delivery["definitions"])
-            if delivery["instance"] is None:
+            definition, pin = self._definition()
+            if instance is None:
                 await self._gather(arrived, definition, pin)
             else:
-                await self._hand_over(arrived, definition, pin, delivery["instance"])
-        elif not await self._signal(delivery["instance"], arrived["event"]) and not any(got):
+                await self._hand_over(arrived, definition, pin, instance)
+        elif not (instance and await self._instances.give(instance, arrived)) and not any(got):
             self._held.append(arrived)
         if event.id:
             self._seen[known] = arrived["at"]
 
-    def _definition_of(self, records: Sequence[PinnedRecord]) -> tuple[Definition, Pin]:
-        """Return the definition that is to run: that of the latest event that came or, if none did, of *records*."""
-        pinned = [Pinned.from_json(one) for one in self._definitions or records]
+    def _definition(self) -> tuple[Definition, Pin]:
+        """Return the definition that is to run."""
+        pinned = [Pinned.from_json(one) for one in self._definitions]
         definition = next(iter(catalogue_of(tuple(pinned))))
         return definition, Pin(pinned, version=definition.version)
 
@@ -181,10 +222,7 @@ class EventMailbox:
         values = arrived.get("values")
         if values is None:
             return []
-        agrees = {
-            one: any(wanted.items() <= values.items() for wanted in all_) for one, all_ in self._subscribers.items()
-        }
-        return [one for one, is_theirs in agrees.items() if is_theirs]
+        return [one for one, waits in self._subscribers.items() if any(w.items() <= values.items() for w in waits)]
 
     async def _subscribe(self, instance: str, values: dict[str, str] | None) -> None:
         """Take note of what an instance waits for, and give it what was kept for it; or that it has ended."""
@@ -192,10 +230,9 @@ class EventMailbox:
         if values is None:
             self._subscribers.pop(instance, None)
             return
-        if len(self._subscribers) >= MAX_SUBSCRIBERS and instance not in self._subscribers:
-            workflow.logger.warning(
-                "%s has %d subscribers, and accepts no more", workflow.info().workflow_id, MAX_SUBSCRIBERS
-            )
+        is_full = len(self._subscribers) >= MAX_SUBSCRIBERS and instance not in self._subscribers
+        if is_full or json_length([self._subscribers, instance, values]) > MAX_SUBSCRIBERS_BYTES:
+            workflow.logger.warning("%s accepts no more subscribers", workflow.info().workflow_id)
             return
         waits = self._subscribers.setdefault(instance, [])
         if values not in waits:
@@ -206,7 +243,7 @@ class EventMailbox:
 
     async def _tell(self, instance: str, arrived: Held, *, alone: bool) -> bool:
         """Give an event to a subscriber, which gives it back if it is *alone*; forget one that has ended."""
-        if await self._signal(instance, arrived["event"], comes_back=alone):
+        if await self._instances.give(instance, arrived, comes_back=alone):
             return True
         self._subscribers.pop(instance, None)
         return False
@@ -218,29 +255,30 @@ class EventMailbox:
             (one["starts"], Held(event=one["event"], at=now, values=one.get("values", {}))) for one in given["untaken"]
         ]
         is_ours = workflow.info().workflow_id == f"{MAILBOX_PREFIX}{instance}"
-        if is_ours and self._begun not in (None, given["run"]):  # another has been begun since
-            rest = [one for one in rest if not await self._signal(instance, one[1]["event"])]
-        if any(starts for starts, _ in rest):
+        if is_ours and self._instances.begun not in (None, given["run"]):  # another has been begun since
+            rest = [one for one in rest if not await self._instances.give(instance, one[1])]
+        while any(starts for starts, _ in rest):
             rest.sort(key=lambda one: not one[0])
-            if await self._begin_next(instance, [one["event"] for _, one in rest], given["definitions"]):
-                return
-            rest = [one for one in rest if not await self._signal(instance, one[1]["event"])]
+            events = [*rest, *((False, one) for one in self._held)]
+            if not (count := await self._begin_next(instance, events)):
+                rest = [one for one in rest if not await self._instances.give(instance, one[1])]
+                break
+            rest, self._held = events[count:], []
         for _, one in rest:
             others = self._subscribers_of(one)
             if not any([await self._tell(other, one, alone=len(others) == 1) for other in others]):
                 self._held.append(one)
 
-    async def _begin_next(self, instance: str, events: list[dict[str, Any]], records: Sequence[PinnedRecord]) -> bool:
-        """Begin the next instance with what another gives back, which is about to end; tell whether that worked."""
-        definition, pin = self._definition_of(records)
-        pin.events = [*events, *(one["event"] for one in self._held)]
-        pin.hops = hops_of(*map(CloudEvent.from_json, events))
+    async def _begin_next(self, instance: str, events: Sequence[tuple[bool, Held]]) -> int:
+        """Begin the next instance with what another gives back, which is about to end; return how much it was given."""
+        definition, pin = self._definition()
+        pin.hops = hops_of(*(CloudEvent.from_json(one["event"]) for starts, one in events if starts))
         for _ in range(_TRIES):
-            if await self._begin(instance, definition, {}, pin):
-                self._held = []
-                return True
+            count = await self._instances.begin_with(instance, definition, pin, [one for _, one in events])
+            if count:
+                return count
             await workflow.sleep(_SHORT_PAUSE, summary=summaries.BEGINNING_AGAIN)
-        return False
+        return 0
 
     async def _gather(self, arrived: Arrived, definition: Definition, pin: Pin) -> None:
         """Keep an event until there is one of each kind, and begin an instance with all of them then."""
@@ -251,49 +289,22 @@ class EventMailbox:
         self._window = None if start is None or start.window is None else start.window.total_seconds()
         if found.is_complete:
             instance = single_id(definition.id, CloudEvent.from_json(arrived["event"]))
-            await self._begin(instance, definition, found.input, pin)
+            await self._instances.begin(instance, definition, found.input, pin)
 
     async def _hand_over(self, arrived: Arrived, definition: Definition, pin: Pin, instance: str) -> None:
         """Begin the instance with the event and what was kept for it; give the event to one that runs already."""
-        if self._begun is not None and await self._signal(instance, arrived["event"]):
+        if self._instances.begun is not None and await self._instances.give(instance, arrived):
             return  # it runs, as nearly always
-        pin.events = [arrived["event"], *(one["event"] for one in self._held)]
         pin.hops = hops_of(CloudEvent.from_json(arrived["event"]))
         pause = _PAUSE
-        while not await self._begin(instance, definition, {}, pin):
-            if await self._signal(instance, arrived["event"]):
+        while not (given := await self._instances.begin_with(instance, definition, pin, [arrived, *self._held])):
+            if await self._instances.give(instance, arrived):
                 return
-            if workflow.info().is_continue_as_new_suggested():
-                workflow.continue_as_new(self._record())
+            self._continue_if_long()
             # It ended between the two; or another workflow has its id, and may have it for long.
             await workflow.sleep(pause, summary=summaries.BEGINNING_AGAIN)
             pause = min(2 * pause, _LONGEST_PAUSE)
-        self._held = []
-
-    async def _begin(self, instance: str, definition: Definition, data: JSON, pin: Pin) -> bool:
-        """Begin an instance; tell whether there was none that runs."""
-        if definition.id in WORKFLOW_TYPES:  # of a record that no program of ours has written
-            workflow.logger.warning("%s does not begin %r", workflow.info().workflow_id, definition.id)
-            return True
-        try:
-            begun = await workflow.start_child_workflow(
-                definition.id,
-                args=[data, pin.to_json()],
-                id=instance,
-                parent_close_policy=ParentClosePolicy.ABANDON,
-                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-                static_summary=summaries.of_instance(definition),
-            )
-        except WorkflowAlreadyStartedError:
-            return False
-        self._begun = begun.first_execution_run_id
-        self._signals.runs[instance] = str(self._begun)
-        return True
-
-    async def _signal(self, instance: str | None, event: Mapping[str, JSON], *, comes_back: bool = True) -> bool:
-        """Give an event to the instance; tell whether it runs. It *comes_back* if the instance does not take it."""
-        name = ROUTED if comes_back else EVENT
-        return instance is not None and await self._signals.send(instance, name, event)
+        self._held = self._held[given - 1 :]
 
     async def _probe(self) -> None:
         """Forget subscribers that have ended without saying so, once a day."""
@@ -301,7 +312,7 @@ class EventMailbox:
             return
         self._probed = workflow.time()
         for instance in list(self._subscribers):
-            if not await self._signals.send(instance, PROBE, {}):
+            if not await self._instances.send(instance, PROBE, {}):
                 self._subscribers.pop(instance, None)
 
     def _time_left(self) -> float | None:
@@ -311,26 +322,28 @@ class EventMailbox:
             ends += [one["at"] + self._window for one in self._gathered]
         if self._subscribers:
             ends.append(self._probed + EVENT_ID_LIFETIME.total_seconds())
-        if not ends:
-            ends += [one["at"] + HELD.total_seconds() for one in self._held]
+        ends += [one["at"] + HELD.total_seconds() for one in self._held]  # it makes room
         return max(min(ends) - workflow.time(), 0.0) + _MARGIN if ends else None
 
     def _forget(self) -> None:
         """Forget what came long ago, and the ids above the limit."""
         now, window = workflow.time(), self._window
-        ids = [one for one, at in self._seen.items() if now - at < EVENT_ID_LIFETIME.total_seconds()][-MAX_REMEMBERED:]
-        self._seen = {one: self._seen[one] for one in ids}
+        while self._seen:
+            first, at = next(iter(self._seen.items()))
+            if len(self._seen) <= MAX_REMEMBERED and now - at < EVENT_ID_LIFETIME.total_seconds():
+                break
+            del self._seen[first]
         self._held = [one for one in self._held if now - one["at"] < HELD.total_seconds()]
         self._gathered = [one for one in self._gathered if window is None or now - one["at"] <= window]
 
     def _record(self) -> MailboxRecord:
         return {
-            "seen": [(source, id_, at) for (source, id_), at in self._seen.items()],
+            "seen": list(self._seen.items()),
             "arrived": self._arrived,
             "gathered": self._gathered,
             "window": self._window,
             "held": self._held,
             "subscribers": self._subscribers,
             "definitions": self._definitions,
-            "begun": self._begun,
+            "begun": self._instances.begun,
         }

@@ -6,26 +6,24 @@ docs/compatibility.md has the rules for changing a record.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from swf_temporal.errors import NewerRecord
 
 FIRST_FORMAT: Final = 1
 """The format of a record that has no number."""
 
-R = TypeVar("R", bound=Mapping[str, Any])
-
 
 def check_format(record: Mapping[str, Any], what: str, known: int = FIRST_FORMAT) -> int:
-    """Return the format of *record*, which is *what*. Raises NewerRecord for one that is higher than is *known*."""
-    number: int = record.get("format", FIRST_FORMAT)
+    """Return the format of *record*, which is *what*.
+
+    Raises NewerRecord for one that is higher than is *known*, and ValueError for one that is no integer.
+    """
+    number = record.get("format", FIRST_FORMAT)
+    if type(number) is not int:
+        raise ValueError(f"the format of {what} is not an integer")
     check_number(f"the format of {what}", number, known)
     return number
-
-
-def readable(record: R | None, known: int = FIRST_FORMAT) -> R | None:
-    """Return *record*, or nothing of one that `check_format` refuses: for `__init__`, which must not fail."""
-    return None if record is not None and record.get("format", FIRST_FORMAT) > known else record
 
 
 def check_number(what: str, number: int, known: int) -> None:

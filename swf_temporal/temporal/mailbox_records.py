@@ -1,9 +1,17 @@
 """The messages to a mailbox, and its record when it continues as new."""
 
-from typing import Any, Final, NotRequired, TypeAlias, TypedDict, final
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any, Final, NotRequired, TypeAlias, TypedDict, cast, final
 
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.errors import SwfError
 from swf_temporal.routing.gathering import Arrived
-from swf_temporal.temporal.records import PinnedRecord
+from swf_temporal.strict_json import write_json
+from swf_temporal.temporal.formats import check_format
+from swf_temporal.temporal.record_types import check_type
+from swf_temporal.temporal.records import Pinned, PinnedRecord, catalogue_of
+from swf_temporal.temporal.workflow_input import UNREADABLE
 
 MAILBOX: Final = "swf events"
 """The workflow type."""
@@ -11,6 +19,8 @@ TAKE: Final = "take"
 """The signal that carries what comes."""
 RECEPTION: Final = "reception"
 """The query that tells what a mailbox would do with an event."""
+DEFINITIONS: Final = "definitions"
+"""Under which name a mailbox's memo has the digest of the definitions that it has."""
 
 
 @final
@@ -18,8 +28,8 @@ class Delivery(TypedDict):
     """An event as it travels to a mailbox, with the definitions that an instance is to run."""
 
     event: dict[str, Any]
-    definitions: list[PinnedRecord]
-    """The one that consumes the event comes first."""
+    definitions: NotRequired[list[PinnedRecord]]
+    """The one that consumes the event comes first; missing where the mailbox has them."""
     starts: bool
     """Whether the event starts an instance."""
     instance: str | None
@@ -53,7 +63,8 @@ class Untaken(TypedDict):
     """The events that an instance has not taken before it ended."""
 
     untaken: list[UntakenEvent]
-    definitions: list[PinnedRecord]
+    definitions: NotRequired[list[PinnedRecord]]
+    """As those of a delivery."""
     instance: str
     """The id of the instance."""
     run: str
@@ -85,10 +96,10 @@ class Reception(TypedDict):
 class MailboxRecord(TypedDict, total=False):
     """The record of a mailbox when it continues as new."""
 
-    seen: list[tuple[str, str, float]]
-    """Source, id and time of the events that came, in seconds since 1970."""
-    arrived: list[Arriving]
-    """Those that it has yet to look at, and what else came."""
+    seen: list[tuple[str, float]]
+    """The digest and time of the events that came, in seconds since 1970: see `digest_of_event`."""
+    arrived: list[Any]
+    """Messages: those that it has yet to look at, and what else came."""
     gathered: list[Arrived]
     """Those that wait for others."""
     window: float | None
@@ -101,3 +112,38 @@ class MailboxRecord(TypedDict, total=False):
     """Those that came with the latest event."""
     begun: str | None
     """The id of the first run of the instance that was begun last."""
+
+
+def read_arriving(value: Any) -> tuple[Arriving, list[PinnedRecord]]:
+    """Return the message to a mailbox that *value* is, and apart from it the definitions that it brings.
+
+    Raises ValueError saying what is wrong, and NewerRecord.
+    """
+    check_type(value, dict, "it")
+    check_format(value, "a message to a mailbox")
+    kind = Subscribing if "subscriber" in value else Untaken if "untaken" in value else Delivery
+    check_type(value, kind, "it")
+    for one in [value["event"]] if kind is Delivery else [each["event"] for each in value.get("untaken", ())]:
+        CloudEvent.from_json(one)
+    if "" in (value.get("subscriber"), value.get("instance")):
+        raise ValueError("it names an instance whose id is empty")
+    definitions: list[PinnedRecord] = value.get("definitions", [])
+    try:
+        catalogue_of(tuple(map(Pinned.from_json, definitions)))
+    except (SwfError, *UNREADABLE) as error:
+        raise ValueError(f"its definitions cannot be read: {error}") from None
+    rest = {name: field for name, field in value.items() if name != "definitions"}
+    return cast("Arriving", rest), definitions
+
+
+def digest_of_event(source: str, id_: str) -> str:
+    """Return what a mailbox remembers of an event: the length does not depend on the sender."""
+    return _digest([source, id_])
+
+
+def digest_of_definitions(definitions: Sequence[PinnedRecord]) -> str:
+    return _digest([[one.get("sha256") or one["text"], one["name"]] for one in definitions])
+
+
+def _digest(value: Any) -> str:
+    return sha256(write_json(value).encode()).hexdigest()[:32]

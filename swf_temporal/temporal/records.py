@@ -10,21 +10,24 @@ A pin also has the number of the semantics under which the run began (`runtime/s
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final, TypedDict, cast
+from typing import Any, Final, NotRequired, TypedDict, cast
 
 from swf_temporal.calls import Auth, Function
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.definition_cache import of_definitions
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load, load_pinned
 from swf_temporal.runtime.host import CallFile, CallFolder, ContinueTimeout, FunctionCall, SecretTemplate
+from swf_temporal.runtime.progress import ProgressRecord
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.run import Program
 from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.runtime.variables import VariableScope
 from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.formats import FIRST_FORMAT, check_format, check_number
+from swf_temporal.temporal.record_types import check_type
 from swf_temporal.temporal.variables import RefRecord, ref_from_json, ref_to_json
 
 RESOLVE = "resolve definitions"
@@ -49,7 +52,8 @@ FIRST_SEMANTICS: Final = 1
 class PinnedRecord(TypedDict):
     text: str
     name: str
-    sha256: str
+    sha256: NotRequired[str]
+    """Missing where the text was not checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +160,17 @@ class Pin:
     def from_json(record: Mapping[str, Any]) -> "Pin":
         """Return the pin that `to_json` wrote, in this release or another.
 
-        Raises NewerRecord for one that only a newer release can go on with.
+        Raises NewerRecord for one that only a newer release can go on with, and ValueError for one that none writes.
         """
+        check_type(record, PinRecord, "the run's record")
         number = check_format(record, "a run's record")
-        check_format(record.get("progress") or {}, "a run's progress")
+        progress = record.get("progress", {})
+        check_format(progress, "a run's progress")
+        check_type(progress, ProgressRecord, "the run's progress")
+        if "limit" in record:
+            check_type(record["limit"], ContinueTimeout, "the run's limit")
+        for event in record.get("events", ()):
+            CloudEvent.from_record(event)
         semantics = record.get("semantics", FIRST_SEMANTICS)
         check_number("the semantics of a run", semantics, SEMANTICS)
         return Pin(

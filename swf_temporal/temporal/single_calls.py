@@ -18,6 +18,7 @@ from temporalio.exceptions import CancelledError as EngineCancelled
 from temporalio.workflow import ActivityCancellationType
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.host import Attempts, CallAttempts, Timer
 from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.temporal import summaries
@@ -25,7 +26,9 @@ from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.endings import ATTEMPT, POLICY, AwaitedRecord
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.next_execution import continue_call
+from swf_temporal.temporal.record_types import WRONG_INPUT
 from swf_temporal.temporal.records import CallRecord, OwnerRecord, Pin, call_from_json
+from swf_temporal.temporal.workflow_input import UNREADABLE
 
 WATCH_AFTER: Final = timedelta(minutes=1)
 """How long a call is under way before the run that waits for it is looked for: most calls end before."""
@@ -34,7 +37,10 @@ WATCH_AFTER: Final = timedelta(minutes=1)
 async def make_call(record: CallRecord, host: TemporalHost, *, watches: bool) -> JSON:
     """Make the call of *record*, and return its result. Raises an error where the run that waits for it has ended."""
     name = workflow.info().workflow_type
-    call = replace(call_from_json(record, activity_id=name, state=name), attempts=_attempts(record, host.pin))
+    try:
+        call = replace(call_from_json(record, activity_id=name, state=name), attempts=_attempts(record, host.pin))
+    except UNREADABLE as error:
+        raise WorkflowFault(f"the record of the call cannot be read: {error!r}", name=WRONG_INPUT) from None
     owner = record.get("owner")
     if owner is None or not watches:
         return await host.invoke(call)

@@ -30,7 +30,8 @@ from temporalio.service import RPCError, RPCStatusCode
 from swf_temporal.errors import PayloadTooLarge, StoreUnavailable
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableScope, VariableStore
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.formats import check_format, readable
+from swf_temporal.temporal.formats import check_format
+from swf_temporal.temporal.record_types import RecordInput, check_type
 from swf_temporal.temporal.statuses import is_closed
 
 READ_VARIABLE: Final = "read variable"
@@ -107,16 +108,17 @@ def ref_from_json(record: RefRecord) -> VariableRef:
 @workflow.defn(name=TYPE, sandboxed=False)
 class VariablesOfScope:
     @workflow.init
-    def __init__(self, record: ScopeRecord | None = None) -> None:
-        record = readable(record) or {}
+    def __init__(self, given: Any = None) -> None:
+        self._input = RecordInput({} if given is None else given, ScopeRecord, "the record of a scope")
+        record = self._input.record
         self._held = dict(record.get("held", {}))
         self._seen = dict.fromkeys(record.get("seen", ()))
         self._writes = 0
 
     @workflow.run
-    async def run(self, record: ScopeRecord | None = None) -> None:
+    async def run(self, given: Any = None) -> None:  # noqa: ARG002 - read in __init__
         """Hold variables for good, or until the instance has ended whose they are."""
-        check_format(record or {}, "the variables of a scope")
+        self._input.check()
         scope, _, owner = workflow.info().workflow_id.removeprefix(_PREFIX).partition(":")
         while not workflow.info().is_continue_as_new_suggested():
             writes = self._writes
@@ -142,8 +144,8 @@ class VariablesOfScope:
         return self._held.get(key)
 
     @workflow.update
-    async def write(self, written: WriteRecord) -> None:
-        """Let variables hold what is *written*, all together."""
+    async def write(self, written: Any) -> None:
+        """Let variables hold what is *written*, all together: a `WriteRecord`."""
         check_format(written, "what is written to variables")
         update = workflow.current_update_info()
         if update is None or update.id in self._seen:
@@ -155,6 +157,10 @@ class VariablesOfScope:
         self._held = held
         self._seen[update.id] = None
         self._writes += 1
+
+    @write.validator
+    def _validate(self, written: Any) -> None:
+        check_type(written, WriteRecord, "what is written")
 
 
 class TemporalVariables:

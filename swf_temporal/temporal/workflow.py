@@ -25,6 +25,7 @@ from swf_temporal.errors import (
     unforeseen,
 )
 from swf_temporal.languages.port import Definition, Words
+from swf_temporal.records import MalformedRecord
 from swf_temporal.runtime.host import (
     Completed,
     ContinuedAs,
@@ -49,6 +50,7 @@ from swf_temporal.temporal.known_definitions import check_known, needs_check
 from swf_temporal.temporal.lifecycle import Lifecycle
 from swf_temporal.temporal.metrics import count_failed_action
 from swf_temporal.temporal.next_execution import begin_other, carried, checked
+from swf_temporal.temporal.record_types import WRONG_INPUT
 from swf_temporal.temporal.records import RESOLVE, Pin, catalogue_of, program_of
 from swf_temporal.temporal.signal_events import (
     NoRoomError,
@@ -128,6 +130,9 @@ class Interpreter:
         except WorkflowFault as fault:
             text = failure_text(self._info.workflow_type, fault, self._words())
             raise application_error(fault, text=text, non_retryable=True) from None
+        except MalformedRecord as error:
+            wrong = WorkflowFault(f"the progress of the run cannot be read: {error}", name=WRONG_INPUT)
+            raise application_error(wrong, non_retryable=True) from None
         except _OF_DATA as error:
             # Left alone, the engine would retry the workflow task for ever, and the run would look as if it hung.
             internal = unforeseen(error, None if self._run is None else self._run.execution.state)
@@ -209,7 +214,7 @@ class Interpreter:
 
     async def _program(self) -> tuple[Definition, Program]:
         if isinstance(self._wrong, str):
-            raise WorkflowFault(self._wrong, name="WrongInput")
+            raise WorkflowFault(self._wrong, name=WRONG_INPUT)
         info, pin = self._info, self._pin
         if not pin.definitions:
             found = await workflow.execute_local_activity(

@@ -15,8 +15,8 @@ from swf_temporal.errors import NewerRecord, PayloadUnavailable
 from swf_temporal.strict_json import read_json, read_written
 from swf_temporal.temporal.records import Pin
 
-UNREADABLE = (ValueError, TypeError, AttributeError, RuntimeError)
-"""Errors that the converter raises on a payload that is not JSON, or is nested too deeply."""
+UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RuntimeError)
+"""Errors that are raised where a payload is not JSON, is nested too deeply, or has another form."""
 
 _JSON = b"json/plain"
 
@@ -27,9 +27,14 @@ def read_input(
     """Return a workflow's data and pin, or what is wrong with them."""
     try:
         data = value_of(args[0], read_written if is_child else read_json) if args else {}
-        pin = Pin.from_json(value_of(args[1], read_written)) if len(args) > 1 else Pin()
     except UNREADABLE as error:
         return {}, Pin(), f"the input of a workflow is one JSON value: {error}"
+    except PayloadUnavailable as error:
+        return {}, Pin(), error
+    try:
+        pin = Pin.from_json(value_of(args[1], read_written)) if len(args) > 1 else Pin()
+    except UNREADABLE as error:
+        return {}, Pin(), f"what follows the input of a workflow is a record that its client makes: {error}"
     except (NewerRecord, PayloadUnavailable) as error:
         return {}, Pin(), error
     return {} if data is None else data, pin, None

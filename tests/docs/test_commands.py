@@ -15,6 +15,7 @@ NOT_RUN = {
     "make demo": "runs examples/orders/demo.py, which tests/examples/test_orders.py does",
     "make test": "runs this test",
     "python -m bench.events": "measures, for minutes",
+    "python -m tests.many_events": "sends for half an hour; tests/many_events has a short run",
 }
 """The commands within sentences that no test runs or looks up, and why."""
 

@@ -17,8 +17,7 @@ from swf_temporal.routing.routes import route
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_dispatch import Receipt, dispatch
 from swf_temporal.temporal.event_mailboxes import EventMailbox
-from swf_temporal.temporal.known_mailboxes import Mailboxes
-from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord
+from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord, digest_of_event
 from tests.temporal.conftest import Bench, Running, events_of, listed
 
 pytestmark = pytest.mark.temporal
@@ -137,12 +136,12 @@ async def test_one_instance_for_each_key(bench: Bench) -> None:
 
 
 async def test_a_mailbox_that_has_ended_is_begun_again(bench: Bench) -> None:
-    """One that is known to run is signalled; one that ended meanwhile is begun, and no event is lost."""
-    definition, known = named(ORDER), Mailboxes()
+    """One that runs is signalled; one that has ended is begun, and no event is lost."""
+    definition = named(ORDER)
 
     async def sent(one: CloudEvent) -> None:
         where = route(one, [definition])
-        await dispatch(bench.client, one, where, lambda each: [each], "nobody", mailboxes=known)
+        await dispatch(bench.client, one, where, lambda each: [each], "nobody")
 
     handle = bench.client.get_workflow_handle(mailbox_id(definition.id, {"order": "7"}))
     await sent(event("1", "placed", "shop", 1, order=7))
@@ -154,16 +153,6 @@ async def test_a_mailbox_that_has_ended_is_begun_again(bench: Bench) -> None:
     await handle.terminate()
     await sent(event("3", "placed", "shop", 3, order=7))
     assert (await handle.describe()).run_id != run
-
-
-def test_only_the_latest_mailboxes_are_known() -> None:
-    """What is used again is kept longer; what has ended is forgotten."""
-    known = Mailboxes(most=2)
-    for mailbox in ("a", "b", "a", "c"):
-        known.add(mailbox)
-    assert [one in known for one in "abc"] == [True, False, True]
-    known.discard("a")
-    assert "a" not in known
 
 
 async def test_an_early_event_is_kept_for_the_instance(bench: Bench) -> None:
@@ -235,7 +224,7 @@ async def test_a_mailbox_goes_on_with_what_it_remembers(bench: Bench) -> None:
     async with bench.worker(definition) as running:
         first, second = event("1", "a", "s", 1, of="x"), event("2", "b", "s", 2, of="x")
         record: MailboxRecord = {
-            "seen": [("s", "1", 4e9), ("s", "0", 4e9)],
+            "seen": [(digest_of_event("s", id_), 4e9) for id_ in "10"],
             "gathered": [{"event": first.to_json(), "at": 4e9}],
             "window": 3600.0,
         }

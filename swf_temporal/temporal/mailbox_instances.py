@@ -1,0 +1,82 @@
+"""The instances that a mailbox begins, and those that it gives events to."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from temporalio import workflow
+from temporalio.common import WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.workflow import ParentClosePolicy
+
+from swf_temporal.data import JSON
+from swf_temporal.languages.port import Definition
+from swf_temporal.routing.gathering import Arrived
+from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.strict_json import json_length
+from swf_temporal.temporal import summaries
+from swf_temporal.temporal.constants import EVENT, ROUTED
+from swf_temporal.temporal.converter import limit_of
+from swf_temporal.temporal.instance_signals import InstanceSignals
+from swf_temporal.temporal.records import Pin
+from swf_temporal.temporal.sizes import check_fits, check_together
+
+_OTHER_BYTES: Final = 64 * 1024
+"""The size limit of what an instance is begun with beside definitions and events."""
+
+
+class Instances:
+    def __init__(self, begun: str | None) -> None:
+        self.begun = begun
+        """The id of the first run of the instance that was begun last."""
+        self._signals = InstanceSignals()
+
+    async def begin(self, instance: str, definition: Definition, data: JSON, pin: Pin) -> bool:
+        """Begin an instance; tell whether there was none that runs. Raises PayloadTooLarge."""
+        if definition.id in WORKFLOW_TYPES:  # of a record that no program of ours has written
+            workflow.logger.warning("%s does not begin %r", workflow.info().workflow_id, definition.id)
+            return True
+        record, limit = pin.to_json(), limit_of(workflow.payload_converter())
+        sizes = json_length(data), json_length(record)
+        check_fits(max(sizes), "an instance can be started with", limit)
+        check_together(sizes, limit)
+        try:
+            begun = await workflow.start_child_workflow(
+                definition.id,
+                args=[data, record],
+                id=instance,
+                parent_close_policy=ParentClosePolicy.ABANDON,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                static_summary=summaries.of_instance(definition),
+            )
+        except WorkflowAlreadyStartedError:
+            return False
+        self.begun = begun.first_execution_run_id
+        self._signals.runs[instance] = str(self.begun)
+        return True
+
+    async def begin_with(self, instance: str, definition: Definition, pin: Pin, events: Sequence[Arrived]) -> int:
+        """Begin an instance with as many *events* as its start can carry, and give it the others.
+
+        Return how many of them it was given, before it ended; 0 if one runs already.
+        """
+        room = limit_of(workflow.payload_converter()) - json_length([one.to_json() for one in pin.definitions])
+        pin.events, size = [], _OTHER_BYTES
+        for one in events:
+            size += json_length(one["event"])
+            if pin.events and size > room:
+                break
+            pin.events.append(one["event"])
+        given = len(pin.events)
+        if not await self.begin(instance, definition, {}, pin):
+            return 0
+        while given < len(events) and await self.give(instance, events[given]):
+            given += 1
+        return given
+
+    async def give(self, instance: str, arrived: Arrived, *, comes_back: bool = True) -> bool:
+        """Give an event to an instance; tell whether it runs. It *comes_back* if the instance does not take it."""
+        return await self.send(instance, ROUTED if comes_back else EVENT, arrived["event"])
+
+    async def send(self, instance: str, name: str, value: Mapping[str, JSON]) -> bool:
+        """Send a signal to an instance; tell whether it runs."""
+        return await self._signals.send(instance, name, value)

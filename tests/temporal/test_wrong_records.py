@@ -1,0 +1,124 @@
+"""What anyone may send to our workflows, or start them with: it is dropped, or they fail and say what is wrong."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowUpdateFailedError
+from temporalio.exceptions import ApplicationError
+
+from swf_temporal.routing.keys import mailbox_id
+from swf_temporal.temporal.delayed_events import DELAYED_EVENT
+from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE
+from swf_temporal.temporal.variables import TYPE
+from tests.temporal.conftest import Bench, define, events_of
+from tests.temporal.test_event_starts import ORDER, event, named, output, send
+
+pytestmark = pytest.mark.temporal
+
+EVENT: dict[str, Any] = {"specversion": "1.0", "id": "1", "source": "shop", "type": "placed"}
+TEXT = {"text": "no definition", "name": "x"}
+
+MESSAGES: list[Any] = [
+    {},
+    7,
+    None,
+    b"bytes",
+    {"event": 5},
+    {"event": {}, "starts": True, "instance": None},
+    {"event": EVENT, "starts": "yes", "instance": None},
+    {"event": EVENT, "starts": True, "instance": 5},
+    {"event": EVENT, "starts": True, "instance": ""},
+    {"event": EVENT, "starts": True, "instance": "a", "definitions": 5},
+    {"event": EVENT, "starts": True, "instance": "a", "definitions": [{"text": "x"}]},
+    {"event": EVENT, "starts": True, "instance": "a", "definitions": [TEXT]},
+    {"event": EVENT, "starts": True, "instance": "a", "definitions": [{**TEXT, "sha256": "checked"}]},
+    {"event": EVENT, "starts": False, "instance": None, "values": {"order": 7}},
+    {"subscriber": 5, "values": {}},
+    {"subscriber": "a", "values": 5},
+    {"untaken": [{"event": EVENT}], "instance": "a", "run": "b"},
+    {"subscriber": "a", "values": {}, "format": "new"},
+]
+
+
+async def test_a_mailbox_drops_what_is_no_message(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """It goes on with what comes then, no task of it fails, and the log has each."""
+    async with bench.worker(named(ORDER)) as running:
+        mailbox = mailbox_id(running.definitions[0].id, {"order": "7"})
+        handle = await bench.client.start_workflow(
+            MAILBOX,
+            id=mailbox,
+            task_queue=running.queue,
+            start_signal=TAKE,
+            start_signal_args=[{"subscriber": "nobody", "values": {"order": "other"}}],
+        )
+        for message in MESSAGES:
+            await handle.signal(TAKE, message)
+        await handle.signal(TAKE)
+        placed, paid = event("1", "placed", "shop", "a", order=7), event("2", "paid", "bank", "b", order=7)
+        [receipt] = await send(running, placed, paid)
+        assert await output(bench, receipt.instance) == {"placed": "a", "paid": "b"}
+        assert not await failed_tasks(handle)
+        dropped = [one.getMessage() for one in caplog.records if "dropped a message" in one.getMessage()]
+        assert len(dropped) == len(MESSAGES) + 1
+
+
+INPUTS: dict[str, tuple[str, list[Any], str]] = {
+    "a definition without a name": ("sample", [{}, {"definitions": [{"text": "x"}]}], "definitions[0] has no 'name'"),
+    "definitions": ("sample", [{}, {"definitions": 5}], "definitions has to be an array, and is of the type number"),
+    "events": ("sample", [{}, {"events": [{}]}], "an event needs a text as its 'type'"),
+    "numbers": ("sample", [{}, {"numbers": {"a": "b"}}], "numbers.a has to be an integer"),
+    "semantics": ("sample", [{}, {"semantics": "x"}], "semantics has to be an integer"),
+    "format": ("sample", [{}, {"format": "x"}], "format has to be an integer"),
+    "limit": ("sample", [{}, {"limit": {}}], "limit has no 'seconds'"),
+    "a call": ("sample", [{}, {"call": {"function": {}, "source": ""}}], "the record of the call cannot be read"),
+    "progress": ("sample", [{}, {"progress": {"numbers": 5}}], "progress.numbers has to be an object"),
+    "a frame": (
+        "sample",
+        [{}, {"progress": {"frame": {"walk": 5}}}],
+        "progress of the run cannot be read",
+    ),
+    "a mailbox": (MAILBOX, [{"held": 5}], "held has to be an array"),
+    "a mailbox of nothing": (MAILBOX, [5], "has to be an object, and is of the type number"),
+    "variables": (TYPE, [{"held": {"a": 5}}], "held.a has to be an object"),
+    "no delayed event": (DELAYED_EVENT, [], "has to be an object, and is of the type null"),
+    "a delayed event": (DELAYED_EVENT, [{"event": {}, "seconds": 1}], "an event needs a text as its 'type'"),
+    "a delay": (DELAYED_EVENT, [{"event": EVENT, "seconds": 1e300}], "the input of the workflow is wrong"),
+}
+
+
+@pytest.mark.parametrize("case", INPUTS)
+async def test_a_wrong_input_ends_the_workflow(bench: Bench, case: str) -> None:
+    """Its error is `WrongInput`, and says what is wrong; no task of it fails."""
+    workflow_type, arguments, told = INPUTS[case]
+    async with bench.worker(define({"name": "a", "type": "inject", "data": {}})) as running:
+        handle = await bench.client.start_workflow(
+            workflow_type, args=arguments, id=f"wrong-{running.queue}", task_queue=running.queue
+        )
+        async with asyncio.timeout(30):
+            with pytest.raises(WorkflowFailureError) as failed:
+                await handle.result()
+        assert isinstance(failed.value.cause, ApplicationError)
+        assert (failed.value.cause.type, told in failed.value.cause.message) == ("WrongInput", True), failed.value.cause
+        assert not await failed_tasks(handle)
+
+
+async def test_variables_refuse_what_is_no_record(bench: Bench) -> None:
+    """An update that cannot be read is refused, and the workflow goes on."""
+    async with bench.worker() as running:
+        handle = await bench.client.start_workflow(TYPE, id=f"wrong-{running.queue}", task_queue=running.queue)
+        for written in ({}, 5, {"values": {"a": 5}}):
+            with pytest.raises(WorkflowUpdateFailedError):
+                await handle.execute_update("write", written)
+        await handle.execute_update("write", {"values": {"a": {"content": "eA==", "mimeType": "text/plain"}}})
+        assert not await failed_tasks(handle)
+        await handle.terminate()
+
+
+async def failed_tasks(handle: WorkflowHandle[Any, Any]) -> list[str]:
+    """Return why tasks of a workflow failed."""
+    return [
+        one.workflow_task_failed_event_attributes.failure.message
+        for one in await events_of(handle)
+        if one.HasField("workflow_task_failed_event_attributes")
+    ]

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.definitions import catalogue_of, resources_of
+from swf_temporal.app.definitions import catalogue_of, resources_of, with_led_to
 from swf_temporal.app.event_router import Router
 from swf_temporal.app.health import health_endpoint
 from swf_temporal.app.logs import log_lines
@@ -97,11 +97,15 @@ def prepare(
     resources: Sequence[Path] = (),
     address: str | None = None,
     namespace: str | None = None,
+    tell: Callable[[object], None],
     **options: object,
 ) -> Consuming:
-    """Return what is to be consumed, and log to stderr as its settings say. Raises UsageError."""
+    """Return what is to be consumed, and log to stderr as its settings say.
+
+    *tell* is told what is left out, and what is doubtful about sub-workflows. Raises UsageError.
+    """
     readable = resources_of(resources)
-    catalogue = catalogue_of(paths, readable)
+    catalogue = with_led_to(catalogue_of(paths, readable), paths, readable, warn=tell)
     events = EventSettings.read(file=config)
     if not events.consumers:
         raise UsageError("the configuration has no consumers", "write it under events › consumers")

@@ -60,6 +60,28 @@ def catalogue_of(
     return Catalogue(workflows)
 
 
+def with_led_to(
+    catalogue: Catalogue,
+    paths: Iterable[Path],
+    resources: Resources | None = None,
+    *,
+    warn: Warn,
+    strict: bool = False,
+) -> Catalogue:
+    """Return *catalogue*, which was read from *paths*, with what the files among these lead to: it is beside them.
+
+    As `with_sub_workflows`, it warns of what is left out or doubtful.
+    """
+    files = {str(path): path for path in paths if not is_folder(path)}
+    served = {(one.id, one.version) for one in catalogue}
+    led_to: list[Definition] = []
+    for workflow in catalogue:
+        file = files.get(workflow.source.name)
+        if file is not None:
+            led_to += with_sub_workflows(workflow, file, (), resources, warn=warn, strict=strict)[1:]
+    return Catalogue(catalogue, [one for one in led_to if (one.id, one.version) not in served])
+
+
 def check_given(file: Path, resources: Resources | None = None, folders: Iterable[Path] = ()) -> Checked:
     """Return what is to be said about the definition in *file*, or on stdin if that is `-`. Raises UsageError.
 

@@ -33,7 +33,7 @@ class RereadCatalogue(Catalogue):
         self._read = read
         self._folders = {path if is_folder(path) else path.parent for path in paths}
         self._stamps = self._stamped()
-        self._workflows = read(())._workflows  # noqa: SLF001 - of the same class
+        self.share(read(()))
         self._trouble: str | None = None
 
     async def refresh(self, *, anyway: bool = False) -> None:
@@ -61,7 +61,7 @@ class RereadCatalogue(Catalogue):
         self._recover()
         self._stamps = stamps
         before = self._texts()
-        self._workflows = found._workflows  # noqa: SLF001 - as above
+        self.share(found)
         after = self._texts()
         for id_, version in sorted(after.keys() | before.keys(), key=str):
             if before.get((id_, version)) != after.get((id_, version)):

@@ -16,6 +16,7 @@ from swf_temporal.cli.options import (
     ResourceFolders,
     WorkerTaskQueue,
 )
+from swf_temporal.cli.terminal import warn
 from swf_temporal.origins import MAX_PORT
 
 EXAMPLES = {"consume": "Example: swf consume definitions/ --config swf.yaml --health 8081"}
@@ -56,6 +57,7 @@ def consume(
         address=address,
         namespace=namespace,
         task_queue=task_queue,
+        tell=warn,
         health_port=health,
         log_format=log_format,
         log_level=log_level,

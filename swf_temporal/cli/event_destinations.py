@@ -66,18 +66,14 @@ async def send_all(
     client: Client,
     events: Sequence[Mapping[str, Any]],
     catalogue: Catalogue,
-    receiving: Catalogue,
     task_queue: str,
     form: OutputFormat,
     *,
     instance: str | None = None,
     trusts_instance: bool = False,
 ) -> int:
-    """Send *events* one after the other, and tell where each went; return the exit code.
-
-    They go to definitions of *receiving*; *catalogue* has these, and their sub-workflows.
-    """
-    definitions = latest_of(receiving)
+    """Send *events* one after the other, and tell where each went among *catalogue*; return the exit code."""
+    definitions = latest_of(catalogue)
     answers: list[dict[str, Any]] = []
     reached = 0
     for given in events:

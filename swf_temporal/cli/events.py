@@ -106,13 +106,13 @@ def send(
     given = given_events(event)
     readable = resources_of(resources)
     if is_folder(file):
-        catalogue = receiving = catalogue_of([file.resolve()], readable)
+        catalogue = catalogue_of([file.resolve()], readable)
     else:
-        related = read_related(file, (), readable, warn=warn)
-        catalogue, receiving = Catalogue(related), Catalogue(related[:1])
+        first, *others = read_related(file, (), readable, warn=warn)
+        catalogue = Catalogue([first], others)
     options: dict[str, Any] = {"instance": instance, "trusts_instance": trust_instance}
     ask(
-        lambda client: send_all(client, given, catalogue, receiving, task_queue, form, **options),
+        lambda client: send_all(client, given, catalogue, task_queue, form, **options),
         address,
         namespace,
     )

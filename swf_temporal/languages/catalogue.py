@@ -16,21 +16,31 @@ class Catalogue:
     Where no version is asked for, the latest is meant: the one that says so, or the last in the order of SemVer.
     """
 
-    def __init__(self, workflows: Iterable[Definition] = ()) -> None:
+    def __init__(self, workflows: Iterable[Definition] = (), led_to: Iterable[Definition] = ()) -> None:
+        """Have *workflows*, and those that they are *led_to*, which are found and not among what is yielded."""
         self.unreadable: str | None = None
         """What cannot be read at the moment, so that there may be other definitions than these; None if nothing."""
         self._workflows: dict[str, dict[str | None, Definition]] = {}
+        self._led_to: set[tuple[str, str | None]] = set()
+        for workflow in led_to:
+            self.add(workflow)
+            self._led_to.add((workflow.id, workflow.version))
         for workflow in workflows:
             self.add(workflow)
 
     def __iter__(self) -> Iterator[Definition]:
-        """Yield every definition."""
-        for versions in self._workflows.values():
-            yield from versions.values()
+        """Yield every definition that is not only led to."""
+        for id_, versions in self._workflows.items():
+            yield from (one for version, one in versions.items() if (id_, version) not in self._led_to)
+
+    def share(self, other: "Catalogue") -> None:
+        """Have the definitions of *other*, and no others."""
+        self._workflows, self._led_to = other._workflows, other._led_to  # noqa: SLF001 - of the same class
 
     def add(self, workflow: Definition) -> None:
         """Add a definition; one of the same id and version is replaced."""
         self._workflows.setdefault(workflow.id, {})[workflow.version] = workflow
+        self._led_to.discard((workflow.id, workflow.version))
 
     def find(self, workflow_id: str, version: str | None = None) -> Definition:
         """Return the definition of that id; raises UnknownDefinition naming what is known."""

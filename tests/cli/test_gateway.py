@@ -11,7 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.cli.conftest import COMMAND, PATIENCE, Dev, Running, Swf
+from swf_temporal.app.consuming import prepare
+from tests.cli.conftest import BROKEN, COMMAND, HELLO, PATIENCE, Dev, Running, Swf
 
 pytestmark = pytest.mark.temporal
 
@@ -41,6 +42,48 @@ def test_serves_until_it_is_stopped(swf: Swf, dev: Dev) -> None:
     assert ended.code == 0
     assert "refused POST /workflows/hello from 127.0.0.1: 401" in ended.err
     assert "0123456789abcdef" not in ended.err
+
+
+CALLING = """\
+id: calling
+specVersion: "0.8"
+version: "1.0"
+states:
+  - {name: Call, type: operation, actions: [{subFlowRef: beside}], end: true}
+"""
+
+
+@pytest.fixture
+def calling(swf: Swf) -> str:
+    """Return a file whose definition has a sub-workflow beside it, among others and something broken."""
+    swf.write("defs/beside.yaml", HELLO.replace("id: hello", "id: beside").replace("Hello ${ .name }!", "called"))
+    swf.write("defs/other.yaml", HELLO)
+    swf.write("defs/broken.yaml", BROKEN)
+    return swf.write("defs/calling.yaml", CALLING)
+
+
+def test_a_file_has_its_sub_workflows(swf: Swf, dev: Dev, calling: str) -> None:
+    """Those beside it go along with its instances, and are not served themselves."""
+    with swf.running("gateway", calling, "--port", "0", "--address", dev.address, stream="stdout") as gateway:
+        url = gateway.until("http://").strip()
+        served = asked(f"{url}/workflows")[1]["workflows"]
+        status, told = asked(f"{url}/workflows/calling?wait=30", {})
+        unknown = asked(f"{url}/workflows/beside", {})[0]
+        ended = gateway.stop(signal.SIGTERM)
+    assert [one["id"] for one in served] == ["calling"]
+    assert (status, told["output"]) == (200, {"greeting": "called"})
+    assert unknown == 404
+    assert "defs/broken.yaml is left out: it has errors" in ended.err
+
+
+def test_consumers_start_instances_with_their_sub_workflows(swf: Swf, calling: str) -> None:
+    """As the gateway does."""
+    swf.write("swf.yaml", 'events: {consumers: [{name: orders, from: "nats://127.0.0.1:1", subject: orders}]}')
+    told: list[object] = []
+    catalogue = prepare([swf.folder / calling], config=swf.folder / "swf.yaml", tell=told.append).catalogue
+    [served] = catalogue
+    assert [one.id for one in catalogue.with_reachable(served)] == ["calling", "beside"]
+    assert len(told) == 1
 
 
 def test_what_it_needs(swf: Swf) -> None:

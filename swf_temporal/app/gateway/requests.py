@@ -33,7 +33,7 @@ class TenantCatalogue(Catalogue):
 
     def __init__(self, everything: Catalogue, tenant: Tenant) -> None:
         super().__init__()
-        self._workflows = everything._workflows  # noqa: SLF001 - a view of the same class
+        self.share(everything)
         self.unreadable = everything.unreadable
         self._tenant = tenant
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.definitions import catalogue_of, resources_of
+from swf_temporal.app.definitions import catalogue_of, resources_of, with_led_to
 from swf_temporal.app.documents import in_one_line
 from swf_temporal.app.http_settings import GatewaySettings, read_gateway_settings
 from swf_temporal.app.logs import log_lines
@@ -65,12 +65,15 @@ def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it option
         settings = settings.replace(task_queue=task_queue)
     paths, readable = list(definitions), resources_of(resources)
 
+    def warn(problem: object) -> None:
+        tell(in_one_line(problem) if isinstance(problem, Problem) else str(problem))
+
     def read(known: Container[Path]) -> Catalogue:
         warned: list[Problem] = []
         found = catalogue_of(paths, readable, warned, known=known, strict=strict)
         for problem in warned:
-            tell(in_one_line(problem))
-        return found
+            warn(problem)
+        return with_led_to(found, paths, readable, warn=warn, strict=strict)
 
     catalogue = RereadCatalogue(paths, read)
     log_lines(log_format or LogFormat.TEXT, log_level or LogLevel.INFO)

@@ -16,6 +16,8 @@ from tests.agreement.comparing import read
 Document: TypeAlias = dict[str, Any]
 
 _COMPARED = ("status", "output", "calls", "elapsed")
+_QUOTING = re.compile(r"\w+ '.+' of '.+' yields .+")
+"""A message about data that an expression fails on, which a definition may have put among its data."""
 _PLACE = re.compile(r"(\(in (?:state|task) '[^'/]*)/[^']*'")
 """The place that the trace of an error in the May 2020 draft names: in later versions branches have no states."""
 _RENAMED = {"TransitionRefused": ("NoConditionMatched",), "WrongData": ("WrongData", "ExpressionFailed")}
@@ -56,6 +58,8 @@ def differences(before: ObservedRun, after: ObservedRun) -> list[str]:
 
 
 def _told(value: Any) -> Any:
+    if isinstance(value, str) and _QUOTING.fullmatch(value):
+        return "what quotes an expression"
     if isinstance(value, str):
         return _PLACE.sub(r"\1'", value)
     if isinstance(value, dict):

@@ -7,13 +7,14 @@ import pytest
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.errors import UsageError
-from swf_temporal.routing.keys import instance_id, mailbox_id
+from swf_temporal.routing.keys import instance_id, mailbox_id, single_id
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.client import result
+from swf_temporal.temporal.client_errors import AlreadyStartedError
 from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, Running, define, events_of
-from tests.temporal.test_event_starts import BOTH, ORDER, event, instances, looked_at, named, output, send
+from tests.temporal.test_event_starts import BOTH, LOOSE, ORDER, event, instances, looked_at, named, output, send
 
 pytestmark = pytest.mark.temporal
 
@@ -196,3 +197,15 @@ async def test_no_other_workflow_of_the_id_gets_the_event(bench: Bench, how: str
         }  # fmt: skip
         other = bench.client.get_workflow_handle(instance, run_id=squatter.first_execution_run_id)
         assert not any(one.HasField("workflow_execution_signaled_event_attributes") for one in await events_of(other))
+
+
+async def test_an_event_is_no_duplicate_where_another_workflow_has_the_id(bench: Bench) -> None:
+    """Its sender is told, instead of taking it for done."""
+    thief = define({"name": "w", "type": "sleep", "duration": "PT1H"}, id=f"thief-{next(Bench.numbers)}")
+    first = event("1", "a", "s", 1)
+    async with bench.worker(named(LOOSE), thief) as running:
+        instance = single_id(running.definitions[0].id, first)
+        squatter = await swf.start(bench.client, [thief], workflow_id=instance, task_queue=running.queue)
+        with pytest.raises(AlreadyStartedError, match=f"but a workflow '{thief.id}' has that id"):
+            await send(running, first)
+        await squatter.terminate()

@@ -32,7 +32,7 @@ _PROBLEMS: Final = {
     403: "The key or token does not permit this",
     404: "Not found",
     408: "The body did not arrive in time",
-    409: "The instance has ended, or was started before",
+    409: "The instance has ended or was started before, or another workflow has its id",
     413: "The body is too large",
     415: "The Content-Type is not supported",
     422: "The request is well-formed but cannot be carried out",
@@ -40,7 +40,7 @@ _PROBLEMS: Final = {
     503: "Temporal or its workers do not answer",
 }
 _OF_BODIES: Final = (408, 409, 413, 415, 422)
-_OF_IDS: Final = (404, 409)
+_OF_IDS: Final = (404,)
 
 _SECURITY: Final[_Facts] = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "An API key, or a JWT"},

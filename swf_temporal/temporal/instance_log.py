@@ -15,6 +15,7 @@ from typing import Any
 from temporalio import activity, workflow
 from temporalio.exceptions import ApplicationError, CancelledError, FailureError
 
+from swf_temporal.durations import format_duration
 from swf_temporal.errors import ExpressionFailed, SchemaMismatch, StoreUnavailable, SubflowFailed, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
@@ -104,7 +105,7 @@ def log_failed_call(function: str, fault: WorkflowFault, attempt: int, again: ti
     level = logging.WARNING if again is None else logging.INFO
     if not _calls.isEnabledFor(level):
         return
-    more = "" if again is None else f", tried again after {again.total_seconds():g} s"
+    more = "" if again is None else f", tried again after {format_duration(again)}"
     details = {"event": "call failed", "function": function, **facts_of(fault), "attempt": attempt}
     if again is not None:
         details["again"] = again.total_seconds()

@@ -5,7 +5,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Final, NoReturn
 
 _KINDS = {
     stat.S_IFIFO: "a pipe",
@@ -14,6 +14,9 @@ _KINDS = {
     stat.S_IFSOCK: "a socket",
 }
 
+
+NO_MORE_FILES: Final = (errno.EMFILE, errno.ENFILE)
+"""The errors of a process, or a machine, that has as many files and connections open as it may."""
 
 _NOT_OURS = ("node_modules", "__pycache__", "lost+found")
 
@@ -68,6 +71,15 @@ def why_unreadable(error: OSError | ValueError) -> str:
     if isinstance(error, UnicodeDecodeError):
         return "it is not UTF-8 text"
     return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def can_open_more() -> bool:
+    """Tell whether this process may open one more file or connection: some libraries fail otherwise, and do not say."""
+    try:
+        os.close(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return error.errno not in NO_MORE_FILES
+    return True
 
 
 def _refuse_special(path: Path) -> None:

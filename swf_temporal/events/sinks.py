@@ -19,7 +19,7 @@ from swf_temporal.functions.asyncapi.brokers.faults import UNKNOWN, Refused
 from swf_temporal.functions.asyncapi.brokers.nats import connected, mapping_faults
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Connecting, Message, Send
 from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
-from swf_temporal.functions.call import optional
+from swf_temporal.functions.call import cause_here, optional
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
@@ -80,7 +80,7 @@ class Sinks:
                 with scrubbing(lambda: hidden):
                     is_taken = await self._within_time(sink, event)
             except CallFailed as fault:
-                return SinkDelivery(sink, fault=scrubbed(fault, hidden))
+                return SinkDelivery(sink, fault=scrubbed(cause_here(fault), hidden))
             done = SinkDelivery(sink, is_taken)
             if on_done is not None:
                 on_done(done)

@@ -1,6 +1,7 @@
 """A call of a function, what the function's metadata ask of it, and the faults that it ends with."""
 
 import importlib
+import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
+from swf_temporal.files import NO_MORE_FILES, can_open_more
 from swf_temporal.runtime.host import CallFolder
 
 CHECK_RESPONSE = "checkResponse"
@@ -54,15 +56,31 @@ def optional(module: str, extra: str, what: str) -> Any:
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield the causes of *error*; connecting to a name with several addresses fails as a group."""
-    if isinstance(error, BaseExceptionGroup):
-        for member in error.exceptions:
-            yield member
-            yield from causes(member)
-    beneath = error.__cause__ or error.__context__
-    if beneath is not None:
-        yield beneath
-        yield from causes(beneath)
+    """Yield the causes of *error*, each once; connecting to a name with several addresses fails as a group."""
+    waiting, seen = [error], {id(error)}
+    while waiting:
+        one = waiting.pop()
+        members = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
+        beneath = [
+            each for each in (*members, one.__cause__ or one.__context__) if each is not None and id(each) not in seen
+        ]
+        seen.update(map(id, beneath))
+        waiting.extend(reversed(beneath))
+        yield from beneath
+
+
+def cause_here(fault: CallFailed) -> CallFailed:
+    """Return *fault*, or TooManyOpenFiles if it came about because this process can open no more files.
+
+    Then hosts are not found and modules not imported, either, for which libraries give another reason.
+    """
+    chain = [fault, *causes(fault)]
+    is_for_files = any(isinstance(each, OSError) and each.errno in NO_MORE_FILES for each in chain)
+    may_be = fault.code == "UNAVAILABLE" or any(isinstance(each, socket.gaierror | ImportError) for each in chain)
+    if not is_for_files and (not may_be or can_open_more()):
+        return fault
+    what = "too many open files: raise the limit of this process (ulimit -n; LimitNOFILE of systemd)"
+    return CallFailed(f"{what}: {fault.message}", code="TooManyOpenFiles", cause=fault.cause)
 
 
 def switch(call: Call, name: str) -> bool | None:

@@ -10,7 +10,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, FatalFault, StoreUnavailable
 from swf_temporal.function_types import TYPES, operation_type
 from swf_temporal.functions.auth.auth import derived_secrets
-from swf_temporal.functions.call import HIDE_SECRETS, Call, permanent_failure, switch
+from swf_temporal.functions.call import HIDE_SECRETS, Call, cause_here, permanent_failure, switch
 from swf_temporal.functions.custom.outcomes import as_json, exceptions_as_faults
 from swf_temporal.functions.documents.local_documents import document_named, file_named, looked
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
@@ -77,7 +77,7 @@ class Functions:
         except (FatalFault, StoreUnavailable):
             raise  # of the variables that it is given and leaves, and not of the function
         except CallFailed as fault:
-            raise _completed(fault, call, self._hidden(call)) from fault
+            raise _completed(cause_here(fault), call, self._hidden(call)) from fault
         except (NotJSON, RecursionError) as error:
             why = f"not JSON: {error}" if isinstance(error, NotJSON) else "nested too deeply"
             message = f"what function '{call.function.name}' was given or returned is {why}"
@@ -92,7 +92,8 @@ class Functions:
         except Exception as error:
             message = f"function '{call.function.name}' could not be called: {type(error).__name__}: {error}"
             unforeseen = CallFailed(message, code="InternalError", cause=type(error).__name__)
-            raise _completed(unforeseen, call, self._hidden(call)) from error
+            unforeseen.__cause__ = error
+            raise _completed(cause_here(unforeseen), call, self._hidden(call)) from error
 
     async def look(self, function: Function, base: str | None) -> Described | None:
         """Return where *function* leads, by its operation and by what a file on this machine says of it.

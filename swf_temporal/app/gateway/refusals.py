@@ -1,6 +1,5 @@
 """Rejected requests: as exceptions, and as the problem documents of RFC 9457 that clients get."""
 
-import errno
 import math
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,6 +8,7 @@ from starlette.responses import Response
 
 from swf_temporal.app.tasks import DataRefusedError, NoSuchTaskError
 from swf_temporal.errors import DefinitionsUnavailable, PayloadUnavailable, SwfError, UsageError, WorkflowFault
+from swf_temporal.files import NO_MORE_FILES
 from swf_temporal.strict_json import write_json
 from swf_temporal.temporal.client_errors import (
     AlreadyStartedError,
@@ -67,7 +67,7 @@ def refusal_of(error: BaseException) -> Refused:
         return error
     if isinstance(error, TimeoutError):
         return unavailable("Temporal did not answer in time")
-    if isinstance(error, OSError) and error.errno in _NO_MORE_FILES:
+    if isinstance(error, OSError) and error.errno in NO_MORE_FILES:
         return unavailable("the gateway cannot open more files at the moment")
     hint = _HINTS.get(type(error), getattr(error, "hint", None))
     for kind, (status, code) in _KINDS.items():
@@ -116,9 +116,6 @@ _HINTS: Final[dict[type[BaseException], str]] = {
     DefinitionsUnavailable: "send the same again",
 }
 """What to do, where a command has other words for it."""
-
-_NO_MORE_FILES: Final = (errno.EMFILE, errno.ENFILE)
-"""What also prevents a module from being imported that is needed for the first time."""
 
 _TO_BE_REPEATED: Final = (429, 503)
 

@@ -25,6 +25,7 @@ from swf_temporal.events.consumers.port import Incoming, MessageSource, NeverErr
 from swf_temporal.events.messages import event_in
 from swf_temporal.events.settings import ConsumerSettings
 from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
+from swf_temporal.functions.call import cause_here
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
 from swf_temporal.functions.operator.settings import Settings
@@ -73,7 +74,7 @@ class Consumer:
                     self.is_connected = True
                     await self._consume(messages)
             except* CallFailed as group:
-                _log.warning("%s: %s", name, scrub(str(_first(group)), self._hidden))
+                _log.warning("%s: %s", name, scrub(str(cause_here(_first(group))), self._hidden))
             except* Exception:  # noqa: BLE001 - a library may raise what it does not promise
                 _log.exception("%s: the connection broke", name)
             finally:

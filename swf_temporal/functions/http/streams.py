@@ -216,7 +216,8 @@ class TlsStream(Stream):
 
 async def connected(address: str, port: int, timeout: float | None) -> Stream:
     """Return a connection to *address*. Raises ConnectError or ConnectTimeout of httpcore."""
-    made = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
+    with _faults(httpcore.ConnectTimeout, httpcore.ConnectError):
+        made = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
     try:
         made.settimeout(0)
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

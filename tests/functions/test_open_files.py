@@ -1,0 +1,107 @@
+"""What a call says where the process may open no more files and connections."""
+
+import resource
+from collections.abc import Iterator
+from contextlib import aclosing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from swf_temporal.calls import Function
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.events.settings import SinkSettings
+from swf_temporal.events.sinks import Sinks
+from swf_temporal.files import can_open_more
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.operator.settings import Options, Settings
+from tests.functions.rpc.users_service import PROTOS
+
+if TYPE_CHECKING:
+    from tests.functions.conftest import Failed, HttpCall, Service
+
+
+@contextmanager
+def none_left() -> Iterator[None]:
+    """Let this process open no more files."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1, hard))
+    try:
+        assert not can_open_more()
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_a_connection_that_needs_a_file(
+    host: str, service: "Service", http_call: "HttpCall", failed: "Failed"
+) -> None:
+    """To an address, or to a name that cannot be looked up; when there are files again, the call succeeds."""
+    service.answers_with("GET", "/a", 1)
+    call = http_call("GET", service.url.replace("127.0.0.1", host) + "/a")
+    async with aclosing(Functions()) as functions:
+        await failed(functions, http_call("GET", "http://127.0.0.1:1/"))  # what is needed is imported
+        with none_left():
+            fault = await failed(functions, call)
+        assert await functions.call(call) == 1
+    assert (fault.code, fault.retryable) == ("TooManyOpenFiles", True)
+    assert fault.message.startswith("too many open files: raise the limit of this process (ulimit -n")
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation"),
+    [("rest", "file#check"), ("rpc", "file#Stock#Check"), ("asyncapi", "file#a"), ("custom", "one")],
+)
+async def test_a_file_that_cannot_be_opened(kind: str, operation: str, tmp_path: Path, failed: "Failed") -> None:
+    """A document is not told to be missing or wrong, and the call is tried again."""
+    file = tmp_path / "file"
+    file.write_text("[")
+    call = Call(Function(name="ask", type=kind, operation=operation), base=str(tmp_path))
+    functions = Functions(
+        {"one": lambda: int(file.read_text())}, Settings(calls=Options(base_url="http://127.0.0.1:1"))
+    )
+    async with aclosing(functions):
+        usual = await failed(functions, call)
+        with none_left():
+            fault = await failed(functions, call)
+    assert usual.code != fault.code
+    assert (fault.code, fault.retryable) == ("TooManyOpenFiles", True)
+
+
+async def test_a_sink_that_needs_a_connection() -> None:
+    """Its delivery fails with the reason, too."""
+    sink = SinkSettings(name="a", url="http://127.0.0.1:1/")
+    async with aclosing(Sinks([sink], Settings())) as sinks:
+        await sinks.deliver(CloudEvent("1", "test", "made"))
+        with none_left():
+            (outcome,) = await sinks.deliver(CloudEvent("2", "test", "made"))
+    assert outcome.fault is not None
+    assert outcome.fault.code == "TooManyOpenFiles"
+
+
+async def test_a_channel_that_cannot_be_made(failed: "Failed") -> None:
+    """GRPC says that the service is unavailable."""
+    urls = {"first": "grpc://127.0.0.1:1", "next": "grpc://127.0.0.1:2"}
+    settings = Settings(functions={name: Options(base_url=url) for name, url in urls.items()})
+    first, next_ = (
+        Call(Function(name=name, type="rpc", operation="users.proto#UserService#AddUser"), {}, base=str(PROTOS))
+        for name in urls
+    )
+    async with aclosing(Functions(settings=settings)) as functions:
+        usual = await failed(functions, first)
+        with none_left():
+            fault = await failed(functions, next_)
+    assert (usual.code, fault.code) == ("UNAVAILABLE", "TooManyOpenFiles")
+
+
+async def test_errors_that_are_causes_of_each_other(failed: "Failed") -> None:
+    """Python code may raise such, and the call still fails with its own error."""
+
+    def cycle() -> None:
+        first, second = ValueError("first"), KeyError("second")
+        first.__cause__, second.__cause__ = second, first
+        raise first
+
+    async with aclosing(Functions({"f": cycle})) as functions:
+        assert (await failed(functions, Call(Function(name="f", type="custom", operation="f")))).code == "ValueError"

@@ -202,7 +202,14 @@ class _Post:
             if error.status == RPCStatusCode.NOT_FOUND:
                 return None
             raise
-        return None if is_closed(found) else found
+        if is_closed(found):
+            return None
+        if found.workflow_type != MAILBOX:
+            message = (
+                f"the event {self.event.id!r} goes to {mailbox!r}, but a workflow {found.workflow_type!r} has that id"
+            )
+            raise AlreadyStartedError(message, instance=mailbox)
+        return found
 
     async def _signal(self, to: WorkflowExecutionDescription, value: RawValue) -> bool:
         """Signal the very execution that was looked at; tell whether it still runs."""

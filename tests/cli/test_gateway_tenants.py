@@ -142,7 +142,10 @@ def clients(dev: Dev, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict
         found = {}
         for tenant in TENANTS:
             key = {"X-API-Key": f"{tenant}-0123456789abcdef"}
-            http = stack.enter_context(httpx.Client(base_url=url, trust_env=False, timeout=60, headers=key))
+            # The gateway closes connections that are idle for long, and a request may be under way by then.
+            limits = httpx.Limits(max_keepalive_connections=0)
+            http = httpx.Client(base_url=url, trust_env=False, timeout=60, headers=key, limits=limits)
+            stack.enter_context(http)
             found[tenant] = Client(tenant, http)
         for client in found.values():
             client.orders = at_once(client.place, range(TRIES))

@@ -199,13 +199,15 @@ async def test_no_other_workflow_of_the_id_gets_the_event(bench: Bench, how: str
         assert not any(one.HasField("workflow_execution_signaled_event_attributes") for one in await events_of(other))
 
 
-async def test_an_event_is_no_duplicate_where_another_workflow_has_the_id(bench: Bench) -> None:
+@pytest.mark.parametrize("what", ["instance", "mailbox"])
+async def test_an_event_is_not_accepted_where_another_workflow_has_the_id(bench: Bench, what: str) -> None:
     """Its sender is told, instead of taking it for done."""
     thief = define({"name": "w", "type": "sleep", "duration": "PT1H"}, id=f"thief-{next(Bench.numbers)}")
-    first = event("1", "a", "s", 1)
-    async with bench.worker(named(LOOSE), thief) as running:
-        instance = single_id(running.definitions[0].id, first)
-        squatter = await swf.start(bench.client, [thief], workflow_id=instance, task_queue=running.queue)
+    first = event("1", "placed", "shop", 1, order=1) if what == "mailbox" else event("1", "a", "s", 1)
+    async with bench.worker(named(ORDER if what == "mailbox" else LOOSE), thief) as running:
+        definition = running.definitions[0].id
+        taken = mailbox_id(definition, {"order": "1"}) if what == "mailbox" else single_id(definition, first)
+        squatter = await swf.start(bench.client, [thief], workflow_id=taken, task_queue=running.queue)
         with pytest.raises(AlreadyStartedError, match=f"but a workflow '{thief.id}' has that id"):
             await send(running, first)
         await squatter.terminate()

@@ -3,9 +3,10 @@
 import asyncio
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from swf_temporal.app.definitions import catalogue_of, resources_of
 from swf_temporal.app.documents import in_one_line, missing
@@ -15,13 +16,15 @@ from swf_temporal.app.server_connection import connected
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.worker import Worker
-from swf_temporal.errors import Problem
+from swf_temporal.errors import Problem, UsageError
 from swf_temporal.events.settings import EventSettings
 from swf_temporal.functions.operator.settings import read_settings
 from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.temporal.versioning import what_is_left
 from swf_temporal.temporal.worker import tune_gc
 
+_OF_A_DEPLOYMENT: Final = {"build_id": "--build-id", "versioning": "--versioning"}
+"""The settings that say something of the version within a deployment, and their options."""
 _log = logging.getLogger("swf")
 
 
@@ -54,6 +57,7 @@ def prepare(sources: Sources, address: str | None = None, namespace: str | None 
     events = EventSettings.read(file=sources.config)
     offered = functions_of(sources.functions, call_settings.modules)
     log_lines(settings.log_format, settings.log_level)
+    _check_versioning(settings, options)
     for problem in warned:
         _log.warning("%s", in_one_line(problem))
     return Worker(
@@ -66,6 +70,16 @@ def prepare(sources: Sources, address: str | None = None, namespace: str | None 
         payloads=payloads,
         events=events,
     )
+
+
+def _check_versioning(settings: WorkerSettings, options: Mapping[str, object]) -> None:
+    """Raise UsageError for *options* that have no effect without a deployment, and warn of such settings of a file."""
+    for name, option in _OF_A_DEPLOYMENT.items() if settings.deployment is None else ():
+        if options.get(name) is not None:
+            hint = "name it with --deployment or SWF_DEPLOYMENT, or as `deployment` of the worker"
+            raise UsageError(f"{option} has no effect on a worker without a deployment", hint)
+        if name in settings.model_fields_set:
+            _log.warning("the setting for %s has no effect on a worker without a deployment", option)
 
 
 async def serve(worker: Worker, *, waits: bool = True) -> int:

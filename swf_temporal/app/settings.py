@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field
 
 from swf_temporal import __version__
 from swf_temporal.app.option_values import Address, LogFormat, LogLevel
-from swf_temporal.errors import UsageError
 from swf_temporal.functions.operator.configuration import Section
 from swf_temporal.functions.operator.forms import PAIRS, WORD, Count, Duration, Name, Port, Size, Whole
 from swf_temporal.origins import MAX_PORT
@@ -38,12 +37,6 @@ def _address(value: object) -> Address:
     return Address(host, int(port))
 
 
-_OF_A_DEPLOYMENT: Final = {
-    "build_id": "--build-id",
-    "versioning": "--versioning",
-    "versioning_of": "the versioning of single definitions",
-}
-"""The settings that say something of a version within a deployment."""
 _Versioning = Annotated[Versioning, WORD]
 
 
@@ -90,12 +83,8 @@ class WorkerSettings(Section):
 
     @property
     def version(self) -> Deployment | None:
-        """The version as which it serves, if it belongs to a deployment. Raises UsageError for one without."""
+        """The version as which it serves, if it belongs to a deployment."""
         if self.deployment is None:
-            for name, meant in _OF_A_DEPLOYMENT.items():
-                if name in self.model_fields_set:
-                    hint = "name it with --deployment or SWF_DEPLOYMENT, or as `deployment` of the worker"
-                    raise UsageError(f"{meant} has no effect on a worker without a deployment", hint)
             return None
         return Deployment(self.deployment, self.build_id or __version__, self.versioning, self.versioning_of)
 

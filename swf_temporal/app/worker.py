@@ -74,12 +74,10 @@ class Worker:
 
         *definitions* are definitions or what `load` takes; *functions* are custom functions by name, or a Registry.
         *task_queue* wins over that of *settings*; these, *call_settings* and *events*, which says where produced
-        events go, are used instead of those of the environment. Raises InvalidDefinition if a definition cannot run,
-        and UsageError for settings without effect.
+        events go, are used instead of those of the environment. Raises InvalidDefinition if a definition cannot run.
         """
         settings = settings or WorkerSettings.read()
         self.settings = settings if task_queue is None else settings.replace(task_queue=task_queue)
-        self._deployment = self.settings.version
         self.catalogue = definitions if isinstance(definitions, Catalogue) else _catalogue_of(definitions)
         self._client = client
         self._namespace = namespace
@@ -172,7 +170,7 @@ class Worker:
             capacity=Capacity(settings.max_cached_workflows, settings.max_activities, settings.limits),
             graceful_shutdown_timeout=settings.grace_period,
             variables=variables,
-            deployment=self._deployment,
+            deployment=settings.version,
             event_options=EventOptions(any(sink.ordered for sink in events.sinks), events.lifecycle),
         )
         try:

@@ -19,7 +19,6 @@ from swf_temporal.temporal.records import PUBLISH
 
 DELAYED_EVENT: Final = "swf delayed event"
 """The workflow type."""
-"""The time limit of one attempt to send an event."""
 
 
 class DelayedRecord(TypedDict):

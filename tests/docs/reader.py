@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from swf_temporal.temporal.server import free_port
+from tests.cli.conftest import free_port
 from tests.docs.pages import APART, Block, Command, blocks_of, of_the_checkout
 from tests.processes import ending_with_us
 

@@ -130,8 +130,8 @@ async def test_limits_with_storage_are_those_of_the_configuration(bench: Bench, 
     result = define(calling("a", "f"), functions=("f",))
     async with small.worker(result, f=LARGE) as worker:
         failed = await worker.failure()
-    assert failed.name == "PayloadTooLarge"
-    assert "more than the 3,145,728 that one payload may hold" in failed.message
+    assert failed.name == "CallFailed"
+    assert "3,145,728 are the most" in failed.message
 
 
 async def test_sub_workflows_and_continued_runs_carry_references(stored: Bench) -> None:

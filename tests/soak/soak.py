@@ -20,7 +20,8 @@ from swf_temporal.loading import load
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import Handle, RunEnded, result
 from swf_temporal.temporal.connected_server import Server
-from swf_temporal.temporal.server import free_port, local_server
+from swf_temporal.temporal.server import local_server
+from tests.cli.conftest import free_port
 from tests.soak.cases import CALLS, DIREKTIV, RESILIENT, SCHEDULED, DirektivCase
 from tests.soak.service import Service
 from tests.upgrades.cases import Case

@@ -19,7 +19,8 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
-from swf_temporal.temporal.server import free_port, local_server
+from swf_temporal.temporal.server import local_server
+from tests.cli.conftest import free_port
 from tests.temporal.conftest import Bench, listed
 from tests.temporal.test_gateway import ORDER, event, named, problem, send
 

@@ -11,7 +11,8 @@ from temporalio.api.workflowservice.v1 import GetClusterInfoRequest
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal import server as server_module
 from swf_temporal.temporal.connected_server import Server, is_free
-from swf_temporal.temporal.server import find_program, free_port, local_server
+from swf_temporal.temporal.server import find_program, local_server
+from tests.cli.conftest import free_port
 
 pytestmark = pytest.mark.temporal
 

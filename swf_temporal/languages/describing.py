@@ -92,7 +92,7 @@ class Description:
     def _head(self) -> Iterator[str]:
         facts, outline = self.facts, self._outline
         name = f": {facts['name']}" if "name" in facts else ""
-        yield f"{WorkflowRef(facts['id'], facts.get('version'))}{name}"
+        yield f"{WorkflowRef(facts.get('id', ''), facts.get('version'))}{name}"
         if "description" in facts:
             yield f"  {' '.join(facts['description'].split())}"
         yield f"  file {facts['file']}, {WorkflowRef(facts['language'], facts.get('languageVersion'))}"

@@ -24,7 +24,7 @@ from swf_temporal.temporal.mailbox_locks import MailboxLocks
 from swf_temporal.temporal.mailbox_records import DEFINITIONS, MAILBOX, TAKE, Delivery, digest_of_definitions
 from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.sending import sendable
-from swf_temporal.temporal.statuses import is_closed
+from swf_temporal.temporal.statuses import running_execution
 
 MAX_BYTES: Final = 1024 * 1024
 MAX_EVENTS: Final = 3000
@@ -196,15 +196,8 @@ class _Post:
         return Receipt(definition.id, "accepted", to.instance_id, is_for_waiting=isinstance(to, Awaiting))
 
     async def _running(self, mailbox: str) -> WorkflowExecutionDescription | None:
-        try:
-            found = await self.client.get_workflow_handle(mailbox).describe()
-        except RPCError as error:
-            if error.status == RPCStatusCode.NOT_FOUND:
-                return None
-            raise
-        if is_closed(found):
-            return None
-        if found.workflow_type != MAILBOX:
+        found = await running_execution(self.client.get_workflow_handle(mailbox))
+        if found is not None and found.workflow_type != MAILBOX:
             message = (
                 f"the event {self.event.id!r} goes to {mailbox!r}, but a workflow {found.workflow_type!r} has that id"
             )

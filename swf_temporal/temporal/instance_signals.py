@@ -12,12 +12,11 @@ from typing import Final
 from temporalio import activity, workflow
 from temporalio.client import Client
 from temporalio.exceptions import FailureError
-from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.data import JSON
 from swf_temporal.routing.keys import definition_of_mailbox
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.statuses import is_closed
+from swf_temporal.temporal.statuses import running_execution
 
 FIND: Final = "find instance"
 """The local activity that looks an instance of a mailbox up."""
@@ -74,15 +73,10 @@ class InstanceFinder:
 
         It is an empty text if none runs.
         """
-        try:
-            found = await self._client.get_workflow_handle(instance).describe()
-        except RPCError as error:
-            if error.status == RPCStatusCode.NOT_FOUND:
-                return ""
-            raise
-        # One that the mailbox has begun may have continued as an instance of another definition.
-        if is_closed(found):
+        found = await running_execution(self._client.get_workflow_handle(instance))
+        if found is None:
             return ""
+        # One that the mailbox has begun may have continued as an instance of another definition.
         if found.workflow_type == definition or found.parent_id == mailbox:
             return str(found.run_id)
         activity.logger.warning(

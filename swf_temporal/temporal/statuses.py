@@ -3,9 +3,21 @@
 from typing import Any, Final
 
 from temporalio.api.enums.v1 import WorkflowExecutionStatus as StatusNumber
-from temporalio.client import WorkflowExecution, WorkflowExecutionStatus
+from temporalio.client import WorkflowExecution, WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowHandle
+from temporalio.service import RPCError, RPCStatusCode
 
 _PREFIX: Final = "WORKFLOW_EXECUTION_STATUS_"
+
+
+async def running_execution(handle: WorkflowHandle[Any, Any]) -> WorkflowExecutionDescription | None:
+    """Return what the server says of the workflow of *handle*; None if there is none, or it has ended."""
+    try:
+        found = await handle.describe()
+    except RPCError as error:
+        if error.status == RPCStatusCode.NOT_FOUND:
+            return None
+        raise
+    return None if is_closed(found) else found
 
 
 def is_closed(execution: WorkflowExecution) -> bool:

@@ -15,14 +15,14 @@ from typing import Final
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError
 
 from swf_temporal.errors import StoreUnavailable, UsageError
 from swf_temporal.grammar import counted
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.formats import check_format
-from swf_temporal.temporal.statuses import is_closed
+from swf_temporal.temporal.statuses import running_execution
 from swf_temporal.temporal.variables import TYPE, TemporalVariables, VariablesOfScope
 
 CHECKING: Final = 10.0
@@ -116,13 +116,8 @@ class ClaimedVariables:
 
     async def _read_marker(self) -> Mapping[str, object] | None:
         """Return what the workflow says that tells where variables are; None if there is none. Raises NewerRecord."""
-        try:
-            found = await self._client.get_workflow_handle(self.marker_id).describe()
-        except RPCError as error:
-            if error.status == RPCStatusCode.NOT_FOUND:
-                return None
-            raise
-        if is_closed(found):
+        found = await running_execution(self._client.get_workflow_handle(self.marker_id))
+        if found is None:
             return None
         memo = await found.memo()
         check_format(memo, "what says where variables are held")

@@ -32,7 +32,7 @@ from swf_temporal.runtime.variables import Variable, VariableRef, VariableScope,
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.formats import check_format
 from swf_temporal.temporal.record_types import RecordInput, check_type
-from swf_temporal.temporal.statuses import is_closed
+from swf_temporal.temporal.statuses import running_execution
 
 READ_VARIABLE: Final = "read variable"
 WRITE_VARIABLE: Final = "write variable"
@@ -218,13 +218,7 @@ class TemporalVariables:
         """Ask the server. An instance that it knows no more has ended; one that has been continued has not."""
         workflow_id, _, first_run_id = owner.rpartition("/")
         handle = self._client.get_workflow_handle(workflow_id, first_execution_run_id=first_run_id)
-        try:
-            found = await handle.describe()
-        except RPCError as error:
-            if error.status == RPCStatusCode.NOT_FOUND:
-                return True
-            raise
-        return is_closed(found)
+        return await running_execution(handle) is None
 
 
 def _unavailable(of: VariableRef, error: Exception) -> StoreUnavailable:

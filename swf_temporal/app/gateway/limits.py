@@ -16,7 +16,7 @@ class TenantLimits:
 
     async def count_request(self, tenant: Tenant) -> None:
         """Count a request of *tenant*. Raises Refused if it may make none now."""
-        await self._count(tenant, 1)
+        await self._count(tenant, 1, 1)
 
     async def count_batch(self, tenant: Tenant, events: int) -> None:
         """Count so many *events*, the first of which its request was. Raises Refused if there are too many of them."""
@@ -25,14 +25,14 @@ class TenantLimits:
             message = f"{events} events are more than the rate allows at once, {most}"
             raise Refused(413, "too-many-events", message, "send fewer at once")
         if events > 1:
-            await self._count(tenant, events - 1)
+            await self._count(tenant, events - 1, events)
 
-    async def _count(self, tenant: Tenant, amount: int) -> None:
+    async def _count(self, tenant: Tenant, amount: int, again: int) -> None:
+        """Count *amount*, or refuse it until there is room for what comes *again*: a batch with its request."""
         limits = self._of(tenant)
         full = [one for one in limits if not one.has_room(amount)]
         if full:
-            # The request comes again, too.
-            wait = max(one.wait(amount + 1 if amount > 1 else 1) for one in full)
+            wait = max(one.wait(again) for one in full)
             raise Refused(429, "too-many-requests", "there are too many requests", retry_after=wait)
         for one in limits:
             await one.count(amount)

@@ -1,7 +1,6 @@
 """Sending events where they go: to the instances that they start, and to those that wait for them."""
 
 import logging
-from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, Final
 
@@ -50,11 +49,8 @@ async def send(  # noqa: PLR0913 - what may be said of an event that is sent, mo
         attribute = event.attribute(INSTANCE)
         named = attribute if isinstance(attribute, str) and attribute else None
     receipts = [] if named is None else [await send_to(client.temporal, event, named)]
-    found = found or route(event, latest_of(catalogue))
-    stopped = []
-    if found.starts and hops_of(event) >= max_hops:
-        stopped = list(dict.fromkeys(one.definition.id for one in found.starts))
-        found = _without(found, stopped)
+    found, stopped = within_chain(event, found or route(event, latest_of(catalogue)), max_hops)
+    if stopped:
         names = ", ".join(stopped)
         _log.error("the event %r of type %r does not reach %s: %s", event.id, event.type, names, why_stopped(event))
     receipts += [Receipt(one, "stopped") for one in stopped]
@@ -66,6 +62,18 @@ async def send(  # noqa: PLR0913 - what may be said of an event that is sent, mo
     return receipts
 
 
+def within_chain(event: CloudEvent, found: Route, max_hops: int = MAX_HOPS) -> tuple[Route, list[str]]:
+    """Return *found* without what ends here where the chain of instances is long, and the ids of these definitions.
+
+    Then an event starts nothing, and instances do not get it, either: what they leave would start another.
+    """
+    if not found.starts or hops_of(event) < max_hops:
+        return found, []
+    stopped = list(dict.fromkeys(one.definition.id for one in found.starts))
+    awaited = tuple(one for one in found.awaited if one.definition.id not in stopped)
+    return replace(found, starts=(), awaited=awaited), stopped
+
+
 def is_sent(receipt: Receipt) -> bool:
     return receipt.status not in ("unreachable", "stopped")
 
@@ -74,12 +82,6 @@ def why_stopped(event: CloudEvent) -> str:
     """Return why an event starts nothing that comes at the end of a chain."""
     hops = hops_of(event)
     return f"it would start another instance, after a chain of {hops} that events have started"
-
-
-def _without(found: Route, definitions: Collection[str]) -> Route:
-    """Return a route that leads to none of *definitions*: what an instance leaves would start another."""
-    awaited = tuple(one for one in found.awaited if one.definition.id not in definitions)
-    return replace(found, starts=(), awaited=awaited)
 
 
 def receipt_facts(receipt: Receipt) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import typer
 from swf_temporal.app.client import Client, refusals_as_usage_errors
 from swf_temporal.app.event_recipients import recipients
 from swf_temporal.app.event_routes import RoutesReply, facts_of, latest_of, text_of
-from swf_temporal.app.event_sending import is_sent, receipt_facts, send, why_stopped
+from swf_temporal.app.event_sending import is_sent, receipt_facts, send, why_stopped, within_chain
 from swf_temporal.app.instances import PATIENCE
 from swf_temporal.app.logs import be_quiet
 from swf_temporal.cli.output import OutputFormat, print_data
@@ -25,7 +25,13 @@ async def explained(
 ) -> int:
     """Tell where *event* goes, among definitions and among the instances of a server; return the exit code."""
     be_quiet()
-    where = route(event, latest_of(catalogue))
+    where, stopped = within_chain(event, route(event, latest_of(catalogue)))
+    for definition in stopped:
+        name = f"the event {event.id!r} of type {event.type!r}"
+        told = _MESSAGES["stopped"].format(event=name, definition=definition, reason=why_stopped(event))
+        typer.echo(told, err=True)
+    if stopped and where.leads_nowhere and form is OutputFormat.TEXT:
+        return 1
     asked = await _asked(event, where, address, namespace)
     if form is OutputFormat.TEXT:
         typer.echo(text_of(event, where, asked))

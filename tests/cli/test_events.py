@@ -57,6 +57,17 @@ def test_explain(swf: Swf) -> None:
     assert "no Temporal server answers" in ended.err
 
 
+def test_explain_at_the_end_of_a_chain(swf: Swf) -> None:
+    """What sending the event would not do is not told as if it would."""
+    swf.write("order.yaml", ORDER)
+    swf.env["TEMPORAL_ADDRESS"] = f"127.0.0.1:{free_port()}"
+    last = json.dumps({**json.loads(PLACED), "swfhops": 100})
+    ended = swf("events", "explain", "order.yaml", last)
+    assert (ended.code, ended.out) == (1, "")
+    assert "starts no instance of 'order': it would start another instance, after a chain of 100" in ended.err
+    assert swf("events", "explain", "order.yaml", last.replace("100", "99")).code == 0
+
+
 def test_explain_as_json(swf: Swf) -> None:
     """The event may be on stdin, or the argument itself; where nothing consumes it, the exit code tells."""
     swf.write("order.yaml", ORDER)

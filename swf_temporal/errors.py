@@ -295,6 +295,13 @@ class StepLimitExceeded(FatalFault):
     """States form a cycle without ever waiting for anything."""
 
 
+class TooManySubflows(FatalFault):
+    """More sub-workflows would be in progress beneath one instance than may be. All of its levels fail with it.
+
+    If one level could go on without what failed, all the others would, and there would be no end.
+    """
+
+
 class PayloadTooLarge(FatalFault):
     """A value is larger than the engine can carry."""
 
@@ -316,7 +323,8 @@ _KINDS: dict[str, type[WorkflowFault]] = {
     for kind in (
         CallFailed, TimedOut, ExpressionFailed, WrongData, NoConditionMatched, SchemaMismatch, SubflowFailed,
         TransitionRefused, NotActive,
-        FatalFault, ExpressionLimitExceeded, StepLimitExceeded, PayloadTooLarge, HistoryTooLong,
+        FatalFault, ExpressionLimitExceeded, StepLimitExceeded,
+        TooManySubflows, PayloadTooLarge, HistoryTooLong,
         UnknownDefinition, UnreadableDefinition,
     )
 }  # fmt: skip

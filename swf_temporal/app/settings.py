@@ -13,9 +13,11 @@ from swf_temporal.functions.operator.forms import PAIRS, WORD, Count, Duration, 
 from swf_temporal.origins import MAX_PORT
 from swf_temporal.runtime.budgets import (
     DEPTH,
+    DESCENDANTS,
     EXECUTIONS,
     HELD_BYTES,
     MIN_DEPTH,
+    MIN_DESCENDANTS,
     MIN_EXECUTIONS,
     MIN_HELD_BYTES,
     MIN_STATES,
@@ -60,6 +62,8 @@ class WorkerSettings(Section):
     """How many executions may be begun without waiting for anything, each by the one before."""
     max_subflow_depth: Whole = Field(DEPTH, ge=MIN_DEPTH)
     """How many sub-workflows may wait for one another."""
+    max_descendants: Whole = Field(DESCENDANTS, ge=MIN_DESCENDANTS)
+    """How many sub-workflows may be in progress beneath one instance, on all levels."""
     max_held_bytes: Size = Field(HELD_BYTES, ge=MIN_HELD_BYTES)
     """How many bytes of collected results one instance may hold."""
     grace_period: Duration = timedelta(seconds=30)
@@ -92,4 +96,5 @@ class WorkerSettings(Section):
     def limits(self) -> InstanceLimits:
         """How long an instance may go on without waiting."""
         executions = self.max_executions_without_waiting
-        return InstanceLimits(self.max_states_without_waiting, executions, self.max_subflow_depth, self.max_held_bytes)
+        depth, held, descendants = self.max_subflow_depth, self.max_held_bytes, self.max_descendants
+        return InstanceLimits(self.max_states_without_waiting, executions, depth, held, descendants)

@@ -6,20 +6,24 @@ world have a say: a call, an event, a sub-workflow, a variable, time that passes
 are asked for where an instance has come far, and what is answered is recorded, so that a replay decides alike.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Self, TypedDict
 from urllib.parse import quote, unquote
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import PayloadTooLarge, StepLimitExceeded
-from swf_temporal.runtime.cycles import Rounds, named_states, too_deep, too_many_executions
+from swf_temporal.errors import PayloadTooLarge, StepLimitExceeded, TooManySubflows
+from swf_temporal.runtime.cycles import Rounds, named_states, too_deep, too_many_descendants, too_many_executions
 
 STATES: Final = 10_000_000
 EXECUTIONS: Final = 1_000
 DEPTH: Final = 500
 """Of what a worker keeps in memory, such a tower of instances takes a quarter."""
+
+DESCENDANTS: Final = 10_000
+"""Of small sub-workflows that are begun at once, a worker and a small server take a minute or two."""
 
 HELD_BYTES: Final = 1024 * 1024 * 1024
 """Of collected results, as JSON, that a worker keeps in memory for one run."""
@@ -27,6 +31,7 @@ HELD_BYTES: Final = 1024 * 1024 * 1024
 MIN_STATES: Final = 1_000
 MIN_EXECUTIONS: Final = 10
 MIN_DEPTH: Final = 20
+MIN_DESCENDANTS: Final = 1_000
 MIN_HELD_BYTES: Final = 16 * 1024 * 1024
 """The least that may be set: how far an instance comes before it asks for limits."""
 
@@ -36,6 +41,7 @@ _STATES_OF_ONE_ROUND: Final = 2_000
 """By so many times less than states may run a state may begin with the same data, where that is more."""
 
 _DEPTH, _STATES, _EXECUTIONS, _ASKS_AT = "depth", "states", "executions", "asksAtDepth"
+_SPREAD: Final = "spread"
 _WITHIN, _CONTINUED = "within:", "continued:"
 """Keys among the numbers that a run carries. Those of ids have a slash in them, and these have none."""
 
@@ -47,6 +53,7 @@ class LimitsRecord(TypedDict, total=False):
     executions: int
     depth: int
     heldBytes: int
+    descendants: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +66,12 @@ class InstanceLimits:
     """How many sub-workflows may wait for one another."""
     held_bytes: int = HELD_BYTES
     """How many bytes of collected results a run may hold from one execution to the next."""
+    descendants: int = DESCENDANTS
+    """How many sub-workflows may be in progress beneath one instance, on all levels, by `Budget.spread`."""
 
     def to_json(self) -> LimitsRecord:
         counts: LimitsRecord = {"states": self.states, "executions": self.executions, "depth": self.depth}
-        return {**counts, "heldBytes": self.held_bytes}
+        return {**counts, "heldBytes": self.held_bytes, "descendants": self.descendants}
 
     def check_held(self, size: int) -> None:
         """Raise PayloadTooLarge where a run holds more than that."""
@@ -76,7 +85,8 @@ class InstanceLimits:
     def from_json(cls, record: LimitsRecord) -> Self:
         """Return the limits that `to_json` wrote."""
         states, executions = record.get("states", STATES), record.get("executions", EXECUTIONS)
-        return cls(states, executions, record.get("depth", DEPTH), record.get("heldBytes", HELD_BYTES))
+        depth, held = record.get("depth", DEPTH), record.get("heldBytes", HELD_BYTES)
+        return cls(states, executions, depth, held, record.get("descendants", DESCENDANTS))
 
 
 class Budget:
@@ -96,8 +106,20 @@ class Budget:
         self._rounds = Rounds()
         self._same: tuple[str, int] = ("", 0)
         self._asks_at = MIN_STATES
+        self._spread = numbers.get(_SPREAD, 1)
+        self._asks_at_spread = MIN_DESCENDANTS
+        self._in_progress = 0
 
     # What happens
+
+    @contextmanager
+    def waiting_for_child(self) -> Iterator[None]:
+        """Count a sub-workflow that is in progress for as long as the context lasts."""
+        self._in_progress += 1
+        try:
+            yield
+        finally:
+            self._in_progress -= 1
 
     def enter(self, state: str) -> None:
         """Take note of a state that begins."""
@@ -134,6 +156,7 @@ class Budget:
             **self._depths(self.depth),
             **_named(_STATES, self._states),
             **_named(_EXECUTIONS, self._executions),
+            **({_SPREAD: self._spread} if self._spread > 1 else {}),
         }
 
     def of_next(self) -> dict[str, int]:
@@ -144,15 +167,32 @@ class Budget:
 
     def of_detached(self) -> dict[str, int]:
         """Return what a sub-workflow begins with whose parent does not wait for it."""
-        dropped = (_DEPTH, _ASKS_AT)
+        dropped = (_DEPTH, _ASKS_AT, _SPREAD)
         return {key: n for key, n in self.of_next().items() if key not in dropped and _WITHIN not in key}
 
-    def of_child(self) -> dict[str, int]:
+    def spread(self, workflow_id: str) -> int:
+        """Estimate how many instances are in progress beneath the outermost one, if all are as many as these.
+
+        These are the sub-workflows of this instance that are in progress, of which the last one is to be begun, those
+        of its parent when this one was begun, and so on: their product. Where a workflow runs itself, directly or not,
+        there is no end to the levels, so it counts squared; and beneath several, a single one counts as two: it is the
+        first of more.
+        """
+        at_once = max(1, self._in_progress)
+        if self._is_cycle(workflow_id):
+            at_once = max(at_once, 2 if self._spread > 1 else 1) ** 2
+        return self._spread * at_once
+
+    def _is_cycle(self, workflow_id: str) -> bool:
+        return workflow_id == self._workflow or workflow_id in self._within
+
+    def of_child(self, spread: int = 1) -> dict[str, int]:
         """Return what a sub-workflow begins with that this instance waits for."""
         depth = self.depth + 1
         # One that was met before is met again: it stands where it was first.
         within = {**self._within, self._workflow: depth}
-        return {**_with_prefix(_WITHIN, within), **self._depths(depth)}
+        spreads = {_SPREAD: spread} if spread > 1 else {}
+        return {**_with_prefix(_WITHIN, within), **self._depths(depth), **spreads}
 
     def _depths(self, depth: int) -> dict[str, int]:
         asked = self._asks_at_depth if self._asks_at_depth > MIN_DEPTH else 0
@@ -160,7 +200,7 @@ class Budget:
 
     def over(self, numbers: Mapping[str, int], mine: Mapping[str, int]) -> dict[str, int]:
         """Return the *numbers* that a run carries with *mine* in the place of those that it began with."""
-        own = (_DEPTH, _STATES, _EXECUTIONS, _ASKS_AT)
+        own = (_DEPTH, _STATES, _EXECUTIONS, _ASKS_AT, _SPREAD)
         kept = {key: n for key, n in numbers.items() if key not in own and not key.startswith((_WITHIN, _CONTINUED))}
         return {**kept, **mine}
 
@@ -208,6 +248,18 @@ class Budget:
         if depth > limits.depth:
             raise StepLimitExceeded(too_deep({**self._within, self._workflow: depth}, depth, limits.depth))
         self._asks_at_depth = max(MIN_DEPTH, min(limits.depth, 2 * self.depth))
+
+    def asks_for_descendants(self, spread: int) -> bool:
+        """Tell whether so many instances may be in progress that the limit has to be known."""
+        return spread >= self._asks_at_spread
+
+    def check_descendants(self, workflow_id: str, spread: int, limits: InstanceLimits) -> None:
+        """Raise TooManySubflows where one more of that workflow would be more than *limits* let be in progress."""
+        if spread > limits.descendants:
+            ancestors, depth = {**self._within, self._workflow: self.depth + 1}, self.depth + 1
+            is_cycle = self._is_cycle(workflow_id)
+            raise TooManySubflows(too_many_descendants(ancestors, depth, limits.descendants, is_cycle=is_cycle))
+        self._asks_at_spread = max(MIN_DESCENDANTS, min(limits.descendants + 1, 2 * spread))
 
     def _latest(self) -> str:
         return named_states(self._met, self._entered)

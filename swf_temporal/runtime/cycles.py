@@ -70,6 +70,16 @@ def too_deep(ancestors: Mapping[str, int], depth: int, most: int) -> str:
     return f"too many sub-workflows wait for one another: {cycle}, and no more than {most:,} levels are run"
 
 
+def too_many_descendants(ancestors: Mapping[str, int], depth: int, most: int, *, is_cycle: bool) -> str:
+    """Return the message for more than *most* sub-workflows that would be in progress beneath one instance.
+
+    *ancestors* are as for `too_deep`.
+    """
+    alone, together = ("runs itself", "run each other") if is_cycle else ("runs them", "run them")
+    who = named_workflows(ancestors, depth, alone, together)
+    return f"too many sub-workflows would be in progress beneath one instance: {who}, and no more than {most:,} are run"
+
+
 def too_many_executions(met: Mapping[str, int], executions: int) -> str:
     """Return which workflows were met lately among *executions*, each continued as the next, and what they do."""
     return named_workflows(met, executions, "continues as itself", "continue as each other")

@@ -3,7 +3,14 @@
 from collections.abc import Iterator, Mapping
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, PayloadTooLarge, SchemaMismatch, SubflowFailed, WorkflowFault
+from swf_temporal.errors import (
+    CallFailed,
+    PayloadTooLarge,
+    SchemaMismatch,
+    SubflowFailed,
+    TooManySubflows,
+    WorkflowFault,
+)
 from swf_temporal.expressions import structured
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
@@ -81,7 +88,7 @@ def _texts(template: JSON) -> Iterator[str]:
         yield from _texts(list(template.values()))
 
 
-def subflow_fault(workflow_id: str, fault: WorkflowFault, *, state_word: str = "state") -> SubflowFailed:
+def subflow_fault(workflow_id: str, fault: WorkflowFault, *, state_word: str = "state") -> WorkflowFault:
     """Return what a parent sees of a fault that its sub-workflow failed with: its name, code and message.
 
     The message tells what went wrong where it did, and how many levels down that is. An input that does not fit is
@@ -93,7 +100,8 @@ def subflow_fault(workflow_id: str, fault: WorkflowFault, *, state_word: str = "
         origin = {**fault.origin, "levels": fault.origin["levels"] + 1}
         where = f"as {origin['workflow']!r} did {origin['levels']} levels down"
         message = f"sub-workflow {workflow_id!r} failed, {where}: {origin['message']}"
-    return SubflowFailed(
+    kind = TooManySubflows if isinstance(fault, TooManySubflows) else SubflowFailed
+    return kind(
         message,
         name=fault.name,
         code=fault.code,

@@ -156,6 +156,12 @@ class SimulatedHost:
 
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the definition of that id, in the same virtual time."""
+        if call.fire_and_forget:
+            return await self._run_subflow(call)
+        with self.budget.waiting_for_child():
+            return await self._run_subflow(call)
+
+    async def _run_subflow(self, call: SubflowCall) -> JSON:
         if call.version is None and call.workflow_id in self.context.broken:
             raise UnreadableDefinition(self.context.broken[call.workflow_id])
         # A definition that is not there is no failure of it.
@@ -184,12 +190,14 @@ class SimulatedHost:
         return result
 
     def _child(self, call: SubflowCall) -> tuple[str, Mapping[str, int]]:
-        """Return the id of a sub-workflow, and how deep it is. Raises StepLimitExceeded where that is too deep."""
+        """Return the id of a sub-workflow, and what it begins with. Raises WorkflowFault where there are too many."""
         own_id = id_of_child(self.instance_id, self.run_id, call.id)
         if call.fire_and_forget:
             return own_id, {}
-        self.budget.check_depth(InstanceLimits())
-        return own_id, self.budget.of_child()
+        limits, spread = InstanceLimits(), self.budget.spread(call.workflow_id)
+        self.budget.check_depth(limits)
+        self.budget.check_descendants(call.workflow_id, spread, limits)
+        return own_id, self.budget.of_child(spread)
 
     async def _begun(self, instance: asyncio.Task[None], place: tuple[int, ...]) -> None:
         """Wait until a fire-and-forget instance has begun. A path that is cancelled before takes it back."""

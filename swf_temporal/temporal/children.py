@@ -59,6 +59,12 @@ class Children:
 
         Raises UnknownDefinition if the run does not carry its definition.
         """
+        if call.fire_and_forget:
+            return await self._run(call, thread)
+        with self._budget.waiting_for_child():
+            return await self._run(call, thread)
+
+    async def _run(self, call: SubflowCall, thread: dict[str, str]) -> JSON:
         parent = self._pin
         definitions = tuple(parent.definitions)
         definition = catalogue_of(definitions).find(call.workflow_id, call.version)
@@ -151,7 +157,7 @@ class Children:
         return child, pin
 
     async def _numbers_of(self, call: SubflowCall) -> dict[str, int]:
-        """Return what the sub-workflow begins with of the budget. Raises StepLimitExceeded where that is used up."""
+        """Return what the sub-workflow begins with of the budget. Raises WorkflowFault where that is used up."""
         budget = self._budget
         if call.fire_and_forget:
             if budget.asks_for_executions:
@@ -159,7 +165,10 @@ class Children:
             return budget.of_detached()
         if budget.asks_for_depth:
             budget.check_depth(await self._limits())
-        return budget.of_child()
+        spread = budget.spread(call.workflow_id)
+        if budget.asks_for_descendants(spread):
+            budget.check_descendants(call.workflow_id, spread, await self._limits())
+        return budget.of_child(spread)
 
     def _is_cancelled(self) -> bool:
         """Tell whether the path that asks was cancelled, and not only what it waited for."""

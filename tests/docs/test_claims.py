@@ -183,6 +183,8 @@ CLAIMS = {
         f"| `maxStatesWithoutWaiting` | {budgets.STATES:,} |",
         f"| `maxExecutionsWithoutWaiting` | {budgets.EXECUTIONS:,} |",
         f"| `maxSubflowDepth` | {budgets.DEPTH:,} |",
+        f"| `maxDescendants` | {budgets.DESCENDANTS:,} |",
+        f"An instance asks for this limit from {budgets.MIN_DESCENDANTS:,} on",
         f"| the same data | {budgets._TIMES_THE_SAME:,}, or a {budgets._STATES_OF_ONE_ROUND:,}th of",
         f"once it reaches {budgets.MIN_STATES:,} states, {budgets.MIN_EXECUTIONS} executions or {budgets.MIN_DEPTH} ",
         f"({ids.MAX_INSTANCE_ID_BYTES} bytes for a sub-workflow, {ids.MAX_ID_BYTES:,} for an activity)",

@@ -1,10 +1,13 @@
 """How long may an instance go on without waiting, and what of that does another execution take over?"""
 
+from contextlib import ExitStack
+
 import pytest
 
-from swf_temporal.errors import PayloadTooLarge, StepLimitExceeded
+from swf_temporal.errors import PayloadTooLarge, StepLimitExceeded, TooManySubflows
 from swf_temporal.runtime.budgets import (
     MIN_DEPTH,
+    MIN_DESCENDANTS,
     MIN_EXECUTIONS,
     MIN_STATES,
     STATES,
@@ -155,6 +158,42 @@ def test_limits_of_depth_are_asked_for_where_it_has_doubled() -> None:
     assert _asking(1000, 20) == [20]
 
 
+def _waiting(budget: Budget, children: int, of: str) -> int:
+    """Return how many instances there are, by estimate, where *budget* waits for so many."""
+    with ExitStack() as stack:
+        for _ in range(children):
+            stack.enter_context(budget.waiting_for_child())
+        return budget.spread(of)
+
+
+def test_descendants_are_the_product_of_all_levels() -> None:
+    """Squared where a workflow runs itself; one after the other counts once, however many there are."""
+    outer = Budget("outer", {})
+    assert _waiting(outer, 100, "inner") == 100
+    inner = Budget("inner", Budget("inner", outer.of_child(100)).carried())
+    assert [_waiting(inner, n, "leaf") for n in (1, 1, 20)] == [100, 100, 2_000]
+    assert (_waiting(inner, 3, "inner"), _waiting(inner, 3, "outer")) == (900, 900)
+    assert (_waiting(inner, 1, "inner"), _waiting(outer, 1, "outer")) == (400, 1)
+    assert "spread" not in inner.of_detached()
+    assert "spread" not in outer.of_child(1)
+
+
+def test_descendants_are_limited() -> None:
+    """Asked for late, where they have doubled, and at the limit; it names who runs them."""
+    budget, limits = Budget("b", {"within:a": 1, "depth": 1}), InstanceLimits(descendants=5_000)
+    assert not budget.asks_for_descendants(MIN_DESCENDANTS - 1)
+    asked = []
+    for spread in range(MIN_DESCENDANTS, 5_001):
+        if budget.asks_for_descendants(spread):
+            asked.append(spread)
+            budget.check_descendants("c", spread, limits)
+    assert asked == [1_000, 2_000, 4_000]
+    assert budget.asks_for_descendants(5_001)
+    for child, told in (("c", "'a' and 'b' run them"), ("a", "'a' and 'b' run each other")):
+        with pytest.raises(TooManySubflows, match=f"{told}, and no more than 5,000 are run"):
+            budget.check_descendants(child, 5_001, limits)
+
+
 def test_what_is_detached_asks_anew() -> None:
     """Nobody waits for it: it begins at the top."""
     budget = Budget("w", {"depth": 40})
@@ -187,8 +226,8 @@ def test_numbers_of_others_are_left_alone() -> None:
 
 def test_limits_survive_as_json() -> None:
     """Those of another release may be fewer."""
-    limits = InstanceLimits(1, 2, 3, 4)
-    assert limits.to_json() == {"states": 1, "executions": 2, "depth": 3, "heldBytes": 4}
+    limits = InstanceLimits(1, 2, 3, 4, 5)
+    assert limits.to_json() == {"states": 1, "executions": 2, "depth": 3, "heldBytes": 4, "descendants": 5}
     assert InstanceLimits.from_json(limits.to_json()) == limits
     assert InstanceLimits.from_json({}) == InstanceLimits()
 

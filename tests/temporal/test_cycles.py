@@ -124,6 +124,32 @@ async def test_workflows_that_run_each_other_without_end_are_given_up(bench: Ben
     assert f"did 25 levels down: too many sub-workflows wait for one another: {told}" in str(ended)
 
 
+@pytest.mark.filterwarnings("ignore:Cannot find activity to cancel:UserWarning")  # of the SDK, for one that has ended
+async def test_workflows_that_run_themselves_many_times_at_once_are_given_up(bench: Bench) -> None:
+    """All levels fail, though each handles whatever error; nothing is left of them."""
+    bomb = define(
+        {
+            "name": "Burst",
+            "type": "parallel",
+            "branches": [{"name": f"b{n}", "actions": [{"subFlowRef": "bomb"}]} for n in range(10)],
+            "onErrors": [{"errorRef": "any", "end": True}],
+            "end": True,
+        },
+        id="bomb",
+        errors=[{"name": "any", "code": "*"}],
+    )
+    limits = Capacity(limits=InstanceLimits(descendants=1_000))
+    async with bench.worker(bomb, capacity=limits) as worker:
+        ended = await worker.failure()
+        assert ended.name == "TooManySubflows"
+        assert "'bomb' runs itself, and no more than 1,000 are run" in str(ended)
+        query = f"TaskQueue = '{worker.queue}'"
+        async with asyncio.timeout(60):
+            while (await bench.client.count_workflows(f"{query} AND ExecutionStatus = 'Running'")).count:
+                await asyncio.sleep(0.1)
+        assert (await bench.client.count_workflows(query)).count < 500
+
+
 async def test_workflows_that_leave_each_other_behind_without_end_are_given_up(bench: Bench) -> None:
     """Nobody waits for them, so that they would never end: one that begins the next without waiting is one too many."""
     definition = define(

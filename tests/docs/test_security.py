@@ -1,0 +1,21 @@
+"""What SECURITY.md says to be shown by a test is shown by one that there is."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+
+
+def test_every_row_names_a_test_that_exists() -> None:
+    """By its file, or by its file and its name."""
+    rows = [line for line in PAGE.splitlines() if line.startswith("| ") and line.count("|") == 5]
+    rows = [line for line in rows if not line.startswith(("| what |", "| what goes on |"))]
+    assert len(rows) >= 7
+    for row in rows:
+        named = re.findall(r"tests/[\w/]+\.py(?:::\w+)?", row.rsplit("|", 2)[1])
+        assert named, row
+        for one in named:
+            path, _, test = one.partition("::")
+            text = (ROOT / path).read_text(encoding="utf-8")
+            assert re.search(rf"^(?:async )?def {test or 'test_'}", text, re.MULTILINE), one

@@ -34,6 +34,10 @@ _RESERVED: Final = {
 """By what is told of them, the forms of ids that are given here, and that nobody else chooses."""
 
 
+FREE_ID_PATTERN: Final = rf"(?!swf-|variables:)(?!.*(?::[0-9a-f]{{{DIGITS}}}|~[0-9a-f]{{{_DIGEST}}})$)[^/]+"
+"""What has none of these forms, as a pattern for descriptions."""
+
+
 def why_reserved(chosen: str) -> str | None:
     """Return why nobody may choose an id for an instance; None if that is free.
 

@@ -975,7 +975,22 @@ def _texts() -> Iterator[Case]:
     )
 
 
+def _subflows() -> Iterator[Case]:
+    def itself(*actions: Any) -> Made:
+        made = [{"name": f"B{n}", "actions": [action]} for n, action in enumerate(actions)]
+        caught = [{"errorRef": "any", "end": True}]
+        state = {"name": "A", "type": "parallel", "branches": made, "onErrors": caught}
+        return lambda: (flow(state, errors=[{"name": "any", "code": "*"}]), {})
+
+    again = {"subFlowRef": "hostile"}
+    left = {"subFlowRef": {"workflowId": "hostile", "invoke": "async", "onParentComplete": "continue"}}
+    yield Case("subflow", "one", itself(again))
+    yield Case("subflow", "ten at once", itself(*[again] * 10), sampled=True)
+    yield Case("subflow", "two at once", itself(again, again))
+    yield Case("subflow", "left behind", itself(left))
+
+
 def cases() -> list[Case]:
     """Return all cases."""
-    families = (_expressions, _syntax, _sums, _sizes, _depths, _schemas, _languages, _texts)
+    families = (_expressions, _syntax, _sums, _sizes, _depths, _schemas, _languages, _texts, _subflows)
     return [case for family in families for case in family()]

@@ -1,10 +1,13 @@
 """How long may an id become, and what is left of one that is too long?"""
 
+import re
+
 import pytest
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.routing.keys import instance_id, mailbox_id, single_id
 from swf_temporal.runtime.ids import (
+    FREE_ID_PATTERN,
     MAX_ID_BYTES,
     MAX_INSTANCE_ID_BYTES,
     id_of_child,
@@ -54,9 +57,11 @@ OURS = {
 def test_ids_that_are_given_here_are_chosen_by_nobody(what: str) -> None:
     """Each of them has a form that is reserved."""
     assert why_reserved(OURS[what]) is not None
+    assert re.fullmatch(FREE_ID_PATTERN, OURS[what]) is None
 
 
 @pytest.mark.parametrize("chosen", ["order-7", "orders:42", "orders:of~may", "a" * 24, "swf", "é~1"])
 def test_all_others_are_free(chosen: str) -> None:
     """A colon or a tilde alone says nothing."""
     assert why_reserved(chosen) is None
+    assert re.fullmatch(FREE_ID_PATTERN, chosen)

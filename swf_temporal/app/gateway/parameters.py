@@ -4,11 +4,14 @@ import re
 from typing import Any, Final, TypeAlias
 
 from swf_temporal.app.instances import STATUSES
+from swf_temporal.runtime.ids import FREE_ID_PATTERN, why_reserved
 
 Parameter: TypeAlias = dict[str, Any]
 
 _KEY: Final = "^[!-~]{1,200}$"
 """The ids of instances, and keys of requests, that clients choose."""
+_FREE_KEY: Final = f"^(?={FREE_ID_PATTERN}$)[!-~]{{1,200}}$"
+"""Ids of new instances: those that are given here have a form of their own."""
 
 
 def _parameter(name: str, description: str | None = None, where: str = "query", **schema: Any) -> Parameter:
@@ -22,7 +25,7 @@ INSTANCE_ID: Final = _parameter("id", "The id of an instance", "path", minLength
 
 VERSION: Final = _parameter("version", "The version of the definition. The default is the latest.")
 _NEW_ID: Final = "The id of the new instance. Not one of a form that is reserved. By default one is generated."
-NEW_ID: Final = _parameter("id", _NEW_ID, pattern=_KEY)
+NEW_ID: Final = _parameter("id", _NEW_ID, pattern=_FREE_KEY)
 _ONCE: Final = "All requests with the same key start one instance."
 IDEMPOTENCY_KEY: Final = _parameter("Idempotency-Key", _ONCE, "header", pattern=_KEY)
 _WAIT: Final = "How many seconds to wait for the result. The header `Prefer: wait=SECONDS` has the same effect."
@@ -45,8 +48,10 @@ def what_is_wrong(parameter: Parameter, text: str) -> str | None:
     if "enum" in schema:
         return None if text in schema["enum"] else f"it is one of {', '.join(schema['enum'])}"
     if "pattern" in schema:
-        fits = re.fullmatch(schema["pattern"], text)
-        return None if fits else "it has 1 to 200 ASCII characters, without spaces"
+        if re.fullmatch(schema["pattern"], text):
+            return None
+        is_free = schema["pattern"] == _KEY or not (why := why_reserved(text))
+        return "it has 1 to 200 ASCII characters, without spaces" if is_free else f"it cannot be chosen: it {why}"
     if schema["type"] == "integer":
         least, most = schema["minimum"], schema["maximum"]
         fits = re.fullmatch(r"\d{1,9}", text, re.ASCII) and least <= int(text) <= most

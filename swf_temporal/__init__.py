@@ -11,21 +11,33 @@ __version__ = "0.1.0"
 
 __all__ = [
     "JSON",
+    "AlreadyStartedError",
     "Call",
     "CallFailed",
     "Checked",
     "Client",
     "CloudEvent",
     "Definition",
+    "InboxFullError",
     "Instance",
+    "InstanceEndedError",
+    "InstanceError",
+    "InstanceNotFoundError",
     "InvalidDefinition",
+    "InvalidEventError",
+    "InvalidInputError",
+    "NeverTakenError",
+    "NoAnswerError",
     "Position",
     "Problem",
     "Registry",
+    "ReservedIdError",
     "RunEnded",
+    "ServerUnavailableError",
     "Severity",
     "Simulation",
     "SwfError",
+    "TooLargeToSendError",
     "UsageError",
     "Worker",
     "WorkerSettings",
@@ -41,6 +53,21 @@ if TYPE_CHECKING:
     from swf_temporal.app.client import Client, Instance
     from swf_temporal.app.settings import WorkerSettings
     from swf_temporal.app.worker import Worker
+    from swf_temporal.client_errors import (
+        AlreadyStartedError,
+        InboxFullError,
+        InstanceEndedError,
+        InstanceError,
+        InstanceNotFoundError,
+        InvalidEventError,
+        InvalidInputError,
+        NeverTakenError,
+        NoAnswerError,
+        ReservedIdError,
+        RunEnded,
+        ServerUnavailableError,
+        TooLargeToSendError,
+    )
     from swf_temporal.cloud_event import CloudEvent
     from swf_temporal.data import JSON
     from swf_temporal.errors import (
@@ -59,12 +86,16 @@ if TYPE_CHECKING:
     from swf_temporal.loading import check, check_file, load
     from swf_temporal.simulation.result import Simulation
     from swf_temporal.simulation.simulate import event_starts, simulate
-    from swf_temporal.temporal.client import RunEnded
 else:
     _HOMES = {
         "app.client": ("Client", "Instance"),
         "app.settings": ("WorkerSettings",),
         "app.worker": ("Worker",),
+        "client_errors": (
+            "AlreadyStartedError", "InboxFullError", "InstanceEndedError", "InstanceError", "InstanceNotFoundError",
+            "InvalidEventError", "InvalidInputError", "NeverTakenError", "NoAnswerError", "ReservedIdError", "RunEnded",
+            "ServerUnavailableError", "TooLargeToSendError",
+        ),
         "cloud_event": ("CloudEvent",),
         "data": ("JSON",),
         "errors": (
@@ -77,7 +108,6 @@ else:
         "loading": ("check", "check_file", "load"),
         "simulation.result": ("Simulation",),
         "simulation.simulate": ("event_starts", "simulate"),
-        "temporal.client": ("RunEnded",),
     }  # fmt: skip
     """By the module that a name stands in, the names."""
     _MODULES = {name: module for module, names in _HOMES.items() for name in names}

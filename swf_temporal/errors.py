@@ -25,7 +25,8 @@
             ├── UnknownDefinition          no definition of that id is known here
             └── UnreadableDefinition       the definition of that id cannot run
 
-A constructor takes facts; the text that a person reads is made from them.
+`client_errors` has those of requests about instances, which are usage errors. A constructor takes facts; the text that
+a person reads is made from them.
 """
 
 from collections.abc import Sequence

@@ -10,13 +10,15 @@ from uuid import uuid4
 from temporalio import client as temporal
 from temporalio.service import RPCError
 
+from swf_temporal.client_errors import ReservedIdError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadUnavailable
 from swf_temporal.runtime.ids import DIGITS, why_reserved
 from swf_temporal.temporal import client as engine
-from swf_temporal.temporal.client_errors import ReservedIdError, not_there, refused_by_server
+from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.connected_server import Server, server_of
+from swf_temporal.temporal.connecting import connect
 from swf_temporal.temporal.constants import TASK_QUEUE
 from swf_temporal.temporal.mailbox_locks import MailboxLocks
 
@@ -143,7 +145,7 @@ class Client:
         server answers there, or it has no such namespace.
         """
         payloads = payloads or _payloads_of_environment()
-        return cls(await engine.connect(address=address, namespace=namespace, payloads=payloads))
+        return cls(await connect(address=address, namespace=namespace, payloads=payloads))
 
     async def start(
         self,
@@ -183,7 +185,8 @@ class Client:
 
 def _id_of_start(definition_id: str, chosen: str | None, idempotency_key: str | None) -> str:
     if chosen and (why := why_reserved(chosen)):
-        raise ReservedIdError(f"the id {chosen!r} cannot be chosen: it {why}", "leave it out, or choose another")
+        text, hint = f"the id {chosen!r} cannot be chosen: it {why}", "leave it out, or choose another"
+        raise ReservedIdError(text, hint, instance=chosen)
     if chosen or idempotency_key is None:
         return chosen or f"{definition_id}-{uuid4().hex[:8]}"
     digest = sha256(f"{definition_id}\n{idempotency_key}".encode()).hexdigest()

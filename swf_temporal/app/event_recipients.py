@@ -13,13 +13,13 @@ from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.instances import PATIENCE, RUNNING, described, filter_of, is_open, listed
+from swf_temporal.client_errors import InstanceNotFoundError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.routing.keys import CorrelationKey, mailbox_id
 from swf_temporal.routing.routes import Awaiting, Route, Started, fits
 from swf_temporal.temporal.client import query
-from swf_temporal.temporal.client_errors import NotThereError
 from swf_temporal.temporal.mailbox_records import RECEPTION, Reception
 
 MAX_RUNNING: Final = 200
@@ -229,7 +229,7 @@ class _Inquiry:
     async def _status(self, workflow_id: str) -> str | None:
         try:
             return str((await described(self._client, workflow_id))["status"])
-        except NotThereError:
+        except InstanceNotFoundError:
             return None
 
     def _add(self, instance: str, status: str | None, reason: str, *, gets: bool) -> None:

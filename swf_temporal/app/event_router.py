@@ -2,12 +2,12 @@
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.event_sending import is_sent, send, why_stopped
+from swf_temporal.client_errors import ServerUnavailableError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import CallFailed, DefinitionsUnavailable, PayloadUnavailable, UsageError
 from swf_temporal.events.consumers.port import NeverError, NotNowError
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.routing.chains import MAX_HOPS
-from swf_temporal.temporal.client_errors import ServerUnavailableError
 from swf_temporal.temporal.event_dispatch import Receipt
 
 

@@ -12,10 +12,11 @@ from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
+from swf_temporal.client_errors import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.runtime.names import WORKFLOW_TYPES
-from swf_temporal.temporal.client import Handle, RunEnded, query, result
+from swf_temporal.temporal.client import Handle, query, result
 from swf_temporal.temporal.client_errors import has_ended, not_there
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.statuses import is_closed
@@ -170,7 +171,7 @@ async def _reason(client: Client, workflow_id: str) -> str | None:
     try:
         await client.instance(workflow_id).result()
     except RunEnded as ended:
-        return ended.message
+        return str(ended)
     return None  # it was started anew meanwhile
 
 

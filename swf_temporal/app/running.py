@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.client import configured, connect
 from swf_temporal.temporal.connected_server import Server, is_free, server_of
+from swf_temporal.temporal.connecting import configured, connect
 from swf_temporal.temporal.constants import DEFAULT_PORT
 from swf_temporal.temporal.server import local_server
 
@@ -26,6 +26,7 @@ from swf_temporal.app.client import Client, Instance
 from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
+from swf_temporal.client_errors import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.events.settings import EventSettings
 from swf_temporal.fetching.resources import Resources
@@ -33,7 +34,6 @@ from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.payloads.settings import PLAIN, PayloadSettings
-from swf_temporal.temporal.client import RunEnded
 
 _GRACE = 10
 """Seconds in which a cancelled instance may end by itself."""
@@ -88,7 +88,8 @@ class StartedRun:
                 return await self.instance.result()
         except TimeoutError:
             await self.cancel()
-            raise RunEnded(f"it did not end within {self.timeout}, and was cancelled", "cancelled") from None
+            text = f"it did not end within {self.timeout}, and was cancelled"
+            raise RunEnded(text, "cancelled", instance=self.instance.id) from None
 
     async def cancel(self) -> None:
         """Ask the instance to end; terminate it if it does not within a short time, since its worker ends with us."""

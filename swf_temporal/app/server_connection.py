@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from typing import Final, TypeVar
 
 from swf_temporal.app.health import health_endpoint
-from swf_temporal.temporal.client_errors import ServerUnavailableError
+from swf_temporal.client_errors import ServerUnavailableError
 
 _T = TypeVar("_T")
 _log = logging.getLogger("swf")

@@ -8,15 +8,16 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.instances import PATIENCE, filter_of
+from swf_temporal.client_errors import NoAnswerError
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.temporal.client import deliver, query
-from swf_temporal.temporal.client_errors import NoAnswerError
 from swf_temporal.temporal.signal_events import AWAITED
 from swf_temporal.text.suggestions import did_you_mean
 
@@ -124,7 +125,8 @@ async def tasks_of(client: Client, instance: str) -> list[Task]:
         async with asyncio.timeout(PATIENCE):
             status = await query(client.temporal, instance, "status")
     except TimeoutError:
-        raise NoAnswerError(f"no worker answers for {instance!r}", "start one with `swf worker`") from None
+        text, hint = f"no worker answers for {instance!r}", "start one with `swf worker`"
+        raise NoAnswerError(text, hint, instance=instance, patience=timedelta(seconds=PATIENCE)) from None
     definition = status.get("workflow", "")
     return [_task(instance, definition, wait, event) for wait in status["awaiting"] for event in wait["events"]]
 

@@ -7,8 +7,8 @@ import typer
 
 from swf_temporal.app.client import Client
 from swf_temporal.cli.output import OutputFormat, print_data
+from swf_temporal.client_errors import InboxFullError, NeverTakenError, NoAnswerError
 from swf_temporal.temporal.client import SENT
-from swf_temporal.temporal.client_errors import InboxFullError, NeverTakenError, NoAnswerError
 
 _MESSAGES = {
     "taken": "{instance} took {event}",

@@ -13,10 +13,10 @@ from swf_temporal.app.event_sending import is_sent, receipt_facts, send, why_sto
 from swf_temporal.app.instances import PATIENCE
 from swf_temporal.app.logs import be_quiet
 from swf_temporal.cli.output import OutputFormat, print_data
+from swf_temporal.client_errors import ServerUnavailableError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.routing.routes import Route, route
-from swf_temporal.temporal.client_errors import ServerUnavailableError
 from swf_temporal.temporal.event_dispatch import Receipt
 
 

@@ -13,8 +13,8 @@ from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.progress import hints, line_of
 from swf_temporal.cli.recent_instances import remember
 from swf_temporal.cli.terminal import in_columns
+from swf_temporal.client_errors import RunEnded
 from swf_temporal.strict_json import show_json
-from swf_temporal.temporal.client import RunEnded
 
 _ALL = 200
 """A list of so many has all that a person would choose from."""
@@ -63,7 +63,7 @@ async def show_result(client: Client, workflow_id: str, form: OutputFormat) -> i
     try:
         print_data(await client.instance(workflow_id).result(), form)
     except RunEnded as ended:
-        typer.echo(f"error: {ended.message}", err=True)
+        typer.echo(f"error: {ended}", err=True)
         return 1
     return 0
 

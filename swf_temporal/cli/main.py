@@ -7,13 +7,14 @@ to be quick, and most of what this program imports is needed by neither.
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, NoReturn
 
 import typer
 
 from swf_temporal import __version__
 from swf_temporal.cli.lazy import HABITS, LazyGroup
+from swf_temporal.client_errors import AlreadyStartedError, InstanceEndedError, InstanceNotFoundError
 from swf_temporal.errors import InvalidDefinition, SwfError, WorkflowFault
 from swf_temporal.exit_codes import ExitCode
 from swf_temporal.grammar import counted
@@ -28,6 +29,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     epilog='Example: swf run hello.yaml --input \'{"name": "Ada"}\'',
 )
+
+
+_HINTS: Mapping[type[SwfError], str] = {
+    AlreadyStartedError: "choose another --id",
+    InstanceNotFoundError: "see `swf list`",
+    InstanceEndedError: "`swf result` shows its result",
+}
+"""What to do, where a program has other words for it."""
 
 
 def main() -> NoReturn:
@@ -57,7 +66,8 @@ def code_of(arguments: Sequence[str]) -> int:
         _say(f"error: {fault.message}")
         return ExitCode.USAGE
     except SwfError as error:
-        _say(f"error: {error}")
+        hint = _HINTS.get(type(error))
+        _say(f"error: {error}" if hint is None else f"error: {error.args[0].splitlines()[0]}\n  {hint}")
         return ExitCode.USAGE
     except Exception as error:  # noqa: BLE001 - nothing above would tell the user about it
         return _bug(error)

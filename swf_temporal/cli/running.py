@@ -10,7 +10,7 @@ from swf_temporal.app.logs import be_quiet, show_what_functions_say
 from swf_temporal.app.running import Order, StartedRun, started
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.progress import ProgressDisplay
-from swf_temporal.temporal.client import RunEnded
+from swf_temporal.client_errors import RunEnded
 
 _HOW = {
     "UnknownFunction": "--functions names the module of your own functions and types",
@@ -31,7 +31,7 @@ async def run_on_some_server(order: Order, form: OutputFormat, address: str | No
             async with _cancelled_with_us(run), _followed(watch):
                 output = await run.output()
         except RunEnded as ended:
-            typer.echo(f"error: {ended.message}{_how(ended)}", err=True)
+            typer.echo(f"error: {ended}{_how(ended)}", err=True)
             return 1
     print_data(output, form)
     return 0
@@ -62,7 +62,7 @@ async def _cancelled_with_us(run: StartedRun) -> AsyncIterator[None]:
 
 def _how(ended: RunEnded) -> str:
     """Return, in a line of its own, how this command is told what the run missed; nothing if it missed nothing."""
-    how = None if ended.fault is None else _HOW.get(ended.fault.code)
+    how = _HOW.get(ended.code)
     return "" if how is None else f"\n  {how}"
 
 

@@ -10,8 +10,8 @@ from swf_temporal.app.client import Client, Instance
 from swf_temporal.app.instances import was_taken_up
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.recent_instances import remember
+from swf_temporal.client_errors import RunEnded
 from swf_temporal.data import JSON
-from swf_temporal.temporal.client import RunEnded
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
@@ -65,6 +65,6 @@ async def _follow(client: Client, instance: Instance, order: Start) -> int:
             output = await instance.result()
             print_data(output if order.form is OutputFormat.TEXT else {**facts, "output": output}, order.form)
     except RunEnded as ended:
-        typer.echo(f"error: {ended.message}", err=True)
+        typer.echo(f"error: {ended}", err=True)
         return 1
     return 0

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
+from swf_temporal.client_errors import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.runtime.host import TraceEntry, TraceKind
@@ -63,6 +64,24 @@ class Simulation:
     instances: tuple[SimulatedInstance, ...] = ()
     """The instances that were started by others, in the order in which they began."""
     fault: WorkflowFault | None = field(default=None, compare=False)
+
+    def raise_for_status(self) -> Self:
+        """Return this outcome if the run completed.
+
+        Raises RunEnded, as `result()` of an instance does, if it failed or was cancelled, and UsageError if it waits
+        for an event that was not sent.
+        """
+        if self.status == "completed":
+            return self
+        if self.status == "waiting":
+            states = [entry.name for entry in self.trace if entry.kind is TraceKind.STATE_ENTERED]
+            where = f"in {states[-1]!r} " if states else ""
+            raise UsageError(f"the run waits {where}for an event that was not sent", "give it in `events`")
+        if self.fault is None or self.status == "cancelled":
+            raise RunEnded("the run was cancelled", "cancelled", self.fault)
+        where = f" in {self.fault.state!r}" if self.fault.state else ""
+        text = f"the run failed{where}: {self.fault.name}: {self.fault.message}"
+        raise RunEnded(text, "failed", self.fault) from self.fault
 
 
 def error_of(fault: WorkflowFault) -> SimulationError:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
 
-from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import (
     Client,
     WorkflowFailureError,
@@ -13,49 +12,44 @@ from temporalio.client import (
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
-from temporalio.common import HeaderCodecBehavior, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
-from temporalio.envconfig import ClientConfig
+from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.exceptions import (
     ApplicationError,
     CancelledError,
     TerminatedError,
     WorkflowAlreadyStartedError,
 )
+from temporalio.exceptions import (
+    TimeoutError as EngineTimeout,
+)
 from temporalio.service import RPCError, RPCStatusCode
 
+from swf_temporal.client_errors import (
+    AlreadyStartedError,
+    InboxFullError,
+    InvalidEventError,
+    InvalidInputError,
+    NeverTakenError,
+    NoAnswerError,
+    RunEnded,
+)
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.strict_json import NotJSON, json_of
 from swf_temporal.temporal import statuses, summaries  # noqa: F401 - the SDK then reads every status
-from swf_temporal.temporal.addresses import refuse_malformed
-from swf_temporal.temporal.client_errors import (
-    AlreadyStartedError,
-    InboxFullError,
-    NeverTakenError,
-    NoAnswerError,
-    ServerUnavailableError,
-    has_ended,
-    not_there,
-    refused_by_server,
-)
-from swf_temporal.temporal.connection_errors import trouble_of
+from swf_temporal.temporal.client_errors import has_ended, not_there, refused_by_server
 from swf_temporal.temporal.constants import (
-    DEFAULT_HOST,
-    DEFAULT_NAMESPACE,
-    DEFAULT_PORT,
     DELIVER,
     EVENT,
     EVENT_REFUSED,
     INBOX_FULL,
     TASK_QUEUE,
 )
-from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.sending import sendable
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
-    from swf_temporal.payloads.settings import PayloadSettings
 
 Handle = WorkflowHandle[Any, Any]
 
@@ -64,95 +58,6 @@ PATIENCE = timedelta(seconds=10)
 
 SENT = "sent"
 """The answer for an event whose outcome is not known."""
-
-
-class RunEnded(WorkflowFault):
-    """A run that ended without an output: failed, cancelled or terminated. `status` of the run is `how`."""
-
-    default_name = "RunEnded"
-
-    def __init__(self, message: str, how: str, fault: WorkflowFault | None = None) -> None:
-        super().__init__(message, name=fault.name if fault else how)
-        self.how = how
-        self.fault = fault
-
-
-async def connect(
-    *, address: str | None = None, namespace: str | None = None, payloads: "PayloadSettings | None" = None
-) -> Client:
-    """Return a client of the cluster that the environment names (`TEMPORAL_ADDRESS`, `TEMPORAL_API_KEY` and so on).
-
-    *payloads* is what becomes of payloads on their way.
-    Raises ServerUnavailableError if no server answers there, and UsageError if it has no such namespace.
-    """
-    config = configured()
-    if address is not None:
-        config["target_host"] = address
-    if namespace is not None:
-        config["namespace"] = namespace
-    config.setdefault("target_host", f"{DEFAULT_HOST}:{DEFAULT_PORT}")
-    refuse_malformed(config["target_host"], "--address" if address is not None else "TEMPORAL_ADDRESS")
-    converter = converter_of(payloads, config.get("namespace", DEFAULT_NAMESPACE))
-    try:
-        client = await Client.connect(
-            **config,
-            data_converter=converter,
-            header_codec_behavior=HeaderCodecBehavior.CODEC
-            if converter.payload_codec
-            else HeaderCodecBehavior.NO_CODEC,
-        )
-    except (RuntimeError, ValueError, RPCError) as error:
-        trouble = trouble_of(error)
-        host = config["target_host"]
-        text = f"the server at {host} cannot be used" if trouble.is_refusal else f"no Temporal server answers at {host}"
-        kind = UsageError if trouble.is_refusal else ServerUnavailableError
-        raise kind(f"{text}: {trouble.what}", trouble.hint) from None
-    await _refuse_unknown_namespace(client)
-    return client
-
-
-def configured() -> dict[str, Any]:
-    """Return what the environment, and the user's configuration of Temporal, say of the server. Raises UsageError."""
-    try:
-        return dict(ClientConfig.load_client_connect_config())
-    except Exception as error:  # noqa: BLE001 - the library has no public class for what it raises
-        raise UsageError(f"the configuration of Temporal cannot be used: {error}", "see TEMPORAL_PROFILE") from None
-
-
-async def _refuse_unknown_namespace(client: Client) -> None:
-    request = DescribeNamespaceRequest(namespace=client.namespace)
-    try:
-        await client.workflow_service.describe_namespace(request)
-    except RPCError as error:
-        # A caller without the right to describe it may still have the right to use it.
-        if error.status == RPCStatusCode.NOT_FOUND:
-            raise _no_namespace(client) from None
-
-
-async def refuse_unless_readable(client: Client) -> None:
-    """Raise UsageError if the server does not let *client* ask for instances: such as without the right to that.
-
-    A namespace that one may not describe can also be missing: connecting does not tell.
-    """
-    host, namespace = client.service_client.config.target_host, client.namespace
-    try:
-        await client.get_workflow_handle("swf").describe(rpc_timeout=PATIENCE)
-    except RPCError as error:
-        if error.status in (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED):
-            text = f"the server at {host} does not let the caller ask for instances in the namespace {namespace!r}"
-            raise UsageError(text, "see TEMPORAL_API_KEY, and who may use the namespace") from None
-        if error.status != RPCStatusCode.NOT_FOUND:
-            raise refused_by_server(error, f"the server at {host} does not answer for {namespace!r}") from None
-        if error.message.lower().startswith("namespace"):
-            raise _no_namespace(client) from None
-
-
-def _no_namespace(client: Client) -> UsageError:
-    host = client.service_client.config.target_host
-    return UsageError(
-        f"the server at {host} has no namespace {client.namespace!r}",
-        "name another with --namespace or TEMPORAL_NAMESPACE",
-    )
 
 
 async def start(  # noqa: PLR0913 - what may be said of a start, most of it optional
@@ -208,13 +113,13 @@ async def start_known(
 async def send_data(client: Client, workflow_id: str, name: str, data: JSON = None) -> None:
     """Send the data of an event that the definition knows as *name*.
 
-    Raises UsageError if it is not JSON, or the instance is not there.
+    Raises InvalidEventError if it is not JSON, and UsageError if the instance is not there.
     """
     try:
         [value] = sendable(client, {f"data for {name!r}": json_of(data)})
         await client.get_workflow_handle(workflow_id).signal(name, value)
     except NotJSON as error:
-        raise UsageError(f"the data of the event {name!r} is not JSON: {error}") from None
+        raise InvalidEventError(f"the data of the event {name!r} is not JSON: {error}") from None
     except RPCError as error:
         raise not_there(error, workflow_id) from None
 
@@ -225,7 +130,7 @@ async def send_event(client: Client, workflow_id: str, event: Mapping[str, Any])
         given: Any = json_of(event)
         cloud_event = CloudEvent.from_json(given, default_id="")
     except ValueError as error:
-        raise UsageError(str(error)) from None
+        raise InvalidEventError(str(error)) from None
     try:
         [value] = sendable(client, {"an event": cloud_event.to_json()})
         await client.get_workflow_handle(workflow_id).signal(EVENT, value)
@@ -246,14 +151,16 @@ async def deliver(client: Client, workflow_id: str, event: Mapping[str, Any], pa
     try:
         answer = await handle.execute_update(DELIVER, value, rpc_timeout=patience)
     except WorkflowUpdateFailedError as error:
-        refusal = _refusal_of(error, workflow_id)
-        raise refusal or UsageError(f"{workflow_id!r} refuses the event: {error.cause}") from None
+        raise _refusal_of(error, workflow_id, event) or UsageError(
+            f"{workflow_id!r} refuses the event: {error.cause}"
+        ) from None
     except WorkflowUpdateRPCTimeoutOrCancelledError:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise asyncio.CancelledError from None
         seconds = patience.total_seconds()
-        raise NoAnswerError(f"no worker answered for {workflow_id!r} within {seconds:g} seconds") from None
+        text = f"no worker answered for {workflow_id!r} within {seconds:g} seconds"
+        raise NoAnswerError(text, instance=workflow_id, patience=patience) from None
     except RPCError as error:
         if error.status != RPCStatusCode.RESOURCE_EXHAUSTED:
             raise not_there(error, workflow_id) from None
@@ -284,7 +191,7 @@ async def result(handle: Handle) -> JSON:
     try:
         output: JSON = await handle.result()
     except WorkflowFailureError as error:
-        raise _ended(error.cause) from None
+        raise _ended(error.cause, handle.id) from None
     except RPCError as error:
         raise not_there(error, handle.id) from None
     return output
@@ -314,7 +221,7 @@ async def _start(
     except WorkflowAlreadyStartedError:
         what = "was started before" if once else "is running already"
         message = f"an instance {workflow_id!r} {what}"
-        raise AlreadyStartedError(message, "choose another --id", instance=workflow_id) from None
+        raise AlreadyStartedError(message, "choose another workflow_id", instance=workflow_id) from None
     except RPCError as error:
         raise refused_by_server(error, f"the server did not start {workflow_id!r}") from None
 
@@ -323,7 +230,7 @@ def _ready(events: Sequence[Mapping[str, Any]]) -> list[dict[str, JSON]]:
     try:
         given: list[Any] = [json_of(event) for event in events]
     except NotJSON as error:
-        raise UsageError(f"an event is one JSON object: {error}") from None
+        raise InvalidEventError(f"an event is one JSON object: {error}") from None
     return [CloudEvent.from_json(event, default_id=f"start-{n}").to_json() for n, event in enumerate(given)]
 
 
@@ -331,18 +238,20 @@ def _input(data: JSON) -> JSON:
     try:
         return {} if data is None else json_of(data)
     except NotJSON as error:
-        raise UsageError(f"the input of a workflow is one JSON value: {error}") from None
+        raise InvalidInputError(f"the input of a workflow is one JSON value: {error}") from None
 
 
-def _refusal_of(error: WorkflowUpdateFailedError, workflow_id: str) -> UsageError | None:
+def _refusal_of(error: WorkflowUpdateFailedError, workflow_id: str, event: Mapping[str, Any]) -> UsageError | None:
     """Return the error of an event that was refused; None if that is not known."""
     cause = error.cause
     kind = cause.type if isinstance(cause, ApplicationError) else None
     message = cause.message if isinstance(cause, ApplicationError) else str(cause)
     if kind == EVENT_REFUSED and isinstance(cause, ApplicationError):
-        return NeverTakenError(f"{workflow_id!r} {message}", cause.details[0] if cause.details else None)
+        hint = cause.details[0] if cause.details else None
+        return NeverTakenError(f"{workflow_id!r} {message}", hint, instance=workflow_id, event=event)
     if kind == INBOX_FULL:
-        return InboxFullError(f"{workflow_id!r} {message}", "send it again later; `swf status` shows what it waits for")
+        hint = "send it again later; its status says what it waits for"
+        return InboxFullError(f"{workflow_id!r} {message}", hint, instance=workflow_id)
     if kind == "AcceptedUpdateCompletedWorkflow":
         return has_ended(workflow_id)
     if "expected but not found" in message:
@@ -350,13 +259,16 @@ def _refusal_of(error: WorkflowUpdateFailedError, workflow_id: str) -> UsageErro
     return None
 
 
-def _ended(cause: BaseException | None) -> RunEnded:
-    if isinstance(cause, ApplicationError):
-        facts = cause.details[0] if cause.details else None
-        fault = WorkflowFault.from_json(facts) if isinstance(facts, dict) and "kind" in facts else None
-        return RunEnded(cause.message, "failed", fault)
-    if isinstance(cause, CancelledError):
-        return RunEnded("the workflow was cancelled", "cancelled")
-    if isinstance(cause, TerminatedError):
-        return RunEnded(f"the workflow was terminated: {cause}", "terminated")
-    return RunEnded(f"the workflow failed: {cause}", "failed")
+def _ended(cause: BaseException | None, instance: str) -> RunEnded:
+    match cause:
+        case ApplicationError():
+            facts = cause.details[0] if cause.details else None
+            fault = WorkflowFault.from_json(facts) if isinstance(facts, dict) and "kind" in facts else None
+            return RunEnded(cause.message, "failed", fault, instance=instance)
+        case CancelledError():
+            return RunEnded("the workflow was cancelled", "cancelled", instance=instance)
+        case TerminatedError():
+            return RunEnded(f"the workflow was terminated: {cause}", "terminated", instance=instance)
+        case EngineTimeout():
+            return RunEnded("the workflow took longer than its start allowed", "timed-out", instance=instance)
+    return RunEnded(f"the workflow failed: {cause}", "failed", instance=instance)

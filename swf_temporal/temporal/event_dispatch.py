@@ -9,6 +9,7 @@ from temporalio.common import RawValue, WorkflowIDConflictPolicy, WorkflowIDReus
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
+from swf_temporal.client_errors import AlreadyStartedError, MailboxFullError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.languages.port import Definition
@@ -18,7 +19,7 @@ from swf_temporal.routing.routes import Awaiting, Route, Started
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.strict_json import json_length
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.client_errors import AlreadyStartedError, MailboxFullError, not_there, refused_by_server
+from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.constants import EVENT
 from swf_temporal.temporal.mailbox_locks import MailboxLocks
 from swf_temporal.temporal.mailbox_records import DEFINITIONS, MAILBOX, TAKE, Delivery, digest_of_definitions

@@ -6,6 +6,7 @@ from typing import Any, Final
 from temporalio.client import Client
 from temporalio.common import RawValue
 
+from swf_temporal.client_errors import TooLargeToSendError
 from swf_temporal.errors import UsageError
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.strict_json import NotJSON
@@ -16,10 +17,6 @@ _ADVICE: Final = (
     "store large payloads outside of Temporal (`storage` in the configuration), or send a reference to the data"
 )
 _RAISE: Final = "raise `storage › maxBytes` in the configuration, or send a reference to the data"
-
-
-class TooLargeToSendError(UsageError):
-    """Data of more bytes than can be sent."""
 
 
 def advice_for(limit: int) -> str:
@@ -37,10 +34,9 @@ def sendable(client: Client, values: Mapping[str, Any]) -> list[RawValue]:
     sizes = [len(payload.data) for payload in payloads]
     for name, size in zip(values, sizes, strict=True):
         if size > limit:
-            raise TooLargeToSendError(
-                f"{name} of {size:,} bytes: more than {limit:,} cannot be sent", advice_for(limit)
-            )
+            text = f"{name} of {size:,} bytes: more than {limit:,} cannot be sent"
+            raise TooLargeToSendError(text, advice_for(limit), size=size, limit=limit)
     if limit == MAX_PAYLOAD_BYTES and sum(sizes) > MAX_INPUT_BYTES:
         text = f"{' and '.join(values)} of {sum(sizes):,} bytes together: more than {MAX_INPUT_BYTES:,} cannot be sent"
-        raise TooLargeToSendError(text, advice_for(limit))
+        raise TooLargeToSendError(text, advice_for(limit), size=sum(sizes), limit=MAX_INPUT_BYTES)
     return [RawValue(payload) for payload in payloads]

@@ -192,7 +192,7 @@ def test_input_as_other_programs_take_it(swf: Swf, given: str, told: str) -> Non
 def test_malformed_address(swf: Swf, command: list[str], address: str, meant: str) -> None:
     """What is not HOST:PORT is told as that, wherever it was given."""
     for ended, named_by in (
-        (swf(*command, "--address", address), "--address"),
+        (swf(*command, "--address", address), "the address"),
         (swf(*command, env={"TEMPORAL_ADDRESS": address}), "TEMPORAL_ADDRESS"),
     ):
         assert (ended.code, ended.out) == (2, "")

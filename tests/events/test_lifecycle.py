@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
+from swf_temporal import RunEnded
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
@@ -101,7 +102,7 @@ async def test_an_instance_tells_its_life(bench: Bench, topic: str) -> None:
             while not any(told(event)[1] == "waiting" for event in outside.published):
                 await asyncio.sleep(0.02)
         await handle.signal("Paid", {})
-        with pytest.raises(swf.RunEnded):
+        with pytest.raises(RunEnded):
             await swf.result(handle)
     assert [told(event) for event in outside.published] == [
         ("workflow.started", None),
@@ -148,7 +149,7 @@ async def test_a_cancelled_instance_tells_so(bench: Bench, topic: str) -> None:
             while not outside.published:
                 await asyncio.sleep(0.02)
         await handle.cancel()
-        with pytest.raises(swf.RunEnded):
+        with pytest.raises(RunEnded):
             await swf.result(handle)
     assert [told(event)[0] for event in outside.published] == ["workflow.started", "workflow.cancelled"]
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import trustme
 
+from swf_temporal import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.functions.operator.settings import Settings
@@ -82,9 +83,9 @@ class Stage:
         """Make the failing call twice: once where an error with *code* is caught, and once where nothing is."""
         async with self._working(attempt) as queue:
             output = await self._run(attempt.definition(str(code)), queue)
-            with pytest.raises(swf.RunEnded) as ended:
+            with pytest.raises(RunEnded) as ended:
                 await self._run(attempt.definition(None), queue)
-        return Told(output["caught"], ended.value.message)
+        return Told(output["caught"], str(ended.value))
 
     @asynccontextmanager
     async def _working(self, attempt: Attempt) -> AsyncIterator[str]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from google.protobuf.json_format import MessageToDict
 
+from swf_temporal import RunEnded
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.functions.secrets import Secrets
@@ -110,13 +111,13 @@ async def _find(server: Server, leak: Leak) -> Found:
     root.addHandler(lines)
     root.setLevel(logging.DEBUG)
     output: Any = None
-    error: swf.RunEnded | None = None
+    error: RunEnded | None = None
     try:
         async with make_worker(server.client, Catalogue(()), calls, Sinks(), task_queue=queue, debug_mode=True):
             handle = await swf.start(server.client, [definition], {}, workflow_id=queue, task_queue=queue)
             try:
                 output = await asyncio.wait_for(swf.result(handle), 60)
-            except swf.RunEnded as ended:
+            except RunEnded as ended:
                 error = ended
             history = json.loads((await handle.fetch_history()).to_json())
             answers = [await handle.query(name) for name in QUERIES]

@@ -26,6 +26,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from temporalio.service import RPCError
 
+from swf_temporal import RunEnded
 from swf_temporal.app.asgi_server import asgi_server
 from swf_temporal.app.client import Client
 from swf_temporal.app.event_delivery import EventDelivery
@@ -269,7 +270,7 @@ async def _pending(handle: swf.Handle, is_there: Any) -> None:
 async def _ended(handle: swf.Handle) -> None:
     try:
         await swf.result(handle)
-    except swf.RunEnded:
+    except RunEnded:
         return
 
 

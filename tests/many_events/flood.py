@@ -17,13 +17,13 @@ from time import monotonic
 
 from temporalio.client import Client
 
+from swf_temporal.client_errors import InstanceNotFoundError, MailboxFullError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.loading import load
 from swf_temporal.routing.keys import instance_id
 from swf_temporal.routing.routes import route
 from swf_temporal.temporal.client import result
-from swf_temporal.temporal.client_errors import MailboxFullError, NotThereError
 from swf_temporal.temporal.event_dispatch import dispatch
 from swf_temporal.temporal.mailbox_locks import MailboxLocks
 from tests.processes import ending_with_us
@@ -159,7 +159,7 @@ class Flood:
     async def _output(self, account: str) -> JSON:
         handle = self.client.get_workflow_handle(instance_id("taking", {"account": account}))
         while True:
-            with suppress(NotThereError):  # it is not there yet
+            with suppress(InstanceNotFoundError):  # it is not there yet
                 return await result(handle)
             await asyncio.sleep(0.02)
 

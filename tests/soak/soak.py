@@ -15,10 +15,11 @@ from temporalio.client import Client
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
+from swf_temporal.client_errors import RunEnded
 from swf_temporal.errors import UsageError
 from swf_temporal.loading import load
 from swf_temporal.temporal import schedules
-from swf_temporal.temporal.client import Handle, RunEnded, result
+from swf_temporal.temporal.client import Handle, result
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import local_server
 from tests.cli.conftest import free_port

@@ -12,6 +12,7 @@ import pytest
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowHistory
 from temporalio.worker import Interceptor, Worker, WorkflowRunner
 
+from swf_temporal import RunEnded
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
@@ -129,9 +130,9 @@ class Running:
         """Run an instance to its end and return its output."""
         return await asyncio.wait_for(swf.result(await self.start(data, **options)), PATIENCE)
 
-    async def failure(self, data: JSON = None, **options: Any) -> swf.RunEnded:
+    async def failure(self, data: JSON = None, **options: Any) -> RunEnded:
         """Run an instance to its end, which must not be a completion."""
-        with pytest.raises(swf.RunEnded) as failed:
+        with pytest.raises(RunEnded) as failed:
             await self.run(data, **options)
         return failed.value
 

@@ -11,6 +11,7 @@ from temporalio import activity
 from temporalio.api.enums.v1 import EventType
 from temporalio.worker import Worker
 
+from swf_temporal import RunEnded
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.temporal import client as swf
@@ -86,7 +87,7 @@ async def test_of_timers_the_shorter_is_first(bench: Bench) -> None:
     """A sleep that is shorter than its state's timeout ends, and one that is longer does not."""
     async with away(bench, pausing(0.5, 0.8), pausing(0.8, 0.5)) as [in_time, late]:
         assert await asyncio.wait_for(swf.result(in_time), 60) == {}
-        with pytest.raises(swf.RunEnded, match="took longer than it may"):
+        with pytest.raises(RunEnded, match="took longer than it may"):
             await asyncio.wait_for(swf.result(late), 60)
 
 

@@ -9,6 +9,7 @@ import pytest
 from temporalio.api.enums.v1 import EventType, PendingActivityState
 from temporalio.client import WorkflowExecutionStatus
 
+from swf_temporal import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.languages.port import Definition
@@ -323,7 +324,7 @@ async def _ends_cancelled(bench: Bench, wait: Wait, *definitions: Definition) ->
                 while "slow" not in services.calls:
                     await asyncio.sleep(0.02)
             services.may_end.set()
-        with pytest.raises(swf.RunEnded) as ended:
+        with pytest.raises(RunEnded) as ended:
             await asyncio.wait_for(swf.result(handle), 30)
         services.may_end.set()
         described = await handle.describe()
@@ -353,7 +354,7 @@ async def test_a_run_that_is_terminated(bench: Bench, child: JSON, status: Workf
         handle = await running.start()
         await _begun(handle, wait.sign, services)
         await handle.terminate()
-        with pytest.raises(swf.RunEnded) as ended:
+        with pytest.raises(RunEnded) as ended:
             await asyncio.wait_for(swf.result(handle), 30)
         assert ended.value.how == "terminated"
         if status is None:

@@ -18,11 +18,11 @@ from swf_temporal.app.client import Client
 from swf_temporal.app.option_values import Address
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
+from swf_temporal.client_errors import RunEnded
 from swf_temporal.errors import StoreUnavailable
 from swf_temporal.functions.operator.forms import SharedFolder
 from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.loading import load
-from swf_temporal.temporal.client import RunEnded
 from swf_temporal.temporal.variables import MAX_BYTES
 from tests.containers import MOUNTED, Asked, Container, Function, Refused, container
 from tests.temporal.conftest import Bench, events_of

@@ -12,6 +12,7 @@ import pytest
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.service import RPCError
 
+from swf_temporal import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
@@ -188,7 +189,7 @@ async def test_a_cancelled_run_does_not_continue_before_it_ends(bench: Bench) ->
         handle = await worker.start(suspend_after=25)
         await worker.awaiting(handle, "late")
         await handle.cancel()
-        with pytest.raises(swf.RunEnded, match="cancelled"):
+        with pytest.raises(RunEnded, match="cancelled"):
             await asyncio.wait_for(swf.result(handle), 30)
         status = (await bench.client.get_workflow_handle(handle.id).describe()).status
 
@@ -409,7 +410,7 @@ async def test_a_run_that_waits_for_a_call_while_events_come_says_so(
         with suppress(RPCError, UsageError):  # it ends while it is sent more
             for number in range(60):  # the server breaks off a task during which a hundred come
                 await swf.send_event(bench.client, handle.id, more(number))
-        with pytest.raises(swf.RunEnded, match=r"'slow/.*f#1' has been under way for") as failed:
+        with pytest.raises(RunEnded, match=r"'slow/.*f#1' has been under way for") as failed:
             await asyncio.wait_for(swf.result(handle), PATIENCE)
         never.set()
 

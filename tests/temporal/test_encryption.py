@@ -11,6 +11,7 @@ import pytest
 from temporalio.client import Client, WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
+from swf_temporal import RunEnded
 from swf_temporal.app.client import Client as AppClient
 from swf_temporal.app.instances import facts_of
 from swf_temporal.data import JSON
@@ -161,7 +162,7 @@ async def test_messages_of_failures_are_encrypted_and_come_back(bench: Bench) ->
     hidden = encrypted(bench)
     async with hidden.worker(definition, retrying, pay=refuse) as worker:
         handle = await worker.start({})
-        with pytest.raises(swf.RunEnded) as failed:
+        with pytest.raises(RunEnded) as failed:
             await asyncio.wait_for(swf.result(handle), 60)
         waiting = await worker.start({}, definition=1)
         async with asyncio.timeout(30):

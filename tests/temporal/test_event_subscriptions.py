@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
+from swf_temporal.client_errors import AlreadyStartedError
 from swf_temporal.errors import UsageError
 from swf_temporal.routing.keys import instance_id, mailbox_id, single_id
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.client import result
-from swf_temporal.temporal.client_errors import AlreadyStartedError
 from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, Running, define, events_of

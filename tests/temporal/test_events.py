@@ -11,9 +11,9 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
+from swf_temporal.client_errors import NeverTakenError, NoAnswerError
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.client_errors import NeverTakenError, NoAnswerError
 from tests.temporal.conftest import Bench, calling, define, events_of
 
 PAID = {"name": "paid", "type": "com.bank.paid", "source": "bank"}

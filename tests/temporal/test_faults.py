@@ -8,6 +8,7 @@ import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowExecutionStatus
 
+from swf_temporal import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.temporal import client as swf
@@ -193,7 +194,7 @@ async def test_a_compensation_that_is_cancelled_goes_on(bench: Bench) -> None:
         handle = await worker.start()
         await started.wait()
         await handle.cancel()
-        with pytest.raises(swf.RunEnded, match="cancelled"):
+        with pytest.raises(RunEnded, match="cancelled"):
             await asyncio.wait_for(swf.result(handle), 30)
         calls = [name for name, *_ in worker.scripted.calls]
 
@@ -248,7 +249,7 @@ async def test_an_unknown_definition_is_named_with_what_is_known(bench: Bench) -
     definition = define({"name": "a", "type": "inject", "data": {}}, id="orders")
     async with bench.worker(definition) as worker:
         handle = await bench.client.start_workflow("order", {}, id="unknown-1", task_queue=worker.queue)
-        with pytest.raises(swf.RunEnded, match="did you mean 'orders'"):
+        with pytest.raises(RunEnded, match="did you mean 'orders'"):
             await swf.result(handle)
 
 
@@ -274,7 +275,7 @@ async def test_a_failure_before_the_first_state_is_logged(
         handle = await bench.client.start_workflow(
             workflow_type, args=arguments, id=f"unready-{worker.queue}", task_queue=worker.queue
         )
-        with pytest.raises(swf.RunEnded):
+        with pytest.raises(RunEnded):
             await swf.result(handle)
     lines = [one.getMessage() for one in caplog.records if one.name == "swf.instance"]
     assert [line for line in lines if line.startswith(("failed", "completed", "cancelled"))] == lines[-1:]

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowHandle
 
+from swf_temporal.client_errors import MailboxFullError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.routing.keys import mailbox_id
-from swf_temporal.temporal.client_errors import MailboxFullError
 from swf_temporal.temporal.event_dispatch import MAX_BYTES
 from swf_temporal.temporal.mailbox_records import DEFINITIONS, TAKE
 from tests.temporal.conftest import Bench, Running, events_of

@@ -8,7 +8,7 @@ from temporalio.api.common.v1 import Payload
 from temporalio.client import WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
-from swf_temporal import simulate
+from swf_temporal import RunEnded, simulate
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal import client as swf
 from tests.temporal.conftest import Bench, calling, define
@@ -42,7 +42,7 @@ async def test_numbers_that_json_does_not_have_fail_the_run(bench: Bench) -> Non
         handle = await bench.client.start_workflow(
             DEFINITION.id, raw(json.dumps(value)), id="numbers", task_queue=worker.queue, result_type=None
         )
-        with pytest.raises(swf.RunEnded) as failed:
+        with pytest.raises(RunEnded) as failed:
             await swf.result(handle)
 
     assert simulated.error is not None

@@ -10,6 +10,7 @@ import pytest
 from temporalio.client import Client
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
+from swf_temporal import RunEnded
 from swf_temporal.errors import PayloadUnavailable, UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.payloads.settings import MIB, PayloadSettings, StorageSettings
@@ -105,7 +106,7 @@ async def test_an_input_and_definitions_that_are_too_much_together(bench: Bench)
         handle = await bench.client.start_workflow(
             "parent", {"text": "x" * 1_200_000}, id="together-1", task_queue=worker.queue
         )
-        with pytest.raises(swf.RunEnded) as failed:
+        with pytest.raises(RunEnded) as failed:
             await asyncio.wait_for(swf.result(handle), PATIENCE)
 
     assert failed.value.name == "PayloadTooLarge"

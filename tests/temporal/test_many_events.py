@@ -14,12 +14,13 @@ import pytest
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
+from swf_temporal import RunEnded
+from swf_temporal.client_errors import InboxFullError
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
-from swf_temporal.temporal.client_errors import InboxFullError
 from swf_temporal.temporal.server import local_server
 from tests.processes import ending_with_us
 from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define
@@ -234,7 +235,7 @@ async def test_a_run_that_can_neither_stay_nor_go_fails(bench: Bench, monkeypatc
             for n in range(LAST + 1, 5 * LAST):
                 await asyncio.sleep(0.1)
                 await send(worker, handle, n, n)
-        with pytest.raises(swf.RunEnded) as failed:
+        with pytest.raises(RunEnded) as failed:
             await asyncio.wait_for(swf.result(bench.client.get_workflow_handle(handle.id)), PATIENCE)
 
     assert failed.value.name == "PayloadTooLarge"

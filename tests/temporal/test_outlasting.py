@@ -22,6 +22,7 @@ from temporalio.worker import (
     WorkflowOutboundInterceptor,
 )
 
+from swf_temporal import RunEnded
 from swf_temporal.app.client import Client
 from swf_temporal.app.instances import facts_of, with_sub_workflows
 from swf_temporal.data import JSON
@@ -184,7 +185,7 @@ async def fails() -> JSON:
     raise CallFailed("no such year", name="HTTPError", code="404", status=404, body={"year": 1})
 
 
-def ended(error: swf.RunEnded) -> tuple[Any, ...]:
+def ended(error: RunEnded) -> tuple[Any, ...]:
     """Return what is told of an end."""
     fault = error.fault
     assert fault is not None
@@ -233,7 +234,7 @@ async def told(bench: Bench, action: dict[str, Any], how: str, suspend_after: in
     async with serving(bench, functions, beside(action), CHILD, interceptors=limits) as worker:
         handle = await worker.start({}, suspend_after=suspend_after)
         ids.append(handle.id)
-        with pytest.raises(swf.RunEnded) as failed:
+        with pytest.raises(RunEnded) as failed:
             await asyncio.wait_for(swf.result(handle), 60)
         number = len(await histories(bench, handle))
     assert (number > 1) == (suspend_after == EVERY)
@@ -281,7 +282,7 @@ async def test_a_run_that_is_cancelled_cancels_it(bench: Bench, action: dict[str
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
         await bench.client.get_workflow_handle(handle.id).cancel()
-        with pytest.raises(swf.RunEnded, match="cancelled"):
+        with pytest.raises(RunEnded, match="cancelled"):
             await asyncio.wait_for(swf.result(handle), 60)
         status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
 
@@ -295,7 +296,7 @@ async def test_its_time_goes_on_while_its_run_continues_as_new(bench: Bench, act
     async with serving(bench, functions, beside(action, limit="PT4S"), CHILD) as worker:
         handle = await worker.start({}, suspend_after=EVERY)
         await crossed(bench, handle)
-        with pytest.raises(swf.RunEnded, match="TimedOut: action 'long' took longer than it may") as failed:
+        with pytest.raises(RunEnded, match="TimedOut: action 'long' took longer than it may") as failed:
             await asyncio.wait_for(swf.result(handle), 60)
         status = await status_of(bench, await child_of(bench.client, handle.id, "both/long/long#1"))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal import definition_cache
+from swf_temporal import RunEnded, definition_cache
 from swf_temporal.errors import InvalidDefinition, Problem
 from swf_temporal.languages.port import Definition
 from swf_temporal.languages.serverless_workflow.validation import rules
@@ -105,7 +105,7 @@ async def test_a_definition_of_unknown_origin_is_checked(bench: Bench) -> None:
         handle = await bench.client.start_workflow(
             "sample", args=arguments, id="pinned-unknown", task_queue=worker.queue
         )
-        with pytest.raises(swf.RunEnded, match="nowhere"):
+        with pytest.raises(RunEnded, match="nowhere"):
             await asyncio.wait_for(swf.result(handle), 30)
 
 

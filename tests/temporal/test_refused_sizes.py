@@ -10,6 +10,7 @@ from temporalio.client import Client, WorkflowFailureError
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
+from swf_temporal import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.loading import load
@@ -95,7 +96,7 @@ async def test_a_failure_of_the_run_is_shortened(bench: Bench) -> None:
     definition = define({"name": "A", "type": "inject", "data": {"a": "${ error(.text * 4) }"}})
     async with bench.worker(definition) as worker:
         handle = await worker.start({"text": "t" * 1_000_000})
-        with pytest.raises(swf.RunEnded) as ended:
+        with pytest.raises(RunEnded) as ended:
             await asyncio.wait_for(swf.result(handle), 30)
     assert len(str(ended.value)) < 100_000
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
+from swf_temporal import RunEnded
 from swf_temporal.accounting import HELPER_COST
 from swf_temporal.runtime import data_limit
 from swf_temporal.runtime.pacing import MAX_COST
@@ -70,7 +71,7 @@ async def test_a_run_that_holds_too_much_fails_at_the_same_step_on_replay(
     ]
     async with bench.worker(define(*states)) as worker:
         handle = await worker.start()
-        with pytest.raises(swf.RunEnded, match="take more memory than the 0 MiB that a run may hold") as failed:
+        with pytest.raises(RunEnded, match="take more memory than the 0 MiB that a run may hold") as failed:
             await swf.result(handle)
 
     fault = failed.value.fault

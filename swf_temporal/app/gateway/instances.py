@@ -15,10 +15,9 @@ from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import RequestContext
 from swf_temporal.app.instances import RUNNING, described, facts_of, filter_of, is_open, listed
 from swf_temporal.app.tasks import Tasks, complete_task, find_task, list_tasks
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.client_errors import InstanceNotFoundError, RunEnded
 from swf_temporal.runtime.names import WORKFLOW_TYPES
-from swf_temporal.temporal.client import RunEnded
-from swf_temporal.temporal.client_errors import NotThereError, has_ended
+from swf_temporal.temporal.client_errors import has_ended
 
 _PATIENCE: Final = 2.0
 """For how many seconds an instance is looked for: an event that was accepted starts its own in a moment."""
@@ -40,14 +39,14 @@ def link_to(instance_id: str) -> str:
 async def instance_of(asked: RequestContext, instance_id: str, seconds: float | None = None) -> TenantInstance:
     """Return an instance of the tenant's, for which it waits *seconds* at most: two if that is not said.
 
-    Raises NotThereError, also if it is one of another tenant: after the same time, so that nobody learns which ids are
-    taken.
+    Raises InstanceNotFoundError, also if it is one of another tenant: after the same time, so that nobody learns which
+    ids are taken.
     """
     until = time.monotonic() + (_PATIENCE if seconds is None else seconds)
     while True:
         try:
             return await _instance_of(asked, instance_id)
-        except NotThereError:
+        except InstanceNotFoundError:
             if time.monotonic() + _PAUSE > until:
                 raise
             await asyncio.sleep(_PAUSE)
@@ -56,7 +55,7 @@ async def instance_of(asked: RequestContext, instance_id: str, seconds: float | 
 async def _instance_of(asked: RequestContext, instance_id: str) -> TenantInstance:
     row = await described(asked.client, instance_id)
     if not asked.tenant.has_workflow(row["definition"]) or row["definition"] in WORKFLOW_TYPES:
-        raise NotThereError(f"there is no instance {instance_id!r}")
+        raise InstanceNotFoundError(f"there is no instance {instance_id!r}", instance=instance_id)
     return TenantInstance(asked.client.instance(instance_id), row["definition"], row["status"])
 
 
@@ -127,8 +126,7 @@ async def outcome(found: TenantInstance, seconds: float) -> Response:
 
 
 def _error(ended: RunEnded) -> Fault:
-    fault: WorkflowFault = ended.fault or ended
-    return {"name": fault.name, "code": fault.code, "message": ended.message}
+    return {"name": ended.name, "code": ended.code, "message": str(ended)}
 
 
 async def show_tasks(asked: RequestContext) -> Response:

@@ -7,21 +7,21 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from swf_temporal.app.tasks import DataRefusedError, NoSuchTaskError
-from swf_temporal.errors import DefinitionsUnavailable, PayloadUnavailable, SwfError, UsageError, WorkflowFault
-from swf_temporal.files import NO_MORE_FILES
-from swf_temporal.strict_json import write_json
-from swf_temporal.temporal.client_errors import (
+from swf_temporal.client_errors import (
     AlreadyStartedError,
-    HasEndedError,
     InboxFullError,
+    InstanceEndedError,
+    InstanceNotFoundError,
     MailboxFullError,
     NeverTakenError,
     NoAnswerError,
-    NotThereError,
     ReservedIdError,
     ServerUnavailableError,
+    TooLargeToSendError,
 )
-from swf_temporal.temporal.sending import TooLargeToSendError
+from swf_temporal.errors import DefinitionsUnavailable, PayloadUnavailable, SwfError, UsageError, WorkflowFault
+from swf_temporal.files import NO_MORE_FILES
+from swf_temporal.strict_json import write_json
 
 PROBLEM: Final = "application/problem+json"
 
@@ -89,8 +89,8 @@ def _message(error: BaseException) -> str:
 
 
 _KINDS: Final[dict[type[SwfError], tuple[int, str]]] = {
-    NotThereError: (404, "unknown-instance"),
-    HasEndedError: (409, "instance-ended"),
+    InstanceNotFoundError: (404, "unknown-instance"),
+    InstanceEndedError: (409, "instance-ended"),
     AlreadyStartedError: (409, "already-started"),
     ReservedIdError: (400, "bad-parameter"),
     NoSuchTaskError: (404, "no-task"),
@@ -107,8 +107,8 @@ _KINDS: Final[dict[type[SwfError], tuple[int, str]]] = {
 """By the kind of an error, the status and the code of its answer."""
 
 _HINTS: Final[dict[type[BaseException], str]] = {
-    NotThereError: "if an event is to start it, ask with ?wait=SECONDS",
-    HasEndedError: "GET /instances/{id}/result has the outcome",
+    InstanceNotFoundError: "if an event is to start it, ask with ?wait=SECONDS",
+    InstanceEndedError: "GET /instances/{id}/result has the outcome",
     InboxFullError: "send it again later",
     MailboxFullError: "send it again later",
     NoAnswerError: "send the same again: it is taken once",

@@ -21,7 +21,7 @@ from swf_temporal.errors import Problem, UsageError
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.known import import_everything
 from swf_temporal.payloads.settings import PayloadSettings
-from swf_temporal.temporal.client import refuse_unless_readable
+from swf_temporal.temporal.connecting import refuse_unless_readable
 
 GATEWAY_PORT: Final = 8080
 """The port where it listens if no other is chosen."""

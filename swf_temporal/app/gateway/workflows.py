@@ -15,10 +15,10 @@ from swf_temporal.app.gateway.parameters import IDEMPOTENCY_KEY, NEW_ID, VERSION
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import RequestContext
 from swf_temporal.app.instances import RUNNING, described
+from swf_temporal.client_errors import AlreadyStartedError
 from swf_temporal.data import JSON
 from swf_temporal.errors import DefinitionsUnavailable, UnknownDefinition, UsageError
 from swf_temporal.languages.port import Definition
-from swf_temporal.temporal.client_errors import AlreadyStartedError
 from swf_temporal.text.suggestions import did_you_mean
 
 _UNAVAILABLE: Final = 503

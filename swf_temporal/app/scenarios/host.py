@@ -13,6 +13,7 @@ from temporalio.worker import Worker
 from swf_temporal.app.scenarios.driver import ScenarioDriver
 from swf_temporal.app.scenarios.scripted import ScriptedCalls, Session
 from swf_temporal.app.scenarios.virtual_time import BeginningAt, Listener, VirtualTime
+from swf_temporal.client_errors import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.languages.catalogue import Catalogue
@@ -23,7 +24,7 @@ from swf_temporal.simulation.clock import MICROSECOND
 from swf_temporal.simulation.scenario import ObservedRun, Scenario, workflows_of
 from swf_temporal.simulation.simulate import events_of
 from swf_temporal.temporal import schedules
-from swf_temporal.temporal.client import Handle, RunEnded, result, start
+from swf_temporal.temporal.client import Handle, result, start
 from swf_temporal.temporal.interpreters import AnsweringAll
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
@@ -167,10 +168,7 @@ def _beginning(client: Client, scenario: Scenario) -> Client:
 
 
 def _facts(ended: RunEnded) -> dict[str, JSON]:
-    fault = ended.fault
-    if fault is None:
-        return {"name": ended.name, "message": ended.message}
-    return _error_of(fault)
+    return {"name": ended.name, "message": ended.message} if ended.fault is None else _error_of(ended.fault)
 
 
 def _error_of(fault: WorkflowFault) -> dict[str, JSON]:

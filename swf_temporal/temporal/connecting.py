@@ -1,0 +1,102 @@
+"""Connecting to a server: where it is, and what is wrong with it."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
+from temporalio.client import Client
+from temporalio.common import HeaderCodecBehavior
+from temporalio.envconfig import ClientConfig
+from temporalio.service import RPCError, RPCStatusCode
+
+from swf_temporal.client_errors import ServerUnavailableError
+from swf_temporal.errors import UsageError
+from swf_temporal.temporal.addresses import refuse_malformed
+from swf_temporal.temporal.client_errors import refused_by_server
+from swf_temporal.temporal.connection_errors import trouble_of
+from swf_temporal.temporal.constants import DEFAULT_HOST, DEFAULT_NAMESPACE, DEFAULT_PORT
+from swf_temporal.temporal.converter import converter_of
+
+if TYPE_CHECKING:
+    from swf_temporal.payloads.settings import PayloadSettings
+
+_PATIENCE = timedelta(seconds=10)
+"""The time limit for the server's answer."""
+
+
+async def connect(
+    *, address: str | None = None, namespace: str | None = None, payloads: "PayloadSettings | None" = None
+) -> Client:
+    """Return a client of the cluster that the environment names (`TEMPORAL_ADDRESS`, `TEMPORAL_API_KEY` and so on).
+
+    *payloads* is what becomes of payloads on their way.
+    Raises ServerUnavailableError if no server answers there, and UsageError if it has no such namespace.
+    """
+    config = configured()
+    if address is not None:
+        config["target_host"] = address
+    if namespace is not None:
+        config["namespace"] = namespace
+    config.setdefault("target_host", f"{DEFAULT_HOST}:{DEFAULT_PORT}")
+    refuse_malformed(config["target_host"], "the address" if address is not None else "TEMPORAL_ADDRESS")
+    converter = converter_of(payloads, config.get("namespace", DEFAULT_NAMESPACE))
+    try:
+        client = await Client.connect(
+            **config,
+            data_converter=converter,
+            header_codec_behavior=HeaderCodecBehavior.CODEC
+            if converter.payload_codec
+            else HeaderCodecBehavior.NO_CODEC,
+        )
+    except (RuntimeError, ValueError, RPCError) as error:
+        trouble = trouble_of(error)
+        host = config["target_host"]
+        text = f"the server at {host} cannot be used" if trouble.is_refusal else f"no Temporal server answers at {host}"
+        kind = UsageError if trouble.is_refusal else ServerUnavailableError
+        raise kind(f"{text}: {trouble.what}", trouble.hint) from None
+    await _refuse_unknown_namespace(client)
+    return client
+
+
+def configured() -> dict[str, Any]:
+    """Return what the environment, and the user's configuration of Temporal, say of the server. Raises UsageError."""
+    try:
+        return dict(ClientConfig.load_client_connect_config())
+    except Exception as error:  # noqa: BLE001 - the library has no public class for what it raises
+        raise UsageError(f"the configuration of Temporal cannot be used: {error}", "see TEMPORAL_PROFILE") from None
+
+
+async def _refuse_unknown_namespace(client: Client) -> None:
+    request = DescribeNamespaceRequest(namespace=client.namespace)
+    try:
+        await client.workflow_service.describe_namespace(request)
+    except RPCError as error:
+        # A caller without the right to describe it may still have the right to use it.
+        if error.status == RPCStatusCode.NOT_FOUND:
+            raise _no_namespace(client) from None
+
+
+async def refuse_unless_readable(client: Client) -> None:
+    """Raise UsageError if the server does not let *client* ask for instances: such as without the right to that.
+
+    A namespace that one may not describe can also be missing: connecting does not tell.
+    """
+    host, namespace = client.service_client.config.target_host, client.namespace
+    try:
+        await client.get_workflow_handle("swf").describe(rpc_timeout=_PATIENCE)
+    except RPCError as error:
+        if error.status in (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED):
+            text = f"the server at {host} does not let the caller ask for instances in the namespace {namespace!r}"
+            raise UsageError(text, "see TEMPORAL_API_KEY, and who may use the namespace") from None
+        if error.status != RPCStatusCode.NOT_FOUND:
+            raise refused_by_server(error, f"the server at {host} does not answer for {namespace!r}") from None
+        if error.message.lower().startswith("namespace"):
+            raise _no_namespace(client) from None
+
+
+def _no_namespace(client: Client) -> UsageError:
+    host = client.service_client.config.target_host
+    return UsageError(
+        f"the server at {host} has no namespace {client.namespace!r}",
+        "name another, or set TEMPORAL_NAMESPACE",
+    )

@@ -1,0 +1,136 @@
+"""The errors of a client: which class, and what it is about."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from swf_temporal import (
+    AlreadyStartedError,
+    CallFailed,
+    Client,
+    InstanceEndedError,
+    InstanceError,
+    InstanceNotFoundError,
+    InvalidEventError,
+    InvalidInputError,
+    NeverTakenError,
+    ReservedIdError,
+    RunEnded,
+    ServerUnavailableError,
+    TooLargeToSendError,
+    UsageError,
+    Worker,
+    load,
+    simulate,
+)
+from swf_temporal.temporal.server import local_server
+
+PAYMENT = load("""\
+id: payment
+version: 1.0.0
+specVersion: "0.8"
+functions: [{name: charge, type: custom}]
+events: [{name: paid, type: com.paid, source: shop}]
+states:
+  - {name: Wait, type: event, onEvents: [{eventRefs: [paid]}], transition: Charge}
+  - {name: Charge, type: operation, actions: [{name: once, functionRef: charge}], end: true}
+""")
+PAID = {"type": "com.paid", "source": "shop", "id": "1"}
+
+
+def refuse(_: object = None) -> None:
+    """Answer as a service that refuses."""
+    raise CallFailed("the card has expired", code="CardExpired", status=402, body={"card": 1}, retryable=False)
+
+
+FACTS = ("CallFailed", "CardExpired", "the card has expired", "Charge", "once", 402, {"card": 1})
+
+
+def facts(ended: RunEnded) -> tuple[object, ...]:
+    """Return what a service would tell apart."""
+    return (ended.name, ended.code, ended.message, ended.state, ended.action, ended.status, ended.body)
+
+
+@pytest.fixture(scope="module")
+async def client() -> AsyncIterator[Client]:
+    """Return a client of a server that the module has."""
+    async with local_server() as server:
+        yield Client(server.client)
+
+
+@pytest.mark.temporal
+async def test_what_ended_tells_its_own_facts(client: Client) -> None:
+    """Those of the fault are those of the error, whose text says where it happened, too."""
+    async with Worker(client, definitions=[PAYMENT], functions={"charge": refuse}, task_queue="ended"):
+        failed = await client.start("payment", task_queue="ended", events=[PAID])
+        with pytest.raises(RunEnded, match="workflow 'payment' failed in state 'Charge'") as ended:
+            await failed.result()
+    assert (ended.value.how, ended.value.instance, facts(ended.value)) == ("failed", failed.id, FACTS)
+    assert isinstance(ended.value.fault, CallFailed)
+    with pytest.raises(InstanceEndedError) as late:
+        await failed.send_event(PAID, wait=False)
+    assert late.value.instance == failed.id
+
+
+@pytest.mark.temporal
+async def test_an_instance_that_is_not_there(client: Client) -> None:
+    """Whatever is asked of it; the message has no word of the command line."""
+    nobody = client.instance("nobody")
+    for asked in (nobody.result(), nobody.status(), nobody.cancel(), nobody.send_event(PAID)):
+        with pytest.raises(InstanceNotFoundError, match=r"^there is no instance 'nobody'$") as error:
+            await asked
+        assert error.value.instance == "nobody"
+        assert isinstance(error.value, InstanceError)
+
+
+@pytest.mark.temporal
+async def test_what_cannot_be_started(client: Client) -> None:
+    """An id that is taken or reserved, and an input that is not JSON or too much."""
+    await client.start(PAYMENT, workflow_id="taken", task_queue="nobody")
+    with pytest.raises(AlreadyStartedError, match="choose another workflow_id") as taken:
+        await client.start(PAYMENT, workflow_id="taken", task_queue="nobody")
+    assert taken.value.instance == "taken"
+    with pytest.raises(ReservedIdError):
+        await client.start(PAYMENT, workflow_id=f"payment:{'0' * 24}")
+    with pytest.raises(InvalidInputError, match="the input of a workflow is one JSON value"):
+        await client.start(PAYMENT, {"now": object()})  # type: ignore[dict-item]  # that is what is tried
+    with pytest.raises(InvalidEventError):
+        await client.start(PAYMENT, events=[{"data": object()}])
+    with pytest.raises(TooLargeToSendError) as large:
+        await client.start(PAYMENT, {"text": "x" * 3_000_000})
+    assert large.value.size > 3_000_000 > large.value.limit
+
+
+@pytest.mark.temporal
+async def test_an_event_that_is_never_taken(client: Client) -> None:
+    """It is told apart from what is no event."""
+    async with Worker(client, definitions=[PAYMENT], functions={"charge": refuse}, task_queue="never"):
+        instance = await client.start("payment", task_queue="never")
+        with pytest.raises(NeverTakenError, match="did you mean 'paid'") as refused:
+            await instance.send_event({"name": "pade"})
+        assert (refused.value.instance, refused.value.event) == (instance.id, {"name": "pade"})
+        with pytest.raises(InvalidEventError):
+            await instance.send_event({"type": "com.paid", "id": 5}, wait=False)
+        await instance.terminate()
+
+
+async def test_a_server_that_is_away() -> None:
+    """It is told from a caller's mistake: later it may be there."""
+    with pytest.raises(ServerUnavailableError, match=r"no Temporal server answers at 127.0.0.1:1"):
+        await asyncio.wait_for(Client.connect("127.0.0.1:1"), 30)
+    with pytest.raises(UsageError, match=r"^the address is 'http://x'") as malformed:
+        await Client.connect("http://x")
+    assert not isinstance(malformed.value, ServerUnavailableError)
+
+
+def test_a_simulation_raises_the_same() -> None:
+    """`raise_for_status` raises what `result` of an instance does, or returns the outcome."""
+    failed = simulate(PAYMENT, functions={"charge": refuse}, events=[PAID])
+    with pytest.raises(RunEnded, match="the run failed in 'Charge': CallFailed: the card has expired") as ended:
+        failed.raise_for_status()
+    assert (ended.value.how, facts(ended.value)) == ("failed", FACTS)
+    paid = simulate(PAYMENT, functions={"charge": {"charged": True}}, events=[PAID])
+    assert paid.raise_for_status().output == {"charged": True}
+    with pytest.raises(UsageError, match="the run waits in 'Wait' for an event that was not sent"):
+        simulate(PAYMENT, functions={"charge": {}}).raise_for_status()

@@ -10,13 +10,14 @@ SwfError
 │   └── InstanceError              of one instance, whose id is `instance`
 │       ├── InstanceNotFoundError  there is none of that id
 │       ├── InstanceEndedError     it has ended already
+│       ├── InstancePausedError    it is paused, and answers nothing
 │       ├── AlreadyStartedError    one of that id is running, or was started before
 │       ├── ReservedIdError        nobody may choose that id
 │       ├── NeverTakenError        its definition describes no such event
 │       ├── InboxFullError         it has no room for an event now
 │       └── NoAnswerError          no worker answered for it in time
 └── WorkflowFault
-└── RunEnded                   it failed, or was cancelled or terminated
+    └── RunEnded                   it failed, or was cancelled or terminated
 """
 
 from collections.abc import Mapping
@@ -68,6 +69,10 @@ class InstanceNotFoundError(InstanceError):
 
 class InstanceEndedError(InstanceError):
     """An instance that has ended already."""
+
+
+class InstancePausedError(InstanceError):
+    """An instance that is paused: it answers nothing until it is resumed."""
 
 
 class AlreadyStartedError(InstanceError):

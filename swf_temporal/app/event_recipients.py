@@ -9,11 +9,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from temporalio.client import WorkflowQueryRejectedError
 from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.instances import PATIENCE, RUNNING, described, filter_of, is_open, listed
-from swf_temporal.client_errors import InstanceNotFoundError
+from swf_temporal.app.instances import PATIENCE, described, filter_of, is_open, listed
+from swf_temporal.client_errors import InstanceNotFoundError, InstancePausedError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
@@ -21,12 +22,13 @@ from swf_temporal.routing.keys import CorrelationKey, mailbox_id
 from swf_temporal.routing.routes import Awaiting, Route, Started, fits
 from swf_temporal.temporal.client import query
 from swf_temporal.temporal.mailbox_records import RECEPTION, Reception
+from swf_temporal.temporal.statuses import OPEN
 
-MAX_RUNNING: Final = 200
-"""The number of running instances of a definition that are asked: the latest."""
+MAX_OPEN: Final = 200
+"""The number of instances of a definition that are asked, of those that have not ended: the latest."""
 MAX_ENDED: Final = 20
 """The number of instances that have ended which are told of: the latest."""
-_OTHERS: Final = 'ExecutionStatus != "Running" AND ExecutionStatus != "ContinuedAsNew"'
+_ENDED: Final = "CloseTime IS NOT NULL AND ExecutionStatus != 'ContinuedAsNew'"
 _AT_ONCE: Final = 10
 """How many instances are asked at the same time."""
 
@@ -180,37 +182,38 @@ class _Inquiry:
 
     async def _others(self, *, reaches_all: bool) -> None:
         """Tell of the other instances of the definition, as far as the server lists them."""
-        wanted = filter_of("running", self._definition.id)
-        running = await listed(self._client, wanted, MAX_RUNNING)
-        others = (await listed(self._client, filter_of(None, self._definition.id, _OTHERS), MAX_ENDED)).rows
-        open_ones = [row["id"] for row in (*running.rows, *others) if row["ended"] is None]
-        answers = await self._answers([one for one in open_ones if one not in self._told])
-        for instance, answer in answers.items():
+        going_on = await listed(self._client, filter_of(None, self._definition.id, OPEN), MAX_OPEN)
+        statuses = {row["id"]: row["status"] for row in going_on.rows if row["id"] not in self._told}
+        for instance, answer in (await self._answers(list(statuses))).items():
             if reaches_all:
-                self._add(instance, RUNNING, why_it_gets(answer, self._names), gets=True)
+                self._add(instance, statuses[instance], why_it_gets(answer, self._names), gets=True)
             else:
-                self._add(instance, RUNNING, why_not(answer, self._names, self._values), gets=False)
-        if running.more:
-            self._note(f"of {self._definition.id!r}, {running.more} more instances are running, which were not queried")
-        for row in others:
+                self._add(instance, statuses[instance], why_not(answer, self._names, self._values), gets=False)
+        if going_on.more:
+            self._note(
+                f"of {self._definition.id!r}, {going_on.more} more instances are running, which were not queried"
+            )
+        for row in (await listed(self._client, filter_of(None, self._definition.id, _ENDED), MAX_ENDED)).rows:
             self._add(row["id"], row["status"], f"it has ended ({row['status']})", gets=False)
 
-    async def _answers(self, instances: Sequence[str]) -> dict[str, Mapping[str, Any] | None]:
+    async def _answers(self, instances: Sequence[str]) -> dict[str, Mapping[str, Any] | str]:
         free = asyncio.Semaphore(_AT_ONCE)
 
-        async def asked(instance: str) -> Mapping[str, Any] | None:
+        async def asked(instance: str) -> Mapping[str, Any] | str:
             async with free:
                 return await self._answer(instance)
 
         return dict(zip(instances, await asyncio.gather(*map(asked, instances)), strict=True))
 
-    async def _answer(self, instance: str) -> Mapping[str, Any] | None:
-        """Return what a worker says of where an instance is; None if none answers."""
+    async def _answer(self, instance: str) -> Mapping[str, Any] | str:
+        """Return what a worker says of where an instance is, or why none does."""
         try:
             async with asyncio.timeout(PATIENCE):
                 return dict(await query(self._client.temporal, instance, "status"))
+        except InstancePausedError:
+            return "it is paused"
         except (TimeoutError, UsageError):
-            return None
+            return "no worker answers for it"
 
     async def _reception(self, mailbox: str) -> Reception | None:
         """Return what a mailbox says of the event; None if there is none that runs, or no worker answers."""
@@ -222,7 +225,7 @@ class _Inquiry:
                 args = [self._event.source, self._event.id]
                 found: Reception = await handle.query(RECEPTION, args=args, result_type=Reception)
                 return found
-        except (TimeoutError, RPCError):
+        except (TimeoutError, RPCError, WorkflowQueryRejectedError):
             self._note(f"no worker answers for {mailbox!r}, which knows who waits for it")
             return None
 
@@ -249,23 +252,23 @@ def _agreeing(reception: Reception, values: CorrelationKey | None) -> list[str]:
     return [one for one, all_ in subscribers if any(wanted.items() <= values.items() for wanted in all_)]
 
 
-_SILENT = "no worker answers for it"
+def why_it_gets(answer: Mapping[str, Any] | str, names: Collection[str]) -> str:
+    """Return what an instance does with an event that its definition knows by one of *names*.
 
-
-def why_it_gets(answer: Mapping[str, Any] | None, names: Collection[str]) -> str:
-    """Return what an instance does with an event that its definition knows by one of *names*."""
-    if answer is None:
-        return f"the event is sent to it; {_SILENT}"
+    *answer* is what its worker said of where it is, or why none did.
+    """
+    if isinstance(answer, str):
+        return f"the event is sent to it; {answer}"
     for wait in answer["awaiting"]:
         if any(event["name"] in names for event in wait["events"]):
             return f"it waits for such an event in {wait['state']!r}"
     return "it keeps the event until a state waits for it"
 
 
-def why_not(answer: Mapping[str, Any] | None, names: Collection[str], values: Mapping[str, str]) -> str:
+def why_not(answer: Mapping[str, Any] | str, names: Collection[str], values: Mapping[str, str]) -> str:
     """Return why an instance does not get an event whose context attributes have *values*."""
-    if answer is None:
-        return f"it has not subscribed; {_SILENT}"
+    if isinstance(answer, str):
+        return f"it has not subscribed; {answer}"
     waits = [event for wait in answer["awaiting"] for event in wait["events"]]
     if not waits:
         return "it does not wait for an event"

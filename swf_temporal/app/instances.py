@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from temporalio.api.enums.v1 import PendingActivityState
@@ -12,7 +12,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
-from swf_temporal.client_errors import RunEnded
+from swf_temporal.client_errors import InstancePausedError, NoAnswerError, RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.runtime.names import WORKFLOW_TYPES
@@ -29,7 +29,7 @@ _TAKEN_UP = 4
 _STARTED_WITHIN = 2.0
 """Seconds in which a worker should have taken up what was started."""
 
-RUNNING = "running"
+RUNNING, PAUSED = "running", "paused"
 
 _NAMES = {
     "running": "Running",
@@ -50,7 +50,7 @@ _OURS = {name.upper(): status for status, name in _NAMES.items()}
 
 def is_open(status: str | None) -> bool:
     """Tell whether an instance with that *status* has not ended: it runs, is paused, or is in a state unknown here."""
-    return status is not None and (status in (RUNNING, "paused") or status not in _NAMES)
+    return status is not None and (status in (RUNNING, PAUSED) or status not in _NAMES)
 
 
 class Listed(NamedTuple):
@@ -90,7 +90,11 @@ def filter_of(
 async def facts_of(client: Client, workflow_id: str, *, with_trace: bool = False) -> dict[str, Any]:
     """Return where an instance is, what is under way for it, and *with_trace* what happened in it."""
     execution = await _described(client, workflow_id)
-    facts = _row(execution) | await _under_way(client, execution)
+    facts: dict[str, Any] = _row(execution) | await _under_way(client, execution)
+    info = execution.raw_description.workflow_extended_info
+    if info.HasField("pause_info"):
+        pause = info.pause_info
+        facts["paused"] = _paused(pause.paused_time.ToDatetime(tzinfo=UTC), pause.identity, pause.reason)
     if facts["status"] in _WITH_A_REASON:
         facts["reason"] = await _reason(client, workflow_id)
     try:
@@ -98,17 +102,18 @@ async def facts_of(client: Client, workflow_id: str, *, with_trace: bool = False
             facts |= await query(client.temporal, workflow_id, "status")
             if with_trace:
                 facts["trace"] = await query(client.temporal, workflow_id, "trace")
+    except InstancePausedError:
+        facts["note"] = "where it is can be seen once it is resumed"
     except (TimeoutError, UsageError):
         facts["note"] = "no worker is currently responding"
     return facts
 
 
 class InstanceView(NamedTuple):
-    """An instance at one moment: its status, and the trace if a worker answered."""
+    """An instance at one moment: its status, and the trace or why there is none."""
 
     status: str | None
-    trace: list[dict[str, Any]] | None
-    task_queue: str
+    trace: list[dict[str, Any]] | UsageError
 
 
 async def view_instance(client: Client, workflow_id: str) -> InstanceView:
@@ -116,10 +121,17 @@ async def view_instance(client: Client, workflow_id: str) -> InstanceView:
     execution = await _described(client, workflow_id)
     try:
         async with asyncio.timeout(PATIENCE):
-            trace = await client.instance(workflow_id).trace()
+            trace: list[dict[str, Any]] | UsageError = await client.instance(workflow_id).trace()
+    except InstancePausedError as error:
+        trace = error
     except (TimeoutError, UsageError):
-        trace = None
-    return InstanceView(_status_of(execution), trace, execution.task_queue)
+        trace = NoAnswerError(
+            f"no worker answers for {workflow_id!r}, and its trace needs one",
+            f"start one for the task queue {execution.task_queue!r} with `swf worker`",
+            instance=workflow_id,
+            patience=timedelta(seconds=PATIENCE),
+        )
+    return InstanceView(_status_of(execution), trace)
 
 
 async def described(client: Client, workflow_id: str) -> dict[str, Any]:
@@ -127,10 +139,12 @@ async def described(client: Client, workflow_id: str) -> dict[str, Any]:
     return _row(await _described(client, workflow_id))
 
 
-async def refuse_ended(client: Client, workflow_id: str) -> None:
-    """Raise UsageError if there is no instance of that id that runs."""
-    if is_closed(await _described(client, workflow_id)):
+async def refuse_ended(client: Client, workflow_id: str) -> str | None:
+    """Return the status of an instance. Raises UsageError if there is none of that id that has not ended."""
+    found = await _described(client, workflow_id)
+    if is_closed(found):
         raise has_ended(workflow_id)
+    return _status_of(found)
 
 
 async def was_taken_up(client: Client, workflow_id: str) -> bool:
@@ -207,6 +221,12 @@ async def _under_way(client: Client, execution: WorkflowExecutionDescription) ->
     return {kind: those for kind, those in found.items() if those}
 
 
+def _paused(at: datetime, by: str, reason: str) -> dict[str, str]:
+    """Return when and by whom an instance or a call was paused, and why if that is known."""
+    facts = {"at": at.isoformat(timespec="seconds"), "by": by, "reason": reason}
+    return {name: value for name, value in facts.items() if value}
+
+
 async def _sub_workflows(client: Client, execution: WorkflowExecutionDescription) -> list[str]:
     """Return the ids of the sub-workflows that run, those included that an earlier execution began."""
     described = execution.raw_description
@@ -229,6 +249,10 @@ async def _call(client: Client, pending: PendingActivityInfo) -> dict[str, Any]:
     rests = pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED and pending.attempt > 1
     if rests and pending.HasField("scheduled_time"):
         call["next"] = pending.scheduled_time.ToDatetime(tzinfo=UTC).isoformat(timespec="seconds")
+    if pending.paused:
+        pause = pending.pause_info
+        told = pause.rule if pause.HasField("rule") else pause.manual
+        call["paused"] = _paused(pause.pause_time.ToDatetime(tzinfo=UTC), told.identity, told.reason)
     if pending.HasField("last_failure"):
         failure = await client.temporal.data_converter.decode_failure(pending.last_failure)
         call["lastFailure"] = getattr(failure, "message", str(failure))

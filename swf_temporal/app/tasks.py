@@ -19,6 +19,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.temporal.client import deliver, query
 from swf_temporal.temporal.signal_events import AWAITED
+from swf_temporal.temporal.statuses import OPEN
 from swf_temporal.text.suggestions import did_you_mean
 
 MAX_INSTANCES: Final = 200
@@ -91,17 +92,17 @@ class Tasks(NamedTuple):
 
     tasks: list[Task]
     silent: list[str]
-    """The instances for which no worker answered."""
+    """The instances that did not answer: no worker runs for them, or they are paused."""
     more: int
-    """How many further instances run that were not asked."""
+    """How many further instances there are that were not asked."""
 
 
 async def list_tasks(client: Client, definition: str | None = None, *, limit: int = MAX_INSTANCES) -> Tasks:
-    """Return the tasks of the latest *limit* instances that run, of all definitions or that with the id *definition*.
+    """Return the tasks of the latest *limit* instances that have not ended, of all definitions or of *definition*.
 
     Instances are found by the server's list, which lags a little behind.
     """
-    wanted = filter_of("running", definition, only_instances=True)
+    wanted = filter_of(None, definition, OPEN, only_instances=True)
     found = [one async for one in client.temporal.list_workflows(wanted, limit=limit)]
     more = (await client.temporal.count_workflows(wanted)).count - limit if len(found) == limit else 0
     free = asyncio.Semaphore(_AT_ONCE)
@@ -120,7 +121,7 @@ async def list_tasks(client: Client, definition: str | None = None, *, limit: in
 
 
 async def tasks_of(client: Client, instance: str) -> list[Task]:
-    """Return the tasks of an instance. Raises UsageError if there is none of that id, or no worker answers."""
+    """Return the tasks of an instance. Raises UsageError if there is none of that id, or it does not answer."""
     try:
         async with asyncio.timeout(PATIENCE):
             status = await query(client.temporal, instance, "status")

@@ -10,7 +10,7 @@ from swf_temporal.cli.options import Address, Namespace, Output, ResourceFolders
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
 
-EXAMPLES = {"compat": "Example: swf compat orders-1.0.yaml orders-1.1.yaml --query 'ExecutionStatus=\"Running\"'"}
+EXAMPLES = {"compat": "Example: swf compat orders-1.0.yaml orders-1.1.yaml --query 'CloseTime IS NULL'"}
 
 _MAX_INSTANCES = 200
 

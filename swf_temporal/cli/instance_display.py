@@ -1,4 +1,4 @@
-"""The commands `swf status`, `list`, `result`, `cancel` and `terminate`."""
+"""The commands `swf status`, `list`, `result`, `pause`, `resume`, `cancel` and `terminate`."""
 
 import sys
 from collections.abc import Iterator
@@ -8,13 +8,14 @@ from typing import Any
 import typer
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.instances import facts_of, is_open, listed, refuse_ended
+from swf_temporal.app.instances import PAUSED, facts_of, is_open, listed, refuse_ended
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.progress import hints, line_of
 from swf_temporal.cli.recent_instances import remember
 from swf_temporal.cli.terminal import in_columns
 from swf_temporal.client_errors import RunEnded
 from swf_temporal.strict_json import show_json
+from swf_temporal.temporal.pausing import pause, resume
 
 _ALL = 200
 """A list of so many has all that a person would choose from."""
@@ -70,9 +71,26 @@ async def show_result(client: Client, workflow_id: str, form: OutputFormat) -> i
 
 async def cancel_one(client: Client, workflow_id: str) -> int:
     """Cancel an instance."""
-    await refuse_ended(client, workflow_id)
+    paused = await refuse_ended(client, workflow_id) == PAUSED
     await client.instance(workflow_id).cancel()
-    typer.echo(f"requested cancellation of {workflow_id}", err=True)
+    when = "; it is paused, and is cancelled once it is resumed" if paused else ""
+    typer.echo(f"requested cancellation of {workflow_id}{when}", err=True)
+    return 0
+
+
+async def pause_one(client: Client, workflow_id: str, reason: str | None) -> int:
+    """Let an instance take no further step."""
+    await refuse_ended(client, workflow_id)
+    await pause(client.temporal, workflow_id, reason)
+    typer.echo(f"paused {workflow_id}", err=True)
+    return 0
+
+
+async def resume_one(client: Client, workflow_id: str, reason: str | None) -> int:
+    """Let an instance that is paused go on."""
+    await refuse_ended(client, workflow_id)
+    await resume(client.temporal, workflow_id, reason)
+    typer.echo(f"resumed {workflow_id}", err=True)
     return 0
 
 
@@ -94,6 +112,8 @@ def _show(facts: dict[str, Any], connecting: str) -> None:
     typer.echo(f"{facts['id']}: {facts['definition']}, {facts['status']}")
     for line in (facts.get("reason") or "").splitlines():
         typer.echo(f"  {line}")
+    if "paused" in facts:
+        typer.echo(f" {_paused(facts)}")
     if facts.get("state") and is_open(facts["status"]):
         typer.echo(f"  in {facts.get('stateWord', 'state')} {facts['state']}")
         for line in hints(facts["id"], facts, connecting):
@@ -110,11 +130,18 @@ def _show(facts: dict[str, Any], connecting: str) -> None:
             typer.echo(line)
 
 
+def _paused(facts: dict[str, Any]) -> str:
+    pause = facts["paused"]
+    by, why = (f" by {pause['by']}" if "by" in pause else ""), (f": {pause['reason']}" if "reason" in pause else "")
+    return f" paused at {pause['at']}{by}{why}"
+
+
 def _under_way(facts: dict[str, Any]) -> Iterator[str]:
     """Yield a line for each call that has no result yet, and each sub-workflow that runs."""
     for call in facts.get("calls", ()):
         then = f" at {call['next']}" if "next" in call else ""
         after = f", after {call['lastFailure']}" if "lastFailure" in call else ""
-        yield f"  calls {call['function']} ({call['id']}), attempt {call['attempt']}{then}{after}"
+        pause = f",{_paused(call)}" if "paused" in call else ""
+        yield f"  calls {call['function']} ({call['id']}), attempt {call['attempt']}{then}{pause}{after}"
     for workflow_id in facts.get("subflows", ()):
         yield f"  runs {workflow_id}"

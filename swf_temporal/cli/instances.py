@@ -1,4 +1,4 @@
-"""`swf status`, `logs`, `result`, `list`, `cancel` and `terminate`."""
+"""`swf status`, `logs`, `result`, `list`, `pause`, `resume`, `cancel` and `terminate`."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -25,9 +25,17 @@ EXAMPLES = {
     "logs": "Example: swf logs order-42 --follow",
     "result": "Example: swf result order-42",
     "list": "Example: swf list --status running --definition orders",
+    "pause": "Example: swf pause order-42 --reason 'the shop is closed'",
+    "resume": "Example: swf resume order-42",
     "cancel": "Example: swf cancel order-42",
     "terminate": "Example: swf terminate order-42 --reason 'ordered twice'",
 }
+
+
+Reason = Annotated[
+    str | None,
+    typer.Option("--reason", metavar="TEXT", callback=not_empty, help="The reason; it is stored with the instance."),
+]
 
 
 class Status(StrEnum):
@@ -140,6 +148,42 @@ def list_(
     ask(lambda client: look.at_many(client, wanted, limit, is_all=is_all), address, namespace)
 
 
+def pause(
+    workflow_id: WorkflowId = None,
+    *,
+    also_workflow_id: AlsoWorkflowId = None,
+    reason: Reason = None,
+    address: Address = None,
+    namespace: Namespace = None,
+) -> None:
+    """Pause an instance, which takes no further step until it is resumed.
+
+    Calls in progress finish, timers run and events are kept for it. Its sub-workflows go on.
+    """
+    chosen = one_id(workflow_id, also_workflow_id)
+    with default_sigint():
+        from swf_temporal.cli.instance_display import pause_one
+    ask(lambda client: pause_one(client, chosen, reason), address, namespace)
+
+
+def resume(
+    workflow_id: WorkflowId = None,
+    *,
+    also_workflow_id: AlsoWorkflowId = None,
+    reason: Reason = None,
+    address: Address = None,
+    namespace: Namespace = None,
+) -> None:
+    """Resume an instance that is paused.
+
+    It goes on with the results, timers and events that came meanwhile.
+    """
+    chosen = one_id(workflow_id, also_workflow_id)
+    with default_sigint():
+        from swf_temporal.cli.instance_display import resume_one
+    ask(lambda client: resume_one(client, chosen, reason), address, namespace)
+
+
 def cancel(
     workflow_id: WorkflowId = None,
     *,
@@ -161,12 +205,7 @@ def terminate(
     workflow_id: WorkflowId = None,
     *,
     also_workflow_id: AlsoWorkflowId = None,
-    reason: Annotated[
-        str | None,
-        typer.Option(
-            "--reason", metavar="TEXT", callback=not_empty, help="The reason; it is stored with the instance."
-        ),
-    ] = None,
+    reason: Reason = None,
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:

@@ -47,6 +47,8 @@ COMMANDS = {
     "logs": Command("instances", "logs", "Show the trace of an instance, the latest 2,000 entries."),
     "result": Command("instances", "result", "Wait for an instance to end and print its output."),
     "list": Command("instances", "list_", "List instances, the latest first."),
+    "pause": Command("instances", "pause", "Pause an instance, which takes no further step until it is resumed."),
+    "resume": Command("instances", "resume", "Resume an instance that is paused."),
     "cancel": Command("instances", "cancel", "Cancel an instance."),
     "terminate": Command("instances", "terminate", "End an instance at once."),
     "schedule": Command("schedule", "schedule", "Manage the schedules by which the server starts instances."),

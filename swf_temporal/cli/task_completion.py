@@ -23,7 +23,8 @@ async def show_tasks(client: Client, definition: str | None, limit: int, form: O
     else:
         print_data(rows, form)
     if found.silent:
-        typer.echo(f"no worker answered for {', '.join(found.silent)}", err=True)
+        why = "no worker answers for them, or they are paused"
+        typer.echo(f"nothing is known of {', '.join(found.silent)}: {why}", err=True)
     if found.more:
         typer.echo(f"{found.more} more instances were not queried: --limit {limit + found.more} queries all", err=True)
     return 0

@@ -10,6 +10,7 @@ from swf_temporal.app.client import Client
 from swf_temporal.app.instances import is_open, view_instance
 from swf_temporal.cli.output import OutputFormat, print_yaml
 from swf_temporal.cli.progress import line_of, news
+from swf_temporal.client_errors import InstancePausedError
 from swf_temporal.errors import UsageError
 from swf_temporal.strict_json import show_json
 
@@ -22,18 +23,16 @@ async def show_trace(client: Client, workflow_id: str, form: OutputFormat, *, fo
     last: dict[str, Any] | None = None
     has_printed = False
     while True:
-        status, trace, task_queue = await view_instance(client, workflow_id)
+        status, trace = await view_instance(client, workflow_id)
         is_running = is_open(status)
-        if trace is None:
+        if isinstance(trace, UsageError):
             if not (follow and is_running):
-                raise UsageError(
-                    f"no worker answers for {workflow_id!r}, and its trace needs one",
-                    f"start one for the task queue {task_queue!r} with `swf worker`",
-                )
+                raise trace
             if not has_printed:
-                typer.echo("no worker is currently responding", err=True)
-            has_printed = True
-        for entry in news(trace or [], last):
+                what = "it is paused" if isinstance(trace, InstancePausedError) else "no worker is currently responding"
+                typer.echo(what, err=True)
+            has_printed, trace = True, []
+        for entry in news(trace, last):
             _tell(entry, form)
             last = entry
         if not (follow and is_running):

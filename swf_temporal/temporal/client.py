@@ -9,6 +9,7 @@ from temporalio.client import (
     Client,
     WorkflowFailureError,
     WorkflowHandle,
+    WorkflowQueryRejectedError,
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
@@ -38,7 +39,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.strict_json import NotJSON, json_of
 from swf_temporal.temporal import statuses, summaries  # noqa: F401 - the SDK then reads every status
-from swf_temporal.temporal.client_errors import has_ended, not_there, refused_by_server
+from swf_temporal.temporal.client_errors import has_ended, is_paused, not_there, refused_by_server
 from swf_temporal.temporal.constants import (
     DELIVER,
     EVENT,
@@ -142,9 +143,9 @@ async def deliver(client: Client, workflow_id: str, event: Mapping[str, Any], pa
     """Give an event to a running instance; return what became of it: `taken`, `kept` or `duplicate`.
 
     *event* is a CloudEvent, or holds the `name` that the definition gives to an event, and its `data`. The answer is
-    `sent` where it was sent by a signal, because the run has answered as often as the engine lets it. Raises
-    NeverTakenError if the definition describes no such event, InboxFullError if the instance has no room for it now,
-    NoAnswerError if no worker answers in time, and UsageError if it is not an event, or there is no instance.
+    `sent` where it was sent by a signal, because the run is paused, or has answered as often as the engine lets it.
+    Raises NeverTakenError if the definition describes no such event, InboxFullError if the instance has no room for it
+    now, NoAnswerError if no worker answers in time, and UsageError if it is not an event, or there is no instance.
     """
     handle = client.get_workflow_handle(workflow_id)
     [value] = sendable(client, {"an event": dict(event)})
@@ -162,7 +163,8 @@ async def deliver(client: Client, workflow_id: str, event: Mapping[str, Any], pa
         text = f"no worker answered for {workflow_id!r} within {seconds:g} seconds"
         raise NoAnswerError(text, instance=workflow_id, patience=patience) from None
     except RPCError as error:
-        if error.status != RPCStatusCode.RESOURCE_EXHAUSTED:
+        refuses_updates = error.status == RPCStatusCode.FAILED_PRECONDITION and "paused" in error.message
+        if error.status != RPCStatusCode.RESOURCE_EXHAUSTED and not refuses_updates:
             raise not_there(error, workflow_id) from None
     else:
         return str(answer["status"])
@@ -179,11 +181,16 @@ async def send(client: Client, workflow_id: str, event: Mapping[str, Any]) -> No
 
 
 async def query(client: Client, workflow_id: str, name: str) -> Any:
-    """Return what an instance answers to a query: `status`, `data` or `trace`."""
+    """Return what an instance answers to a query: `status`, `data` or `trace`.
+
+    Raises InstancePausedError if it is paused.
+    """
     try:
         return await client.get_workflow_handle(workflow_id).query(name)
     except RPCError as error:
         raise not_there(error, workflow_id) from None
+    except WorkflowQueryRejectedError:  # by the server, which passes no query on to one that is paused
+        raise is_paused(workflow_id) from None
 
 
 async def result(handle: Handle) -> JSON:

@@ -8,6 +8,7 @@ from swf_temporal.client_errors import (
     InboxFullError,
     InstanceEndedError,
     InstanceNotFoundError,
+    InstancePausedError,
     ServerUnavailableError,
 )
 from swf_temporal.errors import UsageError
@@ -29,6 +30,13 @@ def not_there(error: RPCError, workflow_id: str) -> UsageError:
             instance=workflow_id,
         )
     return refused_by_server(error, f"the server did not answer for {workflow_id!r}")
+
+
+def is_paused(workflow_id: str) -> InstancePausedError:
+    """Return the error of a question to an instance that is paused."""
+    hint = f"`swf resume {workflow_id}` lets it go on"
+    text = f"the instance {workflow_id!r} is paused, and answers once it is resumed"
+    return InstancePausedError(text, hint, instance=workflow_id)
 
 
 def refused_by_server(error: RPCError, what: str) -> UsageError:

@@ -25,7 +25,7 @@ from swf_temporal.temporal.mailbox_locks import MailboxLocks
 from swf_temporal.temporal.mailbox_records import DEFINITIONS, MAILBOX, TAKE, Delivery, digest_of_definitions
 from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.sending import sendable
-from swf_temporal.temporal.statuses import running_execution
+from swf_temporal.temporal.statuses import OPEN, running_execution
 
 MAX_BYTES: Final = 1024 * 1024
 MAX_EVENTS: Final = 3000
@@ -241,9 +241,9 @@ def _is_full(mailbox: WorkflowExecutionDescription, room: int, *, starts: bool) 
 
 
 async def _broadcast(client: Client, event: CloudEvent, definition_id: str, but: set[str | None]) -> list[Receipt]:
-    """Send the event to all instances of the definition that run, as far as the server has listed them yet."""
+    """Send the event to all instances of the definition that have not ended, as far as the server lists them yet."""
     name = definition_id.replace("'", "''")
-    found = client.list_workflows(f"WorkflowType = '{name}' AND ExecutionStatus = 'Running'")
+    found = client.list_workflows(f"WorkflowType = '{name}' AND {OPEN}")
     receipts = []
     [value] = sendable(client, {"an event": event.to_json()})
     async for execution in found:

@@ -8,6 +8,9 @@ from temporalio.service import RPCError, RPCStatusCode
 
 _PREFIX: Final = "WORKFLOW_EXECUTION_STATUS_"
 
+OPEN: Final = "CloseTime IS NULL"
+"""The list filter that finds what has not ended: what runs, what is paused, and what has a status unknown here."""
+
 
 async def running_execution(handle: WorkflowHandle[Any, Any]) -> WorkflowExecutionDescription | None:
     """Return what the server says of the workflow of *handle*; None if there is none, or it has ended."""

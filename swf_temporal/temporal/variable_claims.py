@@ -22,7 +22,7 @@ from swf_temporal.grammar import counted
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.formats import check_format
-from swf_temporal.temporal.statuses import running_execution
+from swf_temporal.temporal.statuses import OPEN, running_execution
 from swf_temporal.temporal.variables import TYPE, TemporalVariables, VariablesOfScope
 
 CHECKING: Final = 10.0
@@ -127,7 +127,7 @@ class ClaimedVariables:
         """Raise UsageError where workflows of the task queue hold variables: instances would not find them."""
         # A marker that was terminated a moment ago may still be listed as running.
         query = (
-            f"WorkflowType = '{TYPE}' AND TaskQueue = '{self._task_queue}' AND ExecutionStatus = 'Running' "
+            f"WorkflowType = '{TYPE}' AND TaskQueue = '{self._task_queue}' AND {OPEN} "
             f"AND WorkflowId != '{self.marker_id}'"
         )
         count = (await self._client.count_workflows(query)).count

@@ -20,6 +20,7 @@ from temporalio import workflow
 from temporalio.client import (
     Client,
     WithStartWorkflowOperation,
+    WorkflowQueryRejectedError,
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
@@ -174,7 +175,7 @@ class TemporalVariables:
         try:
             async with asyncio.timeout(_MAX_WAIT):  # noqa: TID251 - a client's
                 found: Any = await handle.query(VariablesOfScope.read, of.key)
-        except (RPCError, TimeoutError) as error:
+        except (RPCError, WorkflowQueryRejectedError, TimeoutError) as error:
             if isinstance(error, RPCError) and error.status == RPCStatusCode.NOT_FOUND:
                 return None
             raise _unavailable(of, error) from error

@@ -175,7 +175,9 @@ class Tasks(TypedDict):
     """Tasks, and how complete the list is."""
 
     tasks: list[Task]
-    silent: Annotated[list[Text], Field(description="The instances for which no worker answered.")]
+    silent: Annotated[
+        list[Text], Field(description="The instances that did not answer: no worker runs, or they are paused.")
+    ]
     more: Annotated[int, Field(description="How many more instances run that were not asked.")]
 
 

@@ -12,6 +12,7 @@ from swf_temporal.client_errors import (
     InboxFullError,
     InstanceEndedError,
     InstanceNotFoundError,
+    InstancePausedError,
     MailboxFullError,
     NeverTakenError,
     NoAnswerError,
@@ -91,6 +92,7 @@ def _message(error: BaseException) -> str:
 _KINDS: Final[dict[type[SwfError], tuple[int, str]]] = {
     InstanceNotFoundError: (404, "unknown-instance"),
     InstanceEndedError: (409, "instance-ended"),
+    InstancePausedError: (409, "instance-paused"),
     AlreadyStartedError: (409, "already-started"),
     ReservedIdError: (400, "bad-parameter"),
     NoSuchTaskError: (404, "no-task"),
@@ -109,6 +111,7 @@ _KINDS: Final[dict[type[SwfError], tuple[int, str]]] = {
 _HINTS: Final[dict[type[BaseException], str]] = {
     InstanceNotFoundError: "if an event is to start it, ask with ?wait=SECONDS",
     InstanceEndedError: "GET /instances/{id}/result has the outcome",
+    InstancePausedError: "POST /instances/{id}/events stores an event for it",
     InboxFullError: "send it again later",
     MailboxFullError: "send it again later",
     NoAnswerError: "send the same again: it is taken once",

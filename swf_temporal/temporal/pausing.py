@@ -1,0 +1,52 @@
+"""Pausing instances, and letting them go on: the SDK has no methods for it, the server has."""
+
+from uuid import uuid4  # noqa: TID251 - a client's
+
+from temporalio.api.workflowservice.v1 import PauseWorkflowExecutionRequest, UnpauseWorkflowExecutionRequest
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from swf_temporal.errors import UsageError
+from swf_temporal.temporal.client_errors import not_there
+
+
+async def pause(client: Client, workflow_id: str, reason: str | None = None) -> None:
+    """Let an instance take no further step until it is resumed.
+
+    Raises UsageError if there is none, it is paused already, or the server does not allow it.
+    """
+    wanted = PauseWorkflowExecutionRequest(
+        namespace=client.namespace,
+        workflow_id=workflow_id,
+        identity=client.identity,
+        reason=reason or "",
+        request_id=str(uuid4()),
+    )
+    try:
+        await client.workflow_service.pause_workflow_execution(wanted, retry=True)
+    except RPCError as error:
+        if error.status == RPCStatusCode.UNIMPLEMENTED:
+            hint = "its operator allows it by frontend.WorkflowPauseEnabled in the dynamic configuration"
+            raise UsageError(f"the server pauses no workflows of the namespace {client.namespace!r}", hint) from None
+        raise _refused(error, workflow_id, "is paused already") from None
+
+
+async def resume(client: Client, workflow_id: str, reason: str | None = None) -> None:
+    """Let an instance that is paused go on. Raises UsageError if there is none, or it is not paused."""
+    wanted = UnpauseWorkflowExecutionRequest(
+        namespace=client.namespace,
+        workflow_id=workflow_id,
+        identity=client.identity,
+        reason=reason or "",
+        request_id=str(uuid4()),
+    )
+    try:
+        await client.workflow_service.unpause_workflow_execution(wanted, retry=True)
+    except RPCError as error:
+        raise _refused(error, workflow_id, "is not paused") from None
+
+
+def _refused(error: RPCError, workflow_id: str, what: str) -> UsageError:
+    if error.status == RPCStatusCode.FAILED_PRECONDITION:
+        return UsageError(f"the instance {workflow_id!r} {what}", "`swf status` shows its state")
+    return not_there(error, workflow_id)

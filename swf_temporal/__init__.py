@@ -37,6 +37,7 @@ __all__ = [
     "ServerUnavailableError",
     "Severity",
     "Simulation",
+    "StartOptions",
     "SwfError",
     "TooLargeToSendError",
     "UsageError",
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     from swf_temporal.loading import check, check_file, load
     from swf_temporal.simulation.result import Simulation
     from swf_temporal.simulation.simulate import event_starts, simulate
+    from swf_temporal.temporal.start_options import StartOptions
 else:
     _HOMES = {
         "app.client": ("Client", "Instance"),
@@ -110,6 +112,7 @@ else:
         "loading": ("check", "check_file", "load"),
         "simulation.result": ("Simulation",),
         "simulation.simulate": ("event_starts", "simulate"),
+        "temporal.start_options": ("StartOptions",),
     }  # fmt: skip
     """By the module that a name stands in, the names."""
     _MODULES = {name: module for module, names in _HOMES.items() for name in names}

@@ -14,6 +14,7 @@ from swf_temporal.definition_cache import note_read, of_definitions
 from swf_temporal.errors import InvalidDefinition, Position, Problem, UsageError
 from swf_temporal.fetching.resources import Resources, is_web
 from swf_temporal.files import files_below, is_folder, read_bytes
+from swf_temporal.grammar import with_article
 from swf_temporal.languages.known import looks_like_definition, read, read_part, read_pinned
 from swf_temporal.languages.port import ENDINGS, Checked, Definition
 from swf_temporal.strict_json import NotJSON, write_json
@@ -25,14 +26,22 @@ _SCENARIO = re.compile(r"""^["']?scenario["']?[ \t]*:""", re.MULTILINE)
 
 
 def check(
-    text: str, *, name: str = "<definition>", folder: Path | None = None, resources: Resources | None = None
+    text: str | bytes | Mapping[str, Any],
+    *,
+    name: str = "<definition>",
+    folder: Path | None = None,
+    resources: Resources | None = None,
 ) -> Checked:
     """Return what is to be said about the definition in *text*: about itself, then about documents that it names.
+
+    It is YAML or JSON, or an object. Raises UsageError for anything else.
 
     Problems call the text *name*. URIs in it are relative to *name* if that is a URL, else to *folder*. *resources*
     says what else it may read; by default the environment does for what lies in a folder, and nothing else may.
     """
-    return read(Source(text, name), _fetch(name, folder, resources))
+    if isinstance(text, bytes):
+        return _check_bytes(text, name, folder, resources)
+    return read(Source(_text_of(text), name), _fetch(name, folder, resources))
 
 
 def check_file(
@@ -73,13 +82,13 @@ def check_url(url: str, *, resources: Resources | None = None) -> Checked:
 
 
 def load(
-    definition: str | os.PathLike[str] | Mapping[str, Any],
+    definition: str | bytes | os.PathLike[str] | Mapping[str, Any],
     *,
     name: str | None = None,
     resources: Resources | None = None,
     folder: Path | None = None,
 ) -> Definition:
-    """Return the workflow that *definition* describes: a file, a URL, a text in YAML or JSON, or an object.
+    """Return the workflow that *definition* describes: a file, a URL, a text or bytes in YAML or JSON, or an object.
 
     A text is a file if it is one line, is not an object, and names a file or ends like one. Loading the same
     text again costs almost nothing. *resources* is what the definition may read besides its own folder; without,
@@ -91,8 +100,8 @@ def load(
         return _valid(check_url(definition, resources=resources))
     if isinstance(definition, os.PathLike) or (isinstance(definition, str) and _is_path(definition)):
         return _valid(check_file(definition, resources=resources, folder=folder))
-    text = definition if isinstance(definition, str) else _written(definition)
-    if resources is None:
+    text = definition if isinstance(definition, bytes) else _text_of(definition)
+    if resources is None and isinstance(text, str):
         return _loaded(text, name or "<definition>")
     return _valid(check(text, name=name or "<definition>", resources=resources))
 
@@ -203,7 +212,12 @@ def _loaded(text: str, name: str) -> Definition:
     return _valid(check(text, name=name))
 
 
-def _written(definition: Mapping[str, Any]) -> str:
+def _text_of(definition: str | Mapping[str, Any]) -> str:
+    if isinstance(definition, str):
+        return definition
+    if not isinstance(definition, Mapping):
+        what = f"a definition is a text, bytes or a mapping, and this is {with_article(type(definition).__name__)}"
+        raise UsageError(what)
     try:
         return write_json(definition)
     except NotJSON as error:

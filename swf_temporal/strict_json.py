@@ -24,6 +24,7 @@ HALF: Final = re.compile("[\ud800-\udfff]")
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 _TOO_DEEP: Final = "it is nested too deeply"
 _ESCAPED_HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+_SCALARS: Final = (str, int, float, bytes, bytearray, type(None))
 _PARENTS: Final = frozenset({dict, list})
 _TO_ZERO: Final = bytes.maketrans(b"123456789", b"000000000")
 _MANY_DIGITS: Final = b"0" * 309
@@ -123,13 +124,13 @@ def string_at(text: str, offset: int) -> tuple[str, int]:
     return str(string), end
 
 
-def json_of(value: object) -> Any:
+def json_of(value: object, convert: Callable[[object], object] | None = None) -> Any:
     """Return a copy of *value* in the types that JSON is read as. Raises NotJSON if it has anything that is not JSON.
 
-    A tuple is written as an array is. All else that libraries can turn into JSON is refused: a text that stands for a
-    date, or an array for a set, is another value than the one that was given.
+    A tuple is written as an array is. All else that libraries can turn into JSON is refused, unless *convert* makes
+    JSON of it.
     """
-    return _json_of(value, "", 0)
+    return _json_of(value, "", 0, convert)
 
 
 def write_json(
@@ -237,27 +238,37 @@ def _items(node: Any) -> Iterable[Any]:
     return node.values() if type(node) is dict else node if type(node) is list else ()
 
 
-def _json_of(value: object, place: str, depth: int) -> Any:
+def _json_of(value: object, place: str, depth: int, convert: Callable[[object], object] | None) -> Any:
     # Written as loops: a comprehension would double how deep the stack gets.
     if isinstance(value, list | tuple):
         if depth == MAX_DEPTH:
             raise NotJSON(_TOO_DEEP)
         items: list[Any] = []
         for index, item in enumerate(value):
-            items.append(_json_of(item, f"{place}[{index}]", depth + 1))
+            items.append(_json_of(item, f"{place}[{index}]", depth + 1, convert))
         return items
     if isinstance(value, dict | Mapping):
         if depth == MAX_DEPTH:
             raise NotJSON(_TOO_DEEP)
         fields: dict[str, Any] = {}
         for key, item in value.items():
-            if not isinstance(key, str):
-                raise NotJSON(f"a key has to be a text, and {key!r} is not{_at(place)}")
-            if not key.isascii() and (half := HALF.search(key)):
-                raise NotJSON(_half_in("a key", half.start()) + _at(place))
-            fields[str(key)] = _json_of(item, f"{place}.{key}", depth + 1)
+            fields[_key(key, place)] = _json_of(item, f"{place}.{key}", depth + 1, convert)
         return fields
-    return _scalar(value, place)
+    if convert is None or isinstance(value, _SCALARS):
+        return _scalar(value, place)
+    try:
+        converted = convert(value)
+    except NotJSON as error:
+        raise NotJSON(f"{error}{_at(place)}") from None
+    return _json_of(converted, place, depth, None)
+
+
+def _key(key: object, place: str) -> str:
+    if not isinstance(key, str):
+        raise NotJSON(f"a key has to be a text, and {key!r} is not{_at(place)}")
+    if not key.isascii() and (half := HALF.search(key)):
+        raise NotJSON(_half_in("a key", half.start()) + _at(place))
+    return str.__str__(key)  # that of an enumeration may be its name
 
 
 def _scalar(value: object, place: str) -> Any:
@@ -266,7 +277,7 @@ def _scalar(value: object, place: str) -> Any:
     if isinstance(value, str):
         if not value.isascii() and (half := HALF.search(value)):
             raise NotJSON(_half_in("the text", half.start()) + _at(place))
-        return str(value)
+        return str.__str__(value)  # as above
     if isinstance(value, int):
         try:
             float(value)

@@ -3,28 +3,36 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 from uuid import uuid4
 
 from temporalio import client as temporal
+from temporalio.common import WorkflowIDReusePolicy
 from temporalio.service import RPCError
 
-from swf_temporal.client_errors import ReservedIdError
+from swf_temporal.app.instances import facts_of, warned_if_not_taken_up
+from swf_temporal.client_errors import InvalidEventError, ReservedIdError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadUnavailable
 from swf_temporal.runtime.ids import DIGITS, why_reserved
 from swf_temporal.temporal import client as engine
+from swf_temporal.temporal import start_options
 from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.connected_server import Server, server_of
 from swf_temporal.temporal.connecting import connect
 from swf_temporal.temporal.constants import TASK_QUEUE
 from swf_temporal.temporal.mailbox_locks import MailboxLocks
+from swf_temporal.temporal.start_options import StartOptions
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
     from swf_temporal.payloads.settings import PayloadSettings
+
+
+_ONCE = WorkflowIDReusePolicy.REJECT_DUPLICATE
 
 
 class Instance:
@@ -52,42 +60,67 @@ class Instance:
         """Its address in the UI, where the server is a development server with one."""
         return self._client.server.link(self.id, self.run_id)
 
+    @property
+    def handle(self) -> engine.Handle:
+        """The SDK's handle of it, for what is not here."""
+        return self._handle
+
     async def result(self) -> JSON:
-        """Return its output, once it has ended. Raises RunEnded if it has none to give."""
-        return await engine.result(self._handle)
+        """Return its output, once it has ended. Where no worker takes it up soon, a warning is logged.
+
+        Raises RunEnded if it has none to give, and InstanceNotFoundError if there is no such instance.
+        """
+        async with warned_if_not_taken_up(self._handle):
+            return await engine.result(self._handle)
 
     async def send_event(self, event: CloudEvent | Mapping[str, Any], *, wait: bool = True) -> str:
         """Send an event, and return what became of it: `taken`, `kept` or `duplicate`; `sent` if that is not known.
 
-        *event* is a CloudEvent, or holds the `name` that the definition gives to an event, and its `data`. Without
-        *wait* it is left with the instance, whether or not a worker runs. Raises UsageError if it is not an event, or
-        if the instance never takes one like it.
+        *event* is a CloudEvent, or holds the `name` that the definition gives to an event, and its `data`, which is
+        JSON or what pydantic makes JSON of. Without *wait* it is left with the instance, whether or not a worker runs.
+        Raises InvalidEventError if it is not an event, NeverTakenError if the instance never takes one like it,
+        InboxFullError if it has no room for it now, NoAnswerError if no worker answers within 10 seconds, and
+        InstanceNotFoundError or InstanceEndedError if there is no such instance that runs.
         """
-        given = event.to_json() if isinstance(event, CloudEvent) else event
+        given = json_event(event)
         if wait:
             return await engine.deliver(self._client.temporal, self.id, given)
         await engine.send(self._client.temporal, self.id, given)
         return engine.SENT
 
     async def status(self) -> dict[str, Any]:
-        """Return the state that the instance is in, and the events it waits for. A worker has to answer."""
-        return dict(await engine.query(self._client.temporal, self.id, "status"))
+        """Return what the server knows of the instance, and what a worker does: its state, and the events it waits for.
+
+        It has `status` (`running`, `completed`, `failed`, …), `started`, `ended`, `calls` in progress, and `reason`
+        where it failed; and `state`, `awaiting` and so on where a worker answers, else a `note` that none does. Raises
+        InstanceNotFoundError if there is no such instance.
+        """
+        return await facts_of(self._client, self.id)
 
     async def data(self) -> JSON:
-        """Return the data that it works on now. A worker has to answer."""
+        """Return the data that it works on now.
+
+        Raises NoAnswerError if no worker answers within 10 seconds, and InstancePausedError if it is paused.
+        """
         data: JSON = await engine.query(self._client.temporal, self.id, "data")
         return data
 
     async def trace(self) -> list[dict[str, Any]]:
-        """Return what happened in it, the latest entries. A worker has to answer."""
+        """Return what happened in it, the latest entries. Raises the errors of `data`."""
         return list(await engine.query(self._client.temporal, self.id, "trace"))
 
     async def cancel(self) -> None:
-        """Cancel the instance. Its definition may ask for compensation, which is still carried out."""
+        """Cancel the instance. Its definition may ask for compensation, which is still carried out.
+
+        Raises InstanceNotFoundError if there is no such instance.
+        """
         await self._ask(self._handle.cancel())
 
     async def terminate(self, reason: str | None = None) -> None:
-        """Terminate the instance at once: nothing more of its definition is carried out, and nothing compensated."""
+        """Terminate the instance at once: nothing more of its definition is carried out, and nothing compensated.
+
+        Raises InstanceNotFoundError if there is no such instance.
+        """
         await self._ask(self._handle.terminate(reason=reason))
 
     async def _ask(self, request: Any) -> None:
@@ -141,8 +174,9 @@ class Client:
     ) -> Self:
         """Return a client of the server at *address*; without one, of what the environment names (`TEMPORAL_ADDRESS`).
 
-        *payloads* is what becomes of payloads on their way, if not what the environment says. Raises UsageError if no
-        server answers there, or it has no such namespace.
+        *payloads* is what becomes of payloads on their way, if not what the environment says. Raises
+        ServerUnavailableError if no server answers there, and UsageError if it refuses the caller, or has no such
+        namespace. `Client(temporal_client)` takes a client of the SDK that is connected already.
         """
         payloads = payloads or _payloads_of_environment()
         return cls(await connect(address=address, namespace=namespace, payloads=payloads))
@@ -150,37 +184,65 @@ class Client:
     async def start(
         self,
         definition: "Definition | str",
-        data: JSON = None,
+        data: object = None,
         *,
         workflow_id: str | None = None,
-        task_queue: str = TASK_QUEUE,
+        task_queue: str | None = None,
         events: Iterable[CloudEvent | Mapping[str, Any]] = (),
         sub_workflows: "Iterable[Definition]" = (),
         idempotency_key: str | None = None,
+        **options: Unpack[StartOptions],
     ) -> Instance:
         """Start an instance of *definition*: a definition, or the id of one that the workers serve.
 
-        An instance of a definition keeps it, and *sub_workflows* with it, whatever the workers serve later. *events*
-        are there from the start. All starts of a definition with the same *idempotency_key* have the same id, if none
-        is chosen. Raises UsageError if an instance of that id is running or, with such a key, was started before and
-        is still retained; if the id is of a form that is reserved; or if the data or an event is not JSON.
+        An instance of a definition keeps it, and *sub_workflows* with it, whatever the workers serve later. *data* is
+        its input: JSON, or what pydantic makes JSON of, such as a model or a date. *events* are there from the start.
+        Without a *task_queue* it is that of the workers in this environment: SWF_TASK_QUEUE, or `worker › taskQueue` of
+        the configuration. All starts of a definition with the same *idempotency_key* have the same id, if none is
+        chosen. *options* are those of `start_workflow` of the SDK, see `StartOptions`.
+
+        Raises AlreadyStartedError if an instance of that id is running or, with such a key, was started before and is
+        still retained; ReservedIdError if the id is of a form that is reserved; InvalidInputError or InvalidEventError
+        if the data or an event is not JSON; TooLargeToSendError if they are too large; and ServerUnavailableError if
+        the server does not answer.
         """
+        if unknown := options.keys() - start_options.NAMES:
+            raise TypeError(f"start() got an unexpected keyword argument {min(unknown)!r}")
         definition_id = definition if isinstance(definition, str) else definition.id
-        options: dict[str, Any] = {
+        start: dict[str, Any] = {
             "workflow_id": _id_of_start(definition_id, workflow_id, idempotency_key),
-            "task_queue": task_queue,
-            "events": [one.to_json() if isinstance(one, CloudEvent) else one for one in events],
-            "once": idempotency_key is not None,
+            "task_queue": self.task_queue if task_queue is None else task_queue,
+            "events": [json_event(one) for one in events],
+            "options": {**({"id_reuse_policy": _ONCE} if idempotency_key is not None else {}), **options},
         }
         if isinstance(definition, str):
-            handle = await engine.start_known(self.temporal, definition, data, **options)
+            handle = await engine.start_known(self.temporal, definition, data, **start)
         else:
-            handle = await engine.start(self.temporal, [definition, *sub_workflows], data, **options)
+            handle = await engine.start(self.temporal, [definition, *sub_workflows], data, **start)
         return Instance(self, handle)
+
+    @cached_property
+    def task_queue(self) -> str:
+        """The task queue of the workers in this environment. Raises UsageError if their settings cannot be read."""
+        if not any(name in os.environ for name in ("SWF_TASK_QUEUE", "SWF_CONFIG")):
+            return TASK_QUEUE
+        from swf_temporal.app.settings import WorkerSettings  # noqa: PLC0415 - only where there may be any
+
+        return WorkerSettings.read().task_queue
 
     def instance(self, workflow_id: str) -> Instance:
         """Return the instance with the id *workflow_id*; whether there is one is not asked."""
         return Instance(self, self.temporal.get_workflow_handle(workflow_id))
+
+
+def json_event(event: CloudEvent | Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return *event* as a mapping. Raises InvalidEventError if it is none."""
+    if isinstance(event, CloudEvent):
+        return event.to_json()
+    if not isinstance(event, Mapping):
+        hint = "an event is a CloudEvent, or a mapping: {'name': …, 'data': …}"
+        raise InvalidEventError(f"{event!r} is not an event", hint)
+    return event
 
 
 def _id_of_start(definition_id: str, chosen: str | None, idempotency_key: str | None) -> str:

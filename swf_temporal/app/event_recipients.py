@@ -208,11 +208,10 @@ class _Inquiry:
     async def _answer(self, instance: str) -> Mapping[str, Any] | str:
         """Return what a worker says of where an instance is, or why none does."""
         try:
-            async with asyncio.timeout(PATIENCE):
-                return dict(await query(self._client.temporal, instance, "status"))
+            return dict(await query(self._client.temporal, instance, "status", PATIENCE))
         except InstancePausedError:
             return "it is paused"
-        except (TimeoutError, UsageError):
+        except UsageError:
             return "no worker answers for it"
 
     async def _reception(self, mailbox: str) -> Reception | None:
@@ -221,13 +220,12 @@ class _Inquiry:
             return None
         handle = self._client.temporal.get_workflow_handle(mailbox)
         try:
-            async with asyncio.timeout(PATIENCE):
-                args = [self._event.source, self._event.id]
-                found: Reception = await handle.query(RECEPTION, args=args, result_type=Reception)
-                return found
-        except (TimeoutError, RPCError, WorkflowQueryRejectedError):
+            args = [self._event.source, self._event.id]
+            found: Reception = await handle.query(RECEPTION, args=args, result_type=Reception, rpc_timeout=PATIENCE)
+        except (RPCError, WorkflowQueryRejectedError):
             self._note(f"no worker answers for {mailbox!r}, which knows who waits for it")
             return None
+        return found
 
     async def _status(self, workflow_id: str) -> str | None:
         try:

@@ -1,9 +1,11 @@
 """The state of an instance, as the server and the worker that runs it report it."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from temporalio.api.enums.v1 import PendingActivityState
 from temporalio.api.workflow.v1 import PendingActivityInfo
@@ -11,7 +13,6 @@ from temporalio.client import WorkflowExecution, WorkflowExecutionDescription, W
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
-from swf_temporal.app.client import Client
 from swf_temporal.client_errors import InstancePausedError, NoAnswerError, RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
@@ -21,13 +22,18 @@ from swf_temporal.temporal.client_errors import has_ended, not_there
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.statuses import is_closed
 
-PATIENCE = 5.0
-"""Seconds in which a worker should have answered a query."""
+if TYPE_CHECKING:
+    from swf_temporal.app.client import Client
+
+PATIENCE = timedelta(seconds=5)
+"""The time in which a worker should have answered a query."""
 
 _TAKEN_UP = 4
 """The number of events in a history after the first workflow task."""
 _STARTED_WITHIN = 2.0
 """Seconds in which a worker should have taken up what was started."""
+
+_log = logging.getLogger("swf")
 
 RUNNING, PAUSED = "running", "paused"
 
@@ -60,7 +66,7 @@ class Listed(NamedTuple):
     more: int
 
 
-async def listed(client: Client, wanted: str, limit: int) -> Listed:
+async def listed(client: "Client", wanted: str, limit: int) -> Listed:
     """Return at most *limit* of the instances that the list filter *wanted* finds."""
     rows = [_row(execution) async for execution in client.temporal.list_workflows(wanted, limit=limit)]
     more = (await client.temporal.count_workflows(wanted)).count - limit if len(rows) == limit else 0
@@ -87,7 +93,7 @@ def filter_of(
     return " AND ".join(wanted)
 
 
-async def facts_of(client: Client, workflow_id: str, *, with_trace: bool = False) -> dict[str, Any]:
+async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = False) -> dict[str, Any]:
     """Return where an instance is, what is under way for it, and *with_trace* what happened in it."""
     execution = await _described(client, workflow_id)
     facts: dict[str, Any] = _row(execution) | await _under_way(client, execution)
@@ -98,13 +104,12 @@ async def facts_of(client: Client, workflow_id: str, *, with_trace: bool = False
     if facts["status"] in _WITH_A_REASON:
         facts["reason"] = await _reason(client, workflow_id)
     try:
-        async with asyncio.timeout(PATIENCE):
-            facts |= await query(client.temporal, workflow_id, "status")
-            if with_trace:
-                facts["trace"] = await query(client.temporal, workflow_id, "trace")
+        facts |= await query(client.temporal, workflow_id, "status", PATIENCE)
+        if with_trace:
+            facts["trace"] = await query(client.temporal, workflow_id, "trace", PATIENCE)
     except InstancePausedError:
         facts["note"] = "where it is can be seen once it is resumed"
-    except (TimeoutError, UsageError):
+    except UsageError:
         facts["note"] = "no worker is currently responding"
     return facts
 
@@ -116,30 +121,29 @@ class InstanceView(NamedTuple):
     trace: list[dict[str, Any]] | UsageError
 
 
-async def view_instance(client: Client, workflow_id: str) -> InstanceView:
+async def view_instance(client: "Client", workflow_id: str) -> InstanceView:
     """Return the status of an instance, and what happened in it. Raises UsageError if there is no such instance."""
     execution = await _described(client, workflow_id)
     try:
-        async with asyncio.timeout(PATIENCE):
-            trace: list[dict[str, Any]] | UsageError = await client.instance(workflow_id).trace()
+        trace: list[dict[str, Any]] | UsageError = await query(client.temporal, workflow_id, "trace", PATIENCE)
     except InstancePausedError as error:
         trace = error
-    except (TimeoutError, UsageError):
+    except UsageError:
         trace = NoAnswerError(
             f"no worker answers for {workflow_id!r}, and its trace needs one",
             f"start one for the task queue {execution.task_queue!r} with `swf worker`",
             instance=workflow_id,
-            patience=timedelta(seconds=PATIENCE),
+            patience=PATIENCE,
         )
     return InstanceView(_status_of(execution), trace)
 
 
-async def described(client: Client, workflow_id: str) -> dict[str, Any]:
+async def described(client: "Client", workflow_id: str) -> dict[str, Any]:
     """Return what the server knows of an instance. Raises UsageError if there is none."""
     return _row(await _described(client, workflow_id))
 
 
-async def refuse_ended(client: Client, workflow_id: str) -> str | None:
+async def refuse_ended(client: "Client", workflow_id: str) -> str | None:
     """Return the status of an instance. Raises UsageError if there is none of that id that has not ended."""
     found = await _described(client, workflow_id)
     if is_closed(found):
@@ -147,7 +151,7 @@ async def refuse_ended(client: Client, workflow_id: str) -> str | None:
     return _status_of(found)
 
 
-async def was_taken_up(client: Client, workflow_id: str) -> bool:
+async def was_taken_up(client: "Client", workflow_id: str) -> bool:
     """Tell whether a worker takes the instance up within a short time. Raises RunEnded if it fails at once."""
     handle = client.temporal.get_workflow_handle(workflow_id)
     for _ in range(int(_STARTED_WITHIN / 0.05)):
@@ -160,7 +164,28 @@ async def was_taken_up(client: Client, workflow_id: str) -> bool:
     return False
 
 
-async def with_sub_workflows(client: Client, workflow_id: str) -> AsyncIterator[str]:
+@asynccontextmanager
+async def warned_if_not_taken_up(handle: Handle) -> AsyncIterator[None]:
+    """Log a warning, within the context, if no worker takes up a new instance within a short time."""
+
+    async def look() -> None:
+        await asyncio.sleep(_STARTED_WITHIN)
+        with suppress(RPCError):
+            found = await handle.describe()
+            if not is_closed(found) and (found.history_length or 0) < _TAKEN_UP:
+                _log.warning(
+                    "no worker has taken up %r yet: is one serving the task queue %r?", handle.id, found.task_queue
+                )
+
+    looking = asyncio.create_task(look())
+    try:
+        yield
+    finally:
+        looking.cancel()
+        await asyncio.wait([looking])
+
+
+async def with_sub_workflows(client: "Client", workflow_id: str) -> AsyncIterator[str]:
     """Yield the ids of an instance and of its sub-workflows that are running, their own included."""
     found = [workflow_id]
     for member in found:
@@ -172,7 +197,7 @@ async def with_sub_workflows(client: Client, workflow_id: str) -> AsyncIterator[
         found += await _sub_workflows(client, description)
 
 
-async def _described(client: Client, workflow_id: str) -> WorkflowExecutionDescription:
+async def _described(client: "Client", workflow_id: str) -> WorkflowExecutionDescription:
     handle: Handle = client.temporal.get_workflow_handle(workflow_id)
     try:
         return await handle.describe()
@@ -180,10 +205,10 @@ async def _described(client: Client, workflow_id: str) -> WorkflowExecutionDescr
         raise not_there(error, workflow_id) from None
 
 
-async def _reason(client: Client, workflow_id: str) -> str | None:
+async def _reason(client: "Client", workflow_id: str) -> str | None:
     """Return why an instance that has ended gave no output."""
     try:
-        await client.instance(workflow_id).result()
+        await result(client.temporal.get_workflow_handle(workflow_id))
     except RunEnded as ended:
         return str(ended)
     return None  # it was started anew meanwhile
@@ -211,7 +236,7 @@ def _time(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(timespec="milliseconds")
 
 
-async def _under_way(client: Client, execution: WorkflowExecutionDescription) -> dict[str, list[Any]]:
+async def _under_way(client: "Client", execution: WorkflowExecutionDescription) -> dict[str, list[Any]]:
     """Return the calls that have no result yet and the ids of sub-workflows that run; nothing where there are none."""
     pending = execution.raw_description.pending_activities
     found: dict[str, list[Any]] = {
@@ -227,7 +252,7 @@ def _paused(at: datetime, by: str, reason: str) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-async def _sub_workflows(client: Client, execution: WorkflowExecutionDescription) -> list[str]:
+async def _sub_workflows(client: "Client", execution: WorkflowExecutionDescription) -> list[str]:
     """Return the ids of the sub-workflows that run, those included that an earlier execution began."""
     described = execution.raw_description
     found = [one.workflow_id for one in described.pending_children if one.workflow_type_name not in WORKFLOW_TYPES]
@@ -240,7 +265,7 @@ async def _sub_workflows(client: Client, execution: WorkflowExecutionDescription
     return found
 
 
-async def _call(client: Client, pending: PendingActivityInfo) -> dict[str, Any]:
+async def _call(client: "Client", pending: PendingActivityInfo) -> dict[str, Any]:
     call: dict[str, Any] = {
         "id": pending.activity_id,
         "function": pending.activity_type.name,

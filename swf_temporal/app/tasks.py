@@ -8,12 +8,10 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.instances import PATIENCE, filter_of
-from swf_temporal.client_errors import NoAnswerError
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
@@ -122,12 +120,7 @@ async def list_tasks(client: Client, definition: str | None = None, *, limit: in
 
 async def tasks_of(client: Client, instance: str) -> list[Task]:
     """Return the tasks of an instance. Raises UsageError if there is none of that id, or it does not answer."""
-    try:
-        async with asyncio.timeout(PATIENCE):
-            status = await query(client.temporal, instance, "status")
-    except TimeoutError:
-        text, hint = f"no worker answers for {instance!r}", "start one with `swf worker`"
-        raise NoAnswerError(text, hint, instance=instance, patience=timedelta(seconds=PATIENCE)) from None
+    status = await query(client.temporal, instance, "status", PATIENCE)
     definition = status.get("workflow", "")
     return [_task(instance, definition, wait, event) for wait in status["awaiting"] for event in wait["events"]]
 

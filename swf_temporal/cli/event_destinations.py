@@ -45,7 +45,7 @@ async def _asked(event: CloudEvent, where: Route, address: str | None, namespace
     if where.leads_nowhere:
         return RoutesReply(reason="no definition consumes the event")
     try:
-        async with asyncio.timeout(None if address else PATIENCE):
+        async with asyncio.timeout(None if address else PATIENCE.total_seconds()):
             client = await Client.connect(address, namespace=namespace)
     except TimeoutError:
         return RoutesReply(reason="none answered in time")

@@ -13,6 +13,7 @@ from swf_temporal.app.client import Client, Instance
 from swf_temporal.app.instances import with_sub_workflows
 from swf_temporal.cli.terminal import is_rich, styled
 from swf_temporal.errors import UsageError
+from swf_temporal.temporal.client import query
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -63,7 +64,7 @@ class ProgressDisplay:
 
     async def _look_at(self, workflow_id: str, status: "Status | None") -> None:
         try:
-            found = await self._client.instance(workflow_id).status()
+            found = await query(self._client.temporal, workflow_id, "status")
         except UsageError:
             return
         if status is not None and workflow_id == self._instance.id and found["state"]:

@@ -12,6 +12,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault, unforeseen
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
+from swf_temporal.python_values import json_from
 from swf_temporal.runtime.budgets import Budget
 from swf_temporal.runtime.host import (
     Completed,
@@ -101,11 +102,11 @@ class SimulationContext:
         self._main: asyncio.Task[JSON] | None = None
         self._deadlocked = False
 
-    def run(self, data: JSON | bytes) -> Simulation:
+    def run(self, data: object) -> Simulation:
         """Run the first definition to its end, or until it can go no further."""
         return _outside_any_loop(lambda: self._run(data))
 
-    def _run(self, data: JSON | bytes) -> Simulation:
+    def _run(self, data: object) -> Simulation:
         loop = self._loop
         loop.begin_at(self.start_time)
         try:
@@ -130,10 +131,10 @@ class SimulationContext:
                 self.stub_services.close()
             loop.close()
 
-    async def _run_first(self, given: JSON | bytes) -> JSON:
+    async def _run_first(self, given: object) -> JSON:
         first = self.first
         try:
-            data = json_of(first.input_of(given))
+            data = json_of(first.input_of(given if isinstance(given, bytes) else json_from(given)))
         except NotJSON as error:
             raise WorkflowFault(f"the input of a workflow is one JSON value: {error}", name="WrongInput") from None
         return await self.run_instance(first.id, first.version, data, first.id)

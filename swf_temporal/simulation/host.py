@@ -17,6 +17,7 @@ from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, Unreada
 from swf_temporal.grammar import counted, with_article
 from swf_temporal.guarding.deferring import Evaluation, answer_to, answering
 from swf_temporal.guarding.helper import EngineAnswer
+from swf_temporal.python_values import json_from
 from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.budgets import Budget, InstanceLimits
 from swf_temporal.runtime.evaluating import evaluated
@@ -335,7 +336,7 @@ def _returned(result: object, call: FunctionCall) -> JSON:
     Raises what the call meets on a worker as well: CallFailed if that is not JSON, or too much.
     """
     try:
-        value: JSON = json_of(result)
+        value: JSON = json_from(result)
     except NotJSON as error:
         who = f"{'custom ' if call.function.type == 'custom' else ''}function {call.function.name!r}"
         message = f"{who} returned {with_article(type(result).__name__)}, not JSON: {error}"

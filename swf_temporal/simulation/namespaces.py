@@ -15,8 +15,8 @@ from swf_temporal.loading import check_file, files_in, load
 LATEST = "latest"
 """The version that is meant without one."""
 
-DefinitionSource: TypeAlias = str | os.PathLike[str] | Mapping[str, Any] | Definition
-"""A definition: a path, a text, a mapping, or one that was loaded."""
+DefinitionSource: TypeAlias = str | bytes | os.PathLike[str] | Mapping[str, Any] | Definition
+"""A definition: a path, a text, bytes, a mapping, or one that was loaded."""
 
 
 @dataclass(frozen=True, slots=True)

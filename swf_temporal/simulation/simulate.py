@@ -9,20 +9,20 @@ from typing import Any
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
+from swf_temporal.python_values import json_from
 from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.cycles import MAX_STEPS, Steps
 from swf_temporal.simulation.namespaces import DefinitionSource, definitions_in
 from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.variables import VariableStore
-from swf_temporal.strict_json import json_of
 
 
 def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     definition: DefinitionSource,
-    input: JSON | bytes = None,  # noqa: A002 - the specification's word
+    input: object = None,  # noqa: A002 - the specification's word
     *,
-    events: Iterable[Mapping[str, Any]] = (),
+    events: Iterable[CloudEvent | Mapping[str, Any]] = (),
     functions: Mapping[str, Any] | None = None,
     definitions: Iterable[DefinitionSource] = (),
     secrets: Mapping[str, JSON] | None = None,
@@ -36,9 +36,10 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
 
     *definition* is a path, a text or a mapping. *functions* maps the name of a function to its result, or to a
     callable that is given the arguments and returns the result; it may raise `CallFailed(code=…, message=…)`.
-    *events* are CloudEvents as mappings; each is delivered when the instance awaits one like it, so their order
-    matters only between those that are alike. *definitions* are sub-workflows. *secrets* is what `$SECRETS` holds.
-    All of them are JSON: a result that is not fails its call, and an input the run, as on Temporal.
+    *events* are CloudEvents, or mappings of that form; each is delivered when the instance awaits one like it, so their
+    order matters only between those that are alike. *definitions* are sub-workflows. *secrets* is what `$SECRETS`
+    holds. All of them are JSON, or what pydantic makes JSON of: a result that is neither fails its call, and an input
+    the run, as on Temporal.
 
     *namespace* is a folder whose definitions can be sub-workflows; *definition* may be a path in it, and is known by
     that then. *variables* is `{"namespace": {key: value}, "workflow": {path: {key: value}}, "instance": {key: value}}`,
@@ -63,20 +64,20 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     return context.run(input)
 
 
-def event_starts(definition: DefinitionSource, events: Iterable[Mapping[str, Any]]) -> list[JSON]:
+def event_starts(definition: DefinitionSource, events: Iterable[CloudEvent | Mapping[str, Any]]) -> list[JSON]:
     """Return the inputs of the instances of *definition* that *events* start, in their order: none if none does."""
     (loaded,) = definitions_in(definition, (), None).known
     return loaded.event_starts(events_of(events))
 
 
-def events_of(events: Iterable[Mapping[str, Any]], series: str = "event") -> list[CloudEvent]:
+def events_of(events: Iterable[CloudEvent | Mapping[str, Any]], series: str = "event") -> list[CloudEvent]:
     """Return *events* as CloudEvents; those without an id get one of the *series*. UsageError names a wrong one."""
     return [_event(event, number, series) for number, event in enumerate(events, start=1)]
 
 
-def _event(event: Mapping[str, Any], number: int, series: str) -> CloudEvent:
+def _event(event: CloudEvent | Mapping[str, Any], number: int, series: str) -> CloudEvent:
     try:
-        given: Any = json_of(event)
+        given: Any = json_from(event.to_json() if isinstance(event, CloudEvent) else event)
         return CloudEvent.from_json(given, default_id=f"{series}-{number}")
     except ValueError as error:
         raise UsageError(f"{series} {number}: {error}") from None

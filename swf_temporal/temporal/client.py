@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from temporalio.client import (
     Client,
     WorkflowFailureError,
     WorkflowHandle,
+    WorkflowQueryFailedError,
     WorkflowQueryRejectedError,
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
@@ -37,7 +38,8 @@ from swf_temporal.client_errors import (
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
-from swf_temporal.strict_json import NotJSON, json_of
+from swf_temporal.python_values import json_from
+from swf_temporal.strict_json import NotJSON
 from swf_temporal.temporal import statuses, summaries  # noqa: F401 - the SDK then reads every status
 from swf_temporal.temporal.client_errors import has_ended, is_paused, not_there, refused_by_server
 from swf_temporal.temporal.constants import (
@@ -48,6 +50,7 @@ from swf_temporal.temporal.constants import (
     TASK_QUEUE,
 )
 from swf_temporal.temporal.sending import sendable
+from swf_temporal.temporal.start_options import StartOptions
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
@@ -57,6 +60,9 @@ Handle = WorkflowHandle[Any, Any]
 PATIENCE = timedelta(seconds=10)
 """The time limit for a worker's answer to an event."""
 
+_UNANSWERED: Final = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED, RPCStatusCode.FAILED_PRECONDITION)
+"""What a server answers to a query for which no worker is there, or none in time."""
+
 SENT = "sent"
 """The answer for an event whose outcome is not known."""
 
@@ -64,19 +70,19 @@ SENT = "sent"
 async def start(  # noqa: PLR0913 - what may be said of a start, most of it optional
     client: Client,
     workflows: "Sequence[Definition]",
-    data: JSON = None,
+    data: object = None,
     *,
     workflow_id: str,
     task_queue: str = TASK_QUEUE,
     events: Sequence[Mapping[str, Any]] = (),
     others: Mapping[str, JSON] | None = None,
-    once: bool = False,
+    options: StartOptions | None = None,
 ) -> Handle:
     """Start an instance of the first of *workflows*; the others are its sub-workflows.
 
     The definitions are pinned: the run keeps them, whatever becomes of the files. *events* are there from the start.
     *others* are fields of the run's record that mean something to a worker of the caller's own.
-    Raises AlreadyStartedError if an instance of that id is running or, where it is to start *once*, has ended; and
+    Raises AlreadyStartedError if an instance of that id is running or, where the *options* say so, has ended; and
     UsageError if the data or an event is not JSON.
     """
     from swf_temporal.temporal.records import Pin, pinned  # noqa: PLC0415 - heavy, and for definitions alone
@@ -85,18 +91,19 @@ async def start(  # noqa: PLR0913 - what may be said of a start, most of it opti
     pin = Pin(pinned(workflows), version=first.version, others=others or {})
     pin.events = _ready(events)
     arguments = {"an input": _input(data), "the definitions and events": cast("JSON", pin.to_json())}
-    return await _start(client, first.id, arguments, workflow_id, task_queue, summaries.of_instance(first), once=once)
+    wanted = _options(options, summaries.of_instance(first))
+    return await _start(client, first.id, arguments, workflow_id, task_queue, wanted)
 
 
 async def start_known(
     client: Client,
     definition_id: str,
-    data: JSON = None,
+    data: object = None,
     *,
     workflow_id: str,
     task_queue: str = TASK_QUEUE,
     events: Sequence[Mapping[str, Any]] = (),
-    once: bool = False,
+    options: StartOptions | None = None,
 ) -> Handle:
     """Start an instance of a definition that the workers know by its id, as every client of the engine can.
 
@@ -108,16 +115,17 @@ async def start_known(
 
         arguments["events"] = cast("JSON", Pin([], events=_ready(events)).to_json())
     summary = summaries.of_instance_by_id(definition_id)
-    return await _start(client, definition_id, arguments, workflow_id, task_queue, summary, once=once)
+    wanted = _options(options, summary)
+    return await _start(client, definition_id, arguments, workflow_id, task_queue, wanted)
 
 
-async def send_data(client: Client, workflow_id: str, name: str, data: JSON = None) -> None:
+async def send_data(client: Client, workflow_id: str, name: str, data: object = None) -> None:
     """Send the data of an event that the definition knows as *name*.
 
     Raises InvalidEventError if it is not JSON, and UsageError if the instance is not there.
     """
     try:
-        [value] = sendable(client, {f"data for {name!r}": json_of(data)})
+        [value] = sendable(client, {f"data for {name!r}": json_from(data)})
         await client.get_workflow_handle(workflow_id).signal(name, value)
     except NotJSON as error:
         raise InvalidEventError(f"the data of the event {name!r} is not JSON: {error}") from None
@@ -128,7 +136,7 @@ async def send_data(client: Client, workflow_id: str, name: str, data: JSON = No
 async def send_event(client: Client, workflow_id: str, event: Mapping[str, Any]) -> None:
     """Send a CloudEvent to a running instance. Raises UsageError if it is not an event, or there is no instance."""
     try:
-        given: Any = json_of(event)
+        given: Any = json_from(event)
         cloud_event = CloudEvent.from_json(given, default_id="")
     except ValueError as error:
         raise InvalidEventError(str(error)) from None
@@ -148,7 +156,10 @@ async def deliver(client: Client, workflow_id: str, event: Mapping[str, Any], pa
     now, NoAnswerError if no worker answers in time, and UsageError if it is not an event, or there is no instance.
     """
     handle = client.get_workflow_handle(workflow_id)
-    [value] = sendable(client, {"an event": dict(event)})
+    try:
+        [value] = sendable(client, {"an event": json_from(event)})
+    except NotJSON as error:
+        raise InvalidEventError(f"an event is one JSON object: {error}") from None
     try:
         answer = await handle.execute_update(DELIVER, value, rpc_timeout=patience)
     except WorkflowUpdateFailedError as error:
@@ -180,15 +191,21 @@ async def send(client: Client, workflow_id: str, event: Mapping[str, Any]) -> No
         await send_data(client, workflow_id, event["name"], event.get("data"))
 
 
-async def query(client: Client, workflow_id: str, name: str) -> Any:
+async def query(client: Client, workflow_id: str, name: str, patience: timedelta = PATIENCE) -> Any:
     """Return what an instance answers to a query: `status`, `data` or `trace`.
 
-    Raises InstancePausedError if it is paused.
+    Raises InstancePausedError if it is paused, and NoAnswerError if no worker answers within *patience*: at once where
+    the server knows of none.
     """
     try:
-        return await client.get_workflow_handle(workflow_id).query(name)
+        return await client.get_workflow_handle(workflow_id).query(name, rpc_timeout=patience)
+    except WorkflowQueryFailedError as error:
+        raise UsageError(f"{workflow_id!r} does not answer {name!r}: {error.message}") from None
     except RPCError as error:
-        raise not_there(error, workflow_id) from None
+        if error.status not in _UNANSWERED:
+            raise not_there(error, workflow_id) from None
+        text, hint = f"no worker answers for {workflow_id!r}", "start one with `swf worker`, or a Worker"
+        raise NoAnswerError(text, hint, instance=workflow_id, patience=patience) from None
     except WorkflowQueryRejectedError:  # by the server, which passes no query on to one that is paused
         raise is_paused(workflow_id) from None
 
@@ -210,40 +227,40 @@ async def _start(
     arguments: Mapping[str, JSON],
     workflow_id: str,
     task_queue: str,
-    summary: str,
-    *,
-    once: bool = False,
+    options: StartOptions,
 ) -> Handle:
     values = sendable(client, arguments)
     try:
-        return await client.start_workflow(
-            workflow_type,
-            args=values,
-            id=workflow_id,
-            task_queue=task_queue,
-            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-            id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE if once else WorkflowIDReusePolicy.ALLOW_DUPLICATE,
-            static_summary=summary,
-        )
+        return await client.start_workflow(workflow_type, args=values, id=workflow_id, task_queue=task_queue, **options)
     except WorkflowAlreadyStartedError:
-        what = "was started before" if once else "is running already"
+        is_any = options["id_reuse_policy"] == WorkflowIDReusePolicy.ALLOW_DUPLICATE
+        what = "is running already" if is_any else "was started before"
         message = f"an instance {workflow_id!r} {what}"
         raise AlreadyStartedError(message, "choose another workflow_id", instance=workflow_id) from None
     except RPCError as error:
         raise refused_by_server(error, f"the server did not start {workflow_id!r}") from None
 
 
+def _options(given: StartOptions | None, summary: str) -> StartOptions:
+    return {
+        "id_conflict_policy": WorkflowIDConflictPolicy.FAIL,
+        "id_reuse_policy": WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+        "static_summary": summary,
+        **(given or {}),
+    }
+
+
 def _ready(events: Sequence[Mapping[str, Any]]) -> list[dict[str, JSON]]:
     try:
-        given: list[Any] = [json_of(event) for event in events]
+        given: list[Any] = [json_from(event) for event in events]
     except NotJSON as error:
         raise InvalidEventError(f"an event is one JSON object: {error}") from None
     return [CloudEvent.from_json(event, default_id=f"start-{n}").to_json() for n, event in enumerate(given)]
 
 
-def _input(data: JSON) -> JSON:
+def _input(data: object) -> JSON:
     try:
-        return {} if data is None else json_of(data)
+        return {} if data is None else json_from(data)
     except NotJSON as error:
         raise InvalidInputError(f"the input of a workflow is one JSON value: {error}") from None
 

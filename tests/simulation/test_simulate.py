@@ -1,7 +1,6 @@
 """Simulating a definition in this process."""
 
-from datetime import UTC, date, datetime, timedelta, timezone
-from decimal import Decimal
+from datetime import datetime, timedelta, timezone
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -59,14 +58,11 @@ def test_a_function_may_be_an_async_callable() -> None:
 NOT_JSON = [
     (b"text", "these are bytes"),
     ({"at": {"x": b"text"}}, "these are bytes (at .at.x)"),
-    ({1, 2}, "JSON cannot write what is of the type 'set'"),
     ([float("nan")], "NaN is not a JSON number (at .[0])"),
     (float("-inf"), "-Infinity is not a JSON number"),
-    ({"when": [date(2026, 1, 2)]}, "JSON cannot write what is of the type 'date' (at .when[0])"),
-    (datetime(2026, 1, 2, tzinfo=UTC), "JSON cannot write what is of the type 'datetime'"),
+    ({"when": [object()]}, "JSON cannot write what is of the type 'object' (at .when[0])"),
     ({1: "a"}, "a key has to be a text, and 1 is not"),
     (object(), "JSON cannot write what is of the type 'object'"),
-    (Decimal("1.5"), "JSON cannot write what is of the type 'Decimal'"),
 ]
 
 

@@ -1,0 +1,40 @@
+"""What else may be said of a start, in the SDK's words."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from temporalio.common import (
+        Priority,
+        RetryPolicy,
+        SearchAttributes,
+        TypedSearchAttributes,
+        VersioningOverride,
+        WorkflowIDConflictPolicy,
+        WorkflowIDReusePolicy,
+    )
+
+
+class StartOptions(TypedDict, total=False):
+    """Options of `Client.start` that go to the server as they are: those of `start_workflow` of the SDK."""
+
+    memo: "Mapping[str, Any]"
+    search_attributes: "TypedSearchAttributes | SearchAttributes"
+    execution_timeout: timedelta
+    run_timeout: timedelta
+    task_timeout: timedelta
+    id_reuse_policy: "WorkflowIDReusePolicy"
+    id_conflict_policy: "WorkflowIDConflictPolicy"
+    retry_policy: "RetryPolicy"
+    priority: "Priority"
+    start_delay: timedelta
+    static_summary: str
+    static_details: str
+    versioning_override: "VersioningOverride"
+    rpc_metadata: "Mapping[str, str | bytes]"
+    rpc_timeout: timedelta
+
+
+NAMES: Final = frozenset(StartOptions.__annotations__)

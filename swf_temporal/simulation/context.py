@@ -35,7 +35,7 @@ from swf_temporal.simulation.variables import VariableStore
 from swf_temporal.strict_json import NotJSON, json_of
 
 if TYPE_CHECKING:
-    from swf_temporal.simulation.services.stub_services import StubServices
+    from swf_temporal.simulation.services.calling_thread import CallingThread
 
 
 class SimulationContext:
@@ -59,7 +59,7 @@ class SimulationContext:
         *,
         early: Sequence[CloudEvent] = (),
         cancelling: bool = False,
-        stub_services: "StubServices | None" = None,
+        stub_services: "CallingThread | None" = None,
     ) -> None:
         """Prepare one run.
 
@@ -76,6 +76,8 @@ class SimulationContext:
         self.calls: list[tuple[str, JSON]] = []
         self.delays: list[tuple[str, timedelta]] = []
         self.ignored_errors: list[WorkflowFault] = []
+        self.assertion: AssertionError | None = None
+        """The first that a function raised: it is a test's, and comes out, whatever the definition makes of it."""
         self.variables = VariableStore({}, workflows)
         self.broken: Mapping[str, str] = {}
         """The definitions that are there and cannot run, by their ids, and what is wrong with each."""
@@ -88,6 +90,7 @@ class SimulationContext:
         """Is given the record of a suspended instance, and returns the one that it goes on with."""
         self.jitter: Callable[[str], JitterSource] = jitter_of
         """The jitter of the attempts of the call with that key: where a scenario or a test decides it."""
+        self._given = tuple(events)
         self._events = list(events)
         self._early = list(early)
         self._cancelling = cancelling
@@ -125,6 +128,8 @@ class SimulationContext:
                 fault = None if self._deadlocked else self.first.cancellation(by_parent=False)
             elapsed = loop.now() - loop.begin
             self._finish()
+            if self.assertion is not None:
+                raise self.assertion
             return self._simulation(status, output, fault, elapsed)
         finally:
             if self.stub_services is not None:
@@ -313,6 +318,7 @@ class SimulationContext:
             logs=tuple(self.logs),
             metadata=last_metadata(self.trace),
             instances=tuple(self.instances),
+            untaken_events=tuple(one.to_json() for one in self._given if one in self._events),
             fault=fault,
         )
 

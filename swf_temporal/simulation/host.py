@@ -5,7 +5,6 @@ but for the services that a scenario starts.
 """
 
 import asyncio
-import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -14,26 +13,25 @@ from typing import TYPE_CHECKING, Any
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, UnreadableDefinition, WorkflowFault
-from swf_temporal.grammar import counted, with_article
+from swf_temporal.functions.call import causes
+from swf_temporal.grammar import counted
 from swf_temporal.guarding.deferring import Evaluation, answer_to, answering
 from swf_temporal.guarding.helper import EngineAnswer
-from swf_temporal.python_values import json_from
 from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.budgets import Budget, InstanceLimits
 from swf_temporal.runtime.evaluating import evaluated
-from swf_temporal.runtime.host import NO_TIME, CallFolder, FunctionCall, SubflowCall, Timer, TraceEntry, TraceKind
+from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.joining import MISSING, Missing, within
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
-from swf_temporal.runtime.performing import ONE_STEP, check_result, check_size, size_of, subflow_fault
+from swf_temporal.runtime.performing import ONE_STEP, check_size, size_of, subflow_fault
 from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.simulation.clock import PLACE, VirtualLoop
 from swf_temporal.simulation.cycles import StateHistory
-from swf_temporal.simulation.folders import folder_for, wants_folder
 from swf_temporal.simulation.long_running_calls import LongRunningCalls
 from swf_temporal.simulation.script import arguments_of
-from swf_temporal.strict_json import NotJSON, json_of
+from swf_temporal.simulation.stubs import answer_of
 
 if TYPE_CHECKING:
     from swf_temporal.simulation.context import SimulationContext
@@ -289,34 +287,22 @@ class SimulatedHost:
         functions: Mapping[str, Any] = self.context.functions
         name, arguments = call.function.name, arguments_of(call, self.context.secrets)
         self.context.calls.append((name, arguments))
-        if name not in functions:
+        try:
+            if name in functions:
+                return await answer_of(functions[name], arguments, call, self.context.variables)
             if self.context.stub_services is not None:
                 key = f"{self.instance_id}/{call.id}"
                 with self.loop.clock_frozen():
                     return await self.context.stub_services.perform(call, source=self.source, key=key, attempt=attempt)
-            raise CallFailed(
-                f"function {name!r} has no scripted result: give it one in `functions`",
-                code="NotScripted",
-                retryable=False,
-            )
-        result = functions[name]
-        if callable(result):
-            try:
-                # A copy: what a function does to what it was given does nothing to the workflow's data.
-                result = await self._called(result, json_of(arguments), call)
-            except WorkflowFault:
-                raise
-            except Exception as error:
-                raise CallFailed(str(error), name=type(error).__name__) from error
-        return _returned(result, call)
-
-    async def _called(self, function: Callable[..., Any], arguments: JSON, call: FunctionCall) -> Any:
-        if not wants_folder(function):
-            result = function(arguments)
-            return await result if inspect.isawaitable(result) else result
-        with folder_for(call.folder or CallFolder((), {}), self.context.variables) as folder:
-            result = function(arguments, folder)
-            return await result if inspect.isawaitable(result) else result
+        except CallFailed as fault:
+            raised = next((one for one in causes(fault) if isinstance(one, AssertionError)), None)
+            self.context.assertion = self.context.assertion or raised
+            raise
+        raise CallFailed(
+            f"function {name!r} has no scripted result: give it one in `functions`",
+            code="NotScripted",
+            retryable=False,
+        )
 
     def _note_retry(self, call: FunctionCall, attempt: int, fault: WorkflowFault, delay: timedelta) -> None:
         detail: ActionRetried = {"attempt": attempt, "error": fault.name, "delay": delay.total_seconds()}
@@ -328,21 +314,6 @@ class SimulatedHost:
             await work()
         except WorkflowFault as fault:
             self.context.ignored_errors.append(fault)
-
-
-def _returned(result: object, call: FunctionCall) -> JSON:
-    """Return a copy of what a scripted function returned.
-
-    Raises what the call meets on a worker as well: CallFailed if that is not JSON, or too much.
-    """
-    try:
-        value: JSON = json_from(result)
-    except NotJSON as error:
-        who = f"{'custom ' if call.function.type == 'custom' else ''}function {call.function.name!r}"
-        message = f"{who} returned {with_article(type(result).__name__)}, not JSON: {error}"
-        raise CallFailed(message, code="NotJSON", retryable=False) from None
-    check_result(size_of(value), call.function.name)
-    return value
 
 
 async def _until(moment: "asyncio.Future[None]") -> None:

@@ -63,6 +63,8 @@ class Simulation:
     """What the instance told people about itself last; None is nothing."""
     instances: tuple[SimulatedInstance, ...] = ()
     """The instances that were started by others, in the order in which they began."""
+    untaken_events: tuple[dict[str, JSON], ...] = ()
+    """The events that were given and that no instance came to wait for."""
     fault: WorkflowFault | None = field(default=None, compare=False)
 
     def raise_for_status(self) -> Self:

@@ -4,11 +4,12 @@ import os
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
+from swf_temporal.languages.port import Definition
 from swf_temporal.python_values import json_from
 from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.context import SimulationContext
@@ -16,6 +17,11 @@ from swf_temporal.simulation.cycles import MAX_STEPS, Steps
 from swf_temporal.simulation.namespaces import DefinitionSource, definitions_in
 from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.variables import VariableStore
+from swf_temporal.text.suggestions import did_you_mean
+
+if TYPE_CHECKING:
+    from swf_temporal.functions.registry import Registry
+    from swf_temporal.simulation.services.calling_thread import CallingThread
 
 
 def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
@@ -31,11 +37,14 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     cancel_after: timedelta | None = None,
     start_time: datetime | None = None,
     max_steps: int = MAX_STEPS,
+    strict: bool = False,
 ) -> Simulation:
     """Run *definition* in this process, in virtual time, touching nothing outside.
 
     *definition* is a path, a text or a mapping. *functions* maps the name of a function to its result, or to a
-    callable that is given the arguments and returns the result; it may raise `CallFailed(code=…, message=…)`.
+    callable that is given the arguments and returns the result; it may raise `CallFailed(code=…, message=…)`. Or it is
+    a Registry, whose functions and types are called as a worker does: by keywords, with models, in a thread, in real
+    time. By its name, a function of it stands for one that calls a service, too.
     *events* are CloudEvents, or mappings of that form; each is delivered when the instance awaits one like it, so their
     order matters only between those that are alike. *definitions* are sub-workflows. *secrets* is what `$SECRETS`
     holds. All of them are JSON, or what pydantic makes JSON of: a result that is neither fails its call, and an input
@@ -49,19 +58,47 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     An *input* that is bytes, or None for no body, is what the language of the definition makes of that.
 
     Raises InvalidDefinition if a definition cannot run, and UsageError if an event is none that can be sent, or a time
-    has no zone. A run that fails does not raise: see `Simulation.error`.
+    has no zone; where it is *strict* also if no definition has a function of a name in *functions*, or nothing takes
+    one of the *events*. An AssertionError of a function comes out as it is. A run that fails does not raise: see
+    `Simulation.error` and `raise_for_status`.
     """
     if start_time is not None and start_time.tzinfo is None:
         raise UsageError(f"start_time {start_time.isoformat()} has no time zone: add tzinfo, such as datetime.UTC")
     workflows = definitions_in(definition, definitions, namespace)
     store = VariableStore(variables or {}, workflows.known, None if namespace is None else Path(namespace))
-    context = SimulationContext(workflows.known, functions or {}, events_of(events), secrets or {})
+    scripted, registered = functions or {}, None
+    if functions is not None and type(functions) is not dict:
+        from swf_temporal.functions.registry import Registry  # noqa: PLC0415 - heavy, and seldom needed
+
+        if isinstance(functions, Registry):
+            scripted, registered = {}, _registered(functions, secrets)
+    given = events_of(events)
+    if strict:
+        _refuse_unknown(scripted, workflows.known)
+    context = SimulationContext(workflows.known, scripted, given, secrets or {}, stub_services=registered)
     context.variables = store
     context.broken = workflows.broken
     context.cancel_after = cancel_after
     context.steps = Steps(max_steps)
     context.start_time = EPOCH if start_time is None else start_time
-    return context.run(input)
+    simulated = context.run(input)
+    if strict and simulated.untaken_events:
+        untaken = ", ".join(f"{one['type']!r} from {one['source']!r}" for one in simulated.untaken_events)
+        raise UsageError(f"events: nothing took {untaken}", f"the run {simulated.status}; see `untaken_events`")
+    return simulated
+
+
+def _registered(registry: "Registry", secrets: Mapping[str, JSON] | None) -> "CallingThread":
+    from swf_temporal.simulation.services.registered_functions import RegisteredFunctions  # noqa: PLC0415 - as above
+
+    return RegisteredFunctions(registry, secrets or {})
+
+
+def _refuse_unknown(functions: Iterable[str], workflows: Iterable[Definition]) -> None:
+    known = {use.function.name for workflow in workflows for use in workflow.functions}
+    for name in functions:
+        if name not in known:
+            raise UsageError(f"functions: no definition has a function {name!r}", did_you_mean(name, known))
 
 
 def event_starts(definition: DefinitionSource, events: Iterable[CloudEvent | Mapping[str, Any]]) -> list[JSON]:

@@ -109,7 +109,7 @@ async def run_action(action: Action, data: JSON, lane: Lane[ActionFrame], timeou
             fault.is_of_action = True
         fault.action = fault.action or name
         lane.emit_failed_action(name, _invoked(action), fault)
-        raise lane.locate(fault) from None
+        raise lane.locate(fault) from fault.__cause__
     except Diverted as diverted:
         if diverted.fault is not None:
             lane.emit_failed_action(name, _invoked(action), diverted.fault)

@@ -1,0 +1,104 @@
+"""Makes calls as a worker does, on an event loop in a thread of its own: time is real there.
+
+Nothing that a function does blocks the run that asks, for which meanwhile no time passes.
+"""
+
+import asyncio
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any
+
+from swf_temporal.data import JSON
+from swf_temporal.functions.call import permanent_failure
+from swf_temporal.performing import Calls
+from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.simulation.services.answering import RecordedRequests
+
+
+class CallingThread(ABC):
+    """Makes the calls of one run. The thread starts with the first."""
+
+    def __init__(self) -> None:
+        self.recorded = RecordedRequests()
+        self._thread: _LoopThread | None = None
+        self._starting: asyncio.Task[Calls] | None = None
+        self._under_way: set[asyncio.Task[JSON]] = set()
+        self._turn = asyncio.Lock()
+        self._is_over = False
+
+    @abstractmethod
+    async def start(self) -> Calls:
+        """Return what makes the calls, in the thread."""
+
+    @abstractmethod
+    async def attempt(self, calls: Calls, call: FunctionCall, source: str, key: str, attempt: int) -> JSON:
+        """Make one attempt at *call*, in the thread. Raises CallFailed."""
+
+    async def stop(self) -> None:  # noqa: B027 - most have nothing else to stop
+        """Stop what was started, in the thread."""
+
+    async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
+        """Make one attempt at *call*, after those that were asked for before. Raises CallFailed."""
+        # Side by side, which of them has the first answer would be another in every run.
+        async with self._turn:
+            if self._is_over:
+                raise permanent_failure("NotScripted", "the scenario is over, and its services with it")
+            if self._thread is None:
+                self._thread = _LoopThread()
+            under_way = asyncio.wrap_future(self._thread.do(self._perform(call, source, key, attempt)))
+            try:
+                return await asyncio.shield(under_way)
+            except asyncio.CancelledError:
+                await asyncio.wait([under_way])  # as no time passes, what has begun is seen to its end
+                if not under_way.cancelled():
+                    under_way.exception()  # it is not asked for any more, and asyncio would complain of that
+                raise
+
+    def close(self) -> None:
+        """Stop everything that was started, and calls whose results are not wanted any more."""
+        self._is_over = True
+        if self._thread is not None:
+            self._thread.do(self._stop()).result()
+            self._thread.stop()
+            self._thread = None
+
+    async def _perform(self, call: FunctionCall, source: str, key: str, attempt: int) -> JSON:
+        task = asyncio.create_task(self._attempt(call, source, key, attempt))
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return await task
+
+    async def _attempt(self, call: FunctionCall, source: str, key: str, attempt: int) -> JSON:
+        if self._starting is None:
+            self._starting = asyncio.create_task(self.start())
+        return await self.attempt(await asyncio.shield(self._starting), call, source, key, attempt)
+
+    async def _stop(self) -> None:
+        for attempt in self._under_way:
+            attempt.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+        if self._starting is not None:
+            [calls] = await asyncio.gather(self._starting, return_exceptions=True)
+            if not isinstance(calls, BaseException):
+                await calls.aclose()
+        await self.stop()
+
+
+class _LoopThread:
+    """An event loop that runs beside everything else."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="services", daemon=True)
+        self._thread.start()
+
+    def do(self, work: Coroutine[Any, Any, Any]) -> "Future[Any]":
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def stop(self) -> None:
+        """Stop when what is under way has stopped."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()

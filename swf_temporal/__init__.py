@@ -4,7 +4,11 @@ The names here are the public interface of the package; everything else may chan
 when they are first used: every worker and every start of a sandboxed workflow pays for this module.
 """
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
@@ -29,6 +33,7 @@ __all__ = [
     "InvalidInputError",
     "NeverTakenError",
     "NoAnswerError",
+    "Plugin",
     "Position",
     "Problem",
     "Registry",
@@ -51,8 +56,24 @@ __all__ = [
     "simulate",
 ]
 
+
+@contextmanager
+def outside_of_sandbox() -> Iterator[bool]:
+    """Have nothing imported once more for a workflow in the SDK's sandbox; yield whether there is one.
+
+    A module that defines a workflow may name a registry, a client or a definition as well.
+    """
+    temporal = sys.modules.get("temporalio.workflow")
+    if temporal is None or not temporal.unsafe.in_sandbox():
+        yield False
+        return
+    with temporal.unsafe.imports_passed_through():
+        yield True
+
+
 if TYPE_CHECKING:
     from swf_temporal.app.client import Client, Instance
+    from swf_temporal.app.plugin import Plugin
     from swf_temporal.app.settings import WorkerSettings
     from swf_temporal.app.worker import Worker
     from swf_temporal.client_errors import (
@@ -93,6 +114,7 @@ if TYPE_CHECKING:
 else:
     _HOMES = {
         "app.client": ("Client", "Instance"),
+        "app.plugin": ("Plugin",),
         "app.settings": ("WorkerSettings",),
         "app.worker": ("Worker",),
         "client_errors": (
@@ -121,7 +143,10 @@ else:
         """Return what has this public name, importing the module that it stands in."""
         if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        with outside_of_sandbox() as is_inside:
+            value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        if is_inside and isinstance(value, FunctionType):
+            value = outside_of_sandbox()(value)
         globals()[name] = value
         return value
 

@@ -4,6 +4,7 @@
     ├── InvalidDefinition              the author's: the definition cannot run; carries every Problem found
     ├── UsageError                     the caller's: a file, an option, a server, an id that is not there
     ├── NewerRecord                    the operator's: a newer release wrote what this one cannot go on with
+    ├── NotServed                      the operator's: a workflow was given to a worker that does not serve it
     ├── StoreUnavailable               the operator's: what holds variables does not answer at the moment
     ├── DefinitionsUnavailable         the operator's: definitions cannot be read at the moment, and one may be needed
     ├── PayloadUnavailable             the operator's: a payload cannot be stored, read or decrypted at the moment
@@ -135,6 +136,18 @@ class DefinitionsUnavailable(SwfError):  # noqa: N818 - as above
 
     def __init__(self, what: str) -> None:
         super().__init__(f"the definitions cannot be read at the moment: {what}")
+
+
+class NotServed(SwfError):  # noqa: N818 - as above
+    """A worker was given an instance of a definition, or a workflow, that it does not serve.
+
+    It fails no run: the task fails, and is tried again until a worker of the task queue takes it that does.
+    """
+
+    def __init__(self, why: str, task_queue: str) -> None:
+        super().__init__(
+            f"this worker of the task queue {task_queue!r} cannot run it; terminate it if no other can: {why}"
+        )
 
 
 class PayloadUnavailable(SwfError):  # noqa: N818 - as above

@@ -178,7 +178,7 @@ class Client:
         ServerUnavailableError if no server answers there, and UsageError if it refuses the caller, or has no such
         namespace. `Client(temporal_client)` takes a client of the SDK that is connected already.
         """
-        payloads = payloads or _payloads_of_environment()
+        payloads = payloads or payloads_of_environment()
         return cls(await connect(address=address, namespace=namespace, payloads=payloads))
 
     async def start(
@@ -261,7 +261,8 @@ _NOT_CONFIGURED = "[TMPRL1105]"
 """The code that the SDK gives to a reference to a stored payload where there is no storage."""
 
 
-def _payloads_of_environment() -> "PayloadSettings | None":
+def payloads_of_environment() -> "PayloadSettings | None":
+    """Return what the environment says of payloads, if it says anything."""
     if not any(name.startswith(PAYLOAD_VARIABLES) for name in os.environ):
         return None
     from swf_temporal.payloads.settings import PayloadSettings  # noqa: PLC0415 - only where there may be any

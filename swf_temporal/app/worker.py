@@ -1,9 +1,7 @@
 """A worker: the process that runs instances of definitions and makes their calls."""
 
 import asyncio
-import logging
-import os
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -12,37 +10,27 @@ from temporalio import client as temporal
 from temporalio import worker as temporal_worker
 from temporalio.service import RPCError
 
+from swf_temporal import outside_of_sandbox
 from swf_temporal.app.client import Client
-from swf_temporal.app.container_endpoint import container_endpoint
-from swf_temporal.app.event_delivery import EventDelivery
-from swf_temporal.app.event_router import Router
 from swf_temporal.app.health import health_endpoint
+from swf_temporal.app.plugin import Plugin, check_kind
 from swf_temporal.app.reachability import watched
+from swf_temporal.app.served import Definitions, Given
 from swf_temporal.app.settings import WorkerSettings
-from swf_temporal.app.variables import variables_of
 from swf_temporal.errors import UsageError
 from swf_temporal.events.settings import EventSettings
-from swf_temporal.events.sinks import Sinks
 from swf_temporal.functions.call import causes
 from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.containers.containers import Containers
-from swf_temporal.functions.containers.running_calls import RunningCalls
-from swf_temporal.functions.operator.settings import Settings, read_settings
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
 from swf_temporal.payloads.settings import PayloadSettings
-from swf_temporal.performing import Calls
 from swf_temporal.temporal.connection_errors import trouble_of
-from swf_temporal.temporal.event_options import EventOptions
-from swf_temporal.temporal.namespace_variables import NamespaceVariables
-from swf_temporal.temporal.variables import VariableStorage
-from swf_temporal.temporal.worker import Capacity, make_worker
-
-_log = logging.getLogger("swf")
 
 _REFUSED = ("Worker validation failed", "Workflow worker failed", "Activity worker failed")
 """The beginning of the library's message where the server refuses something that a worker needs."""
+
+_TWICE = "Registration of multiple workers"
+"""In its message where a client has two workers of one task queue."""
 
 
 class Worker:
@@ -51,21 +39,26 @@ class Worker:
         async with Worker("localhost:7233", definitions=["orders.yaml"], functions=registry, task_queue="orders"):
             ...
 
-    Secrets, the configuration of calls and the address for produced events, `SWF_SINK`, come from the environment.
+    It is a worker of Temporal's SDK with a Plugin. Secrets, the configuration of calls and the address for produced
+    events, `SWF_SINK`, come from the environment.
     """
 
+    @outside_of_sandbox()
     def __init__(  # noqa: PLR0913 - what may be said of a worker, all of it optional
         self,
         client: Client | str | None = None,
         *,
         namespace: str | None = None,
-        definitions: Catalogue | Iterable[Definition | str | os.PathLike[str]] = (),
+        definitions: Given = (),
         functions: Mapping[str, Callable[..., Any]] | None = None,
         task_queue: str | None = None,
         settings: WorkerSettings | None = None,
         call_settings: Settings | None = None,
         payloads: PayloadSettings | None = None,
         events: EventSettings | None = None,
+        workflows: Sequence[type] = (),
+        activities: Sequence[Callable[..., Any]] = (),
+        interceptors: Sequence[temporal_worker.Interceptor] = (),
     ) -> None:
         """Make a worker for the server of *client*.
 
@@ -74,26 +67,48 @@ class Worker:
 
         *definitions* are definitions or what `load` takes; *functions* are custom functions by name, or a Registry.
         *task_queue* wins over that of *settings*; these, *call_settings* and *events*, which says where produced
-        events go, are used instead of those of the environment. Raises InvalidDefinition if a definition cannot run.
+        events go, are used instead of those of the environment. *workflows*, *activities* and *interceptors* of your
+        own are those that the SDK's Worker takes. Raises InvalidDefinition if a definition cannot run, and UsageError
+        for an argument of another kind.
         """
+        if client is not None and not isinstance(client, Client | str):
+            kind = f"{type(client).__module__}.{type(client).__qualname__}"
+            raise UsageError(
+                f"the client of a worker is a swf_temporal.Client or an address, and this is a {kind}",
+                "write Worker(Client(...)) around a client of Temporal's SDK",
+            )
+        if task_queue == "":
+            raise UsageError("task_queue is empty: name one, or leave it out")
+        check_kind("settings", settings, WorkerSettings)
         settings = settings or WorkerSettings.read()
         self.settings = settings if task_queue is None else settings.replace(task_queue=task_queue)
-        self.catalogue = definitions if isinstance(definitions, Catalogue) else _catalogue_of(definitions)
+        self.plugin = Plugin(
+            definitions=definitions,
+            functions=functions,
+            settings=self.settings,
+            call_settings=call_settings,
+            payloads=payloads,
+            events=events,
+        )
         self._client = client
         self._namespace = namespace
         self._payloads = payloads
-        self._offered = {} if functions is None else functions
-        self._call_settings = call_settings
-        self._events = events
-        self._running: AbstractAsyncContextManager[tuple[temporal_worker.Worker, Functions]] | None = None
+        self._own = {"workflows": workflows, "activities": activities, "interceptors": interceptors}
+        self._running: AbstractAsyncContextManager[None] | None = None
         self._worker: temporal_worker.Worker | None = None
         self._functions: Functions | None = None
 
     async def __aenter__(self) -> Self:
         """Begin to work. Raises UsageError if no server answers, or it does not let this worker work."""
+        if self._running is not None:
+            raise UsageError("this worker works already", "make another one to have two, each on a task queue")
         client = await self.connect()
         self._running = self._serving(client.temporal)
-        self._worker, self._functions = await self._running.__aenter__()
+        try:
+            await self._running.__aenter__()
+        except BaseException:
+            self._running = None
+            raise
         return self
 
     async def connect(self) -> Client:
@@ -107,13 +122,23 @@ class Worker:
     ) -> bool | None:
         """Stop: calls that are under way may still take as long as the settings allow."""
         assert self._running is not None  # noqa: S101 - for the type checker
-        self._worker = None
-        return await self._running.__aexit__(kind, error, traceback)
+        running, self._running, self._worker = self._running, None, None
+        return await running.__aexit__(kind, error, traceback)
 
     async def run(self) -> None:
         """Work until cancelled."""
         async with self:
             await asyncio.Event().wait()
+
+    @property
+    def definitions(self) -> Definitions:
+        """The definitions that it serves, which may change while it works."""
+        return self.plugin.definitions
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The same as a catalogue."""
+        return self.definitions.catalogue
 
     @property
     def client(self) -> Client:
@@ -138,61 +163,32 @@ class Worker:
             return False
 
     @asynccontextmanager
-    async def _serving(self, client: temporal.Client) -> AsyncIterator[tuple[temporal_worker.Worker, Functions]]:
-        async with variables_of(client, self.settings) as variables, self._working(client, variables) as both:
-            yield both
-
-    @asynccontextmanager
-    async def _working(
-        self, client: temporal.Client, variables: VariableStorage
-    ) -> AsyncIterator[tuple[temporal_worker.Worker, Functions]]:
-        settings, running = self.settings, RunningCalls()
-        call_settings = self._call_settings or read_settings(os.environ)
-        named = NamespaceVariables(variables, self.catalogue)
-        functions = Functions(
-            self._offered, call_settings, replaced={"direktiv": lambda shared: Containers(shared, named, running)}
-        )
-        calls = Calls(env=os.environ, functions=functions)
-        events = self._events or EventSettings.read()
-        sinks = Sinks(events.sinks, call_settings)
-        sinks.router = Router(Client(client), self.catalogue, settings.task_queue, max_hops=events.max_hops).deliver
-        if weak := calls.secrets.unprotected():
-            _log.warning(
-                "short or common secrets are hidden in results only where they are the whole value: %s", ", ".join(weak)
-            )
-        worker = make_worker(
-            client,
-            self.catalogue,
-            calls,
-            EventDelivery(sinks),
-            task_queue=settings.task_queue,
-            only_known=settings.known_definitions_only,
-            capacity=Capacity(settings.max_cached_workflows, settings.max_activities, settings.limits),
-            graceful_shutdown_timeout=settings.grace_period,
-            variables=variables,
-            deployment=settings.version,
-            event_options=EventOptions(any(sink.ordered for sink in events.sinks), events.lifecycle),
-        )
+    async def _serving(self, client: temporal.Client) -> AsyncIterator[None]:
+        settings = self.settings
         try:
+            worker = temporal_worker.Worker(
+                client,
+                task_queue=settings.task_queue,
+                plugins=[] if self.plugin in client.config()["plugins"] else [self.plugin],
+                max_cached_workflows=settings.max_cached_workflows,
+                max_concurrent_activities=settings.max_activities,
+                graceful_shutdown_timeout=settings.grace_period,
+                **self._own,  # type: ignore[arg-type]  # each of its kind
+            )
             async with AsyncExitStack() as stack:
+                self._functions = await stack.enter_async_context(self.plugin.opened(worker))
                 await stack.enter_async_context(watched(client))
-                if settings.container_endpoint is not None:
-                    await stack.enter_async_context(container_endpoint(settings.container_endpoint, running, variables))
                 if settings.health_port is not None:  # it answers as long as calls finish
                     await stack.enter_async_context(health_endpoint(settings.health_port, self.is_ready))
-                await stack.enter_async_context(worker)
-                yield worker, calls.functions
-        except RuntimeError as error:
+                self._worker = await stack.enter_async_context(worker)
+                yield
+        except (RuntimeError, ValueError) as error:
+            if _TWICE in str(error):
+                message = f"this process has a worker of the task queue {settings.task_queue!r} on this client already"
+                raise UsageError(message, "give one worker all definitions, or each its task queue") from None
             if not str(error).startswith(_REFUSED):
                 raise
             raise _refusal(client, error) from None
-        finally:
-            await calls.aclose()
-            await sinks.aclose()
-
-
-def _catalogue_of(definitions: Iterable[Definition | str | os.PathLike[str]]) -> Catalogue:
-    return Catalogue(one if isinstance(one, Definition) else load(one) for one in definitions)
 
 
 def _refusal(client: temporal.Client, error: BaseException) -> UsageError:

@@ -42,11 +42,20 @@ class Catalogue:
         self._workflows.setdefault(workflow.id, {})[workflow.version] = workflow
         self._led_to.discard((workflow.id, workflow.version))
 
+    def remove(self, workflow_id: str, version: str | None = None) -> bool:
+        """Remove a definition, in that *version* or in all; tell whether there was one."""
+        versions = self._workflows.get(workflow_id, {})
+        removed = list(versions) if version is None else [one for one in versions if one == version]
+        for one in removed:
+            del versions[one]
+            self._led_to.discard((workflow_id, one))
+        return bool(removed)
+
     def find(self, workflow_id: str, version: str | None = None) -> Definition:
         """Return the definition of that id; raises UnknownDefinition naming what is known."""
         versions = self._workflows.get(workflow_id)
         if not versions:
-            raise UnknownDefinition(_not_known(workflow_id, list(self._workflows)))
+            raise UnknownDefinition(_not_known(workflow_id, [id_ for id_, known in self._workflows.items() if known]))
         if version is not None:
             if version not in versions:
                 known = ", ".join(map(str, sorted(versions, key=_precedence)))

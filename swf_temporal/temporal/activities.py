@@ -39,6 +39,8 @@ from swf_temporal.temporal.records import (
     LOOK_UP,
     PUBLISH,
     RESOLVE,
+    UNKNOWN,
+    CallRecord,
     Pin,
     PinRecord,
     call_from_json,
@@ -79,23 +81,25 @@ class Publisher(Protocol):
 
 
 class Activities:
+    performer: Performer
+    publisher: Publisher
+    variables: VariableStorage
+
     def __init__(
         self,
-        performer: Performer,
-        publisher: Publisher,
         catalogue: Catalogue,
-        variables: VariableStorage,
         max_payload_bytes: int,
         limits: InstanceLimits | None = None,
     ) -> None:
         self.limits = limits or InstanceLimits()
-        self.variables = variables
         self.max_payload_bytes = max_payload_bytes
-        self.performer = performer
-        self.publisher = publisher
         self.catalogue = catalogue
         # Threads of its own: who waits here for a helper process keeps nobody else from what threads do.
         self._evaluators = ThreadPoolExecutor(_EVALUATORS, "evaluating")
+
+    def work_with(self, performer: Performer, publisher: Publisher, variables: VariableStorage) -> None:
+        """Have calls made by *performer*, events sent by *publisher*, and *variables*, from now on."""
+        self.performer, self.publisher, self.variables = performer, publisher, variables
 
     @property
     def all(self) -> list[Callable[..., Any]]:
@@ -120,10 +124,10 @@ class Activities:
         delays are exact and nothing of it stands in the workflow's history.
         """
         info = activity.info()
-        if not args or MARK in args[0].payload.metadata:
-            message = f"no worker of the task queue {info.task_queue!r} offers the activity {info.activity_type!r}"
-            raise ApplicationError(message, type="NotFoundError")
-        record = activity.payload_converter().from_payload(args[0].payload)
+        record = None if not args or MARK in args[0].payload.metadata else _record_in(args[0])
+        if record is None:
+            message = f"this worker of the task queue {info.task_queue!r} does not have the activity"
+            raise ApplicationError(f"{message} {info.activity_type!r}", type="NotFoundError")
         call = call_from_json(record, activity_id=info.activity_id, state=info.activity_id.partition("/")[0])
         key = f"{info.workflow_id}/{info.workflow_run_id}/{info.activity_id}"
         try:
@@ -186,12 +190,15 @@ class Activities:
         return await self.variables.has_ended(owner)
 
     @activity.defn(name=RESOLVE)
-    async def resolve(self, workflow_id: str, version: str | None) -> PinRecord:
-        """Return the pin of a workflow type: its definition, those that it may lead to, and the semantics they have."""
+    async def resolve(self, workflow_id: str, version: str | None) -> PinRecord | dict[str, str]:
+        """Return the pin of a workflow type: its definition, those that it may lead to, and the semantics they have.
+
+        If this worker serves none, say so: another may.
+        """
         try:
             found = self.catalogue.find(workflow_id, version)
         except UnknownDefinition as fault:
-            raise application_error(fault, non_retryable=True) from None
+            return {UNKNOWN: str(fault)}
         return Pin(pinned(self.catalogue.with_reachable(found))).to_json()
 
     @activity.defn(name=LIMITS)
@@ -210,6 +217,12 @@ class Activities:
         """Return, for each text with one of *digests*, where it was read from; None for a text that is not served."""
         names = {workflow.digest: workflow.source.name for workflow in self.catalogue}
         return [names.get(digest) for digest in digests]
+
+
+def _record_in(argument: RawValue) -> Any:
+    """Return the record of a call, or None if *argument* is not one: a workflow of the user's own means another one."""
+    record = activity.payload_converter().from_payload(argument.payload)
+    return record if isinstance(record, dict) and record.keys() >= CallRecord.__required_keys__ else None
 
 
 def decided(

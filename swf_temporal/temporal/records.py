@@ -33,6 +33,9 @@ from swf_temporal.temporal.variables import RefRecord, ref_from_json, ref_to_jso
 RESOLVE = "resolve definitions"
 """The local activity that finds the definition of a workflow type."""
 
+UNKNOWN = "unknown"
+"""The field in its answer that says why there is none."""
+
 LIMITS = "look limits up"
 """The local activity that says how long an instance may go on without waiting."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from temporalio.client import Client
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkflowRunner
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerConfig, WorkflowRunner
 
 from swf_temporal.guarding import guard
 from swf_temporal.languages.catalogue import Catalogue
@@ -52,6 +52,47 @@ def tune_gc() -> None:
     gc.set_threshold(*_THRESHOLDS)
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How definitions are run by a worker, whatever else it does."""
+
+    only_known: bool = False
+    """Whether it takes no run that brings another definition along than those that it serves."""
+    interpreter: type[Interpreter] | None = None
+    """What runs definitions, where that is to be another than ours."""
+    deployment: Deployment | None = None
+    """The version as which it serves, if workers have versions."""
+    event_options: EventOptions = field(default_factory=EventOptions)
+    """What is asked of the events that instances produce."""
+
+    @property
+    def workflows(self) -> list[type]:
+        """Our workflows. No user's Python runs in them, so they need no sandbox; others on the worker keep theirs."""
+        return [self.interpreter or (KnownOnly if self.only_known else Interpreter), *OTHER_WORKFLOWS]
+
+
+def with_definitions(config: WorkerConfig, activities: Activities, terms: Terms) -> WorkerConfig:
+    """Return *config* of a worker that, beside what it has, runs definitions, and has their *activities*."""
+    guard.start()
+    client = config["client"]
+    added: WorkerConfig = {
+        "workflows": [*terms.workflows, *config.get("workflows", ())],
+        "activities": [
+            *activities.all,
+            Endings(client).ending,
+            InstanceFinder(client).find,
+            *config.get("activities", ()),
+        ],
+        "interceptors": [EventOptionsInterceptor(terms.event_options), *config.get("interceptors", ())],
+        "unsandboxed_workflow_runner": versioned(
+            config.get("unsandboxed_workflow_runner") or UnsandboxedWorkflowRunner(), terms.deployment
+        ),
+    }
+    if config.get("deployment_config") is None and config.get("build_id") is None:
+        added["deployment_config"] = deployment_config(terms.deployment)
+    return {**config, **added}
+
+
 def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it optional
     client: Client,
     catalogue: Catalogue,
@@ -68,42 +109,25 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     event_options: EventOptions | None = None,
     **options: Any,
 ) -> Worker:
-    """Return a worker for the definitions in *catalogue*, ready to be run.
-
-    Where *only_known* is true, it takes no run that brings another definition along than those.
-
-    *interpreter* is what runs definitions, where that is to be another than ours. *variables* is where variables are
-    held, which is Temporal itself otherwise. *deployment* is the version as which it serves, if workers have versions.
-    *event_options* is what is asked of the events that instances produce.
-
-    *options* are the SDK's. Among them may be `activities` of your own, which `temporal:ACTIVITY` names.
-
-    No user's Python ever runs in a workflow, so nothing is gained by the engine's sandbox and nothing is paid for it.
-    """
-    guard.start()
+    """Return a worker for the definitions in *catalogue*, ready to be run; *options* are the SDK's."""
     capacity = capacity or Capacity()
-    limit = limit_of(client.data_converter.payload_converter)
-    unsandboxed = options.pop("unsandboxed_workflow_runner", None) or UnsandboxedWorkflowRunner()
-    held = variables or TemporalVariables(client, task_queue)
-    ours = Activities(performer, publisher, catalogue, held, limit, capacity.limits)
-    worker = Worker(
-        client,
+    activities = Activities(catalogue, limit_of(client.data_converter.payload_converter), capacity.limits)
+    activities.work_with(performer, publisher, variables or TemporalVariables(client, task_queue))
+    config = WorkerConfig(
+        client=client,
         task_queue=task_queue,
-        workflows=[interpreter or (KnownOnly if only_known else Interpreter), *OTHER_WORKFLOWS],
-        activities=[*ours.all, Endings(client).ending, InstanceFinder(client).find, *options.pop("activities", ())],
-        workflow_runner=runner or unsandboxed,
-        unsandboxed_workflow_runner=versioned(unsandboxed, deployment),
+        workflow_runner=runner or UnsandboxedWorkflowRunner(),
         max_cached_workflows=capacity.workflows,
         max_concurrent_activities=capacity.activities,
-        deployment_config=deployment_config(deployment),
-        interceptors=[EventOptionsInterceptor(event_options or EventOptions()), *options.pop("interceptors", ())],
-        **options,
     )
-    _set_deadlock_timeout(worker)
+    config.update(options)  # type: ignore[typeddict-item]  # they are of the same names
+    terms = Terms(only_known, interpreter, deployment, event_options or EventOptions())
+    worker = Worker(**with_definitions(config, activities, terms))
+    allow_long_tasks(worker)
     return worker
 
 
-def _set_deadlock_timeout(worker: Worker) -> None:
+def allow_long_tasks(worker: Worker) -> None:
     """Let *worker* interrupt an activation of a workflow later than the SDK does by itself, which tries it again then.
 
     The SDK has no option for that but its debugging mode. Where a release of it has no such attribute, its two seconds

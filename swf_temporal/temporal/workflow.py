@@ -20,6 +20,7 @@ from swf_temporal.errors import (
     HistoryTooLong,
     InvalidDefinition,
     NewerRecord,
+    NotServed,
     PayloadUnavailable,
     WorkflowFault,
     unforeseen,
@@ -51,7 +52,7 @@ from swf_temporal.temporal.lifecycle import Lifecycle
 from swf_temporal.temporal.metrics import count_failed_action
 from swf_temporal.temporal.next_execution import begin_other, carried, checked
 from swf_temporal.temporal.record_types import WRONG_INPUT
-from swf_temporal.temporal.records import RESOLVE, Pin, catalogue_of, program_of
+from swf_temporal.temporal.records import RESOLVE, UNKNOWN, Pin, catalogue_of, program_of
 from swf_temporal.temporal.signal_events import (
     NoRoomError,
     NotTakenError,
@@ -224,6 +225,8 @@ class Interpreter:
                 start_to_close_timeout=_RESOLVE_LIMIT,
                 summary=summaries.of_look_up(info.workflow_type),
             )
+            if UNKNOWN in found:
+                raise NotServed(found[UNKNOWN], info.task_queue)
             pin.add_resolved(Pin.from_json(found))
         return program_of(tuple(pin.definitions), info.workflow_type, pin.version, pin.semantics)
 

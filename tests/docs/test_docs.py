@@ -3,6 +3,8 @@
 import ast
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
@@ -51,6 +53,7 @@ DEFINITIONS = [(where, text) for where, text in YAML if not text.startswith("sce
 PROGRAMS = [(where, text) for where, text in _blocks("python") if where.startswith("docs/testing.md")]
 API = ROOT / "docs" / "api.md"
 API_PROGRAMS = [block for block in blocks_of("docs/api.md") if block.language == "python"]
+EMBEDDING = [block for block in blocks_of("docs/embedding.md") if block.language == "python"]
 
 
 @pytest.mark.parametrize(("where", "text"), DEFINITIONS, ids=[where for where, _ in DEFINITIONS])
@@ -83,6 +86,20 @@ def test_programs_of_the_api_run(block: Block, server_address: str, monkeypatch:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("TEMPORAL_ADDRESS", server_address)
     exec(compile(block.text, block.where, "exec"), {"__name__": block.where})  # noqa: S102 - our own text
+
+
+@pytest.mark.temporal
+def test_the_page_about_embedding_can_be_followed(server_address: str, tmp_path: Path) -> None:
+    """From top to bottom: each program is a file, named where it is more than a few lines, and runs by itself."""
+    for number, block in enumerate(EMBEDDING):
+        named = re.match(r"# (\w+\.py)\n", block.text)
+        file = tmp_path / (named[1] if named else f"program{number}.py")
+        file.write_text(block.text, encoding="utf-8")
+        environment = {**os.environ, "TEMPORAL_ADDRESS": server_address}
+        ended = subprocess.run(
+            [sys.executable, file.name], check=False, cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
+        assert ended.returncode == 0, f"{block.where}: {ended.stderr}"
 
 
 def test_the_public_names_are_documented() -> None:

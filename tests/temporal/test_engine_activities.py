@@ -407,7 +407,7 @@ async def test_our_own_worker_is_not_taken_for_the_other(bench: Bench, arguments
         ended = await worker.failure()
 
     assert ended.name == "NotFoundError"
-    assert "offers the activity 'f'" in str(ended)
+    assert "does not have the activity 'f'" in str(ended)
     assert worker.scripted.calls == []
 
 

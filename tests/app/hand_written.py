@@ -1,0 +1,48 @@
+"""Workflows and activities as a program has them that serves definitions, too.
+
+The SDK imports this module again, in its sandbox, for every instance.
+"""
+
+from datetime import timedelta
+
+from temporalio import activity, workflow
+from temporalio.exceptions import ApplicationError
+
+import swf_temporal
+from swf_temporal import Plugin, Registry, Worker, load
+
+EACH = [getattr(swf_temporal, name) for name in swf_temporal.__all__]
+REGISTRY = Registry()
+GREETING = load("""
+id: greeting
+version: 1.0.0
+specVersion: "0.8"
+functions: [{name: double, type: custom}]
+states: [{name: Greet, type: operation, actions: [{functionRef: {refName: double, arguments: {n: 2}}}], end: true}]
+""")
+PLUGIN = Plugin(definitions=GREETING, functions=REGISTRY)
+WORKER = Worker(definitions=[GREETING], functions=REGISTRY)
+
+
+@REGISTRY.custom("double")
+def double(n: int) -> int:
+    """Return twice *n*."""
+    return 2 * n
+
+
+@activity.defn
+async def shout(text: str) -> str:
+    """Return *text* in capitals."""
+    return text.upper()
+
+
+@workflow.defn
+class Shouting:
+    """A workflow by hand, in the sandbox."""
+
+    @workflow.run
+    async def run(self, text: str) -> str:
+        """Return *text* in capitals, by an activity."""
+        if GREETING.id != "greeting" or len(EACH) != len(swf_temporal.__all__):
+            raise ApplicationError("what was imported is something else", non_retryable=True)
+        return await workflow.execute_activity(shout, text, start_to_close_timeout=timedelta(seconds=60))

@@ -1,0 +1,223 @@
+"""The plugin of the SDK: definitions beside workflows and activities written by hand."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import pytest
+from temporalio import activity, workflow
+from temporalio import client as temporal
+from temporalio.common import RawValue
+from temporalio.worker import Replayer, Worker
+
+import swf_temporal
+from swf_temporal import Client, InvalidDefinition, Plugin, UsageError, WorkerSettings
+from swf_temporal.temporal.server import local_server
+from tests.app.hand_written import Shouting, shout
+
+DEFINITION = """\
+id: shouting
+version: 1.0.0
+specVersion: "0.8"
+functions:
+  - {name: double, type: custom}
+  - {name: louder, type: custom, operation: "temporal:shout"}
+states:
+  - name: Work
+    type: operation
+    actions:
+      - {functionRef: {refName: double, arguments: {n: "${ .n }"}}, actionDataFilter: {toStateData: "${ .twice }"}}
+      - {functionRef: {refName: louder, arguments: ["${ .text }"]}, actionDataFilter: {toStateData: "${ .said }"}}
+    end: true
+"""
+MANY = 40
+
+
+@workflow.defn(name="shouting")
+class Same:
+    """A workflow of the definition's name."""
+
+    @workflow.run
+    async def run(self) -> None:
+        """Do nothing."""
+
+
+@workflow.defn(dynamic=True)
+class Dynamic:
+    """A workflow of all names."""
+
+    @workflow.run
+    async def run(self, args: Sequence[RawValue]) -> None:
+        """Do nothing."""
+
+
+FUNCTIONS = {"double": lambda n: 2 * n}
+
+
+@pytest.fixture(scope="module")
+async def address() -> AsyncIterator[str]:
+    """Return the address of a server."""
+    async with local_server() as server:
+        yield server.client.service_client.config.target_host
+
+
+@pytest.fixture
+def plugin() -> Plugin:
+    """Return a plugin that serves the definition."""
+    return Plugin(definitions=[DEFINITION], functions=FUNCTIONS)
+
+
+async def connected(address: str, *plugins: temporal.Plugin) -> temporal.Client:
+    """Return a client of its own, so that several workers of a task queue can be in one process."""
+    return await temporal.Client.connect(address, plugins=plugins)
+
+
+async def run_many(client: temporal.Client, queue: str) -> None:
+    """Run as many of both kinds at once, and see what comes out."""
+
+    async def by_hand(n: int) -> str:
+        return await client.execute_workflow(Shouting.run, f"text {n}", id=f"{queue}-hand-{n}", task_queue=queue)
+
+    async def defined(n: int) -> Any:
+        data = {"n": n, "text": f"text {n}"}
+        return await client.execute_workflow("shouting", data, id=f"{queue}-{n}", task_queue=queue)
+
+    shouted = await asyncio.gather(*map(by_hand, range(MANY)))
+    assert shouted == [f"TEXT {n}" for n in range(MANY)]
+    outputs = await asyncio.gather(*map(defined, range(MANY)))
+    assert outputs == [{"n": n, "text": f"text {n}", "twice": 2 * n, "said": f"TEXT {n}"} for n in range(MANY)]
+
+
+@pytest.mark.temporal
+async def test_one_worker_does_both(address: str, plugin: Plugin) -> None:
+    """Definitions and workflows written by hand end right on one queue, and their histories replay."""
+    client = await connected(address, plugin)
+    async with Worker(client, task_queue="both", workflows=[Shouting], activities=[shout]):
+        await run_many(client, "both")
+    replayer = Replayer(workflows=[Shouting], plugins=[plugin])
+    for workflow_id in ("both-1", "both-hand-1"):
+        await replayer.replay_workflow(await client.get_workflow_handle(workflow_id).fetch_history())
+
+
+@pytest.mark.temporal
+async def test_two_workers_do_both(address: str, plugin: Plugin) -> None:
+    """Two workers of the same kind share a queue, and one object is the plugin of their clients and of themselves."""
+    client = await connected(address, plugin)
+    other = await connected(address)
+    options: dict[str, Any] = {"workflows": [Shouting], "activities": [shout]}
+    async with (
+        Worker(client, task_queue="shared", **options),
+        Worker(other, task_queue="shared", plugins=[plugin], **options),
+    ):
+        await run_many(client, "shared")
+
+
+@pytest.mark.temporal
+async def test_what_a_worker_does_not_serve_is_left_to_another(address: str, plugin: Plugin) -> None:
+    """A workflow is not failed by the worker that does not have it."""
+    client = await connected(address, plugin)
+    async with Worker(client, task_queue="apart"):
+        handle = await client.start_workflow(Shouting.run, "text", id="apart", task_queue="apart")
+        told = await failed_task(handle)
+        assert "'Shouting' is not" in told or "no definition 'Shouting' is known here" in told
+    async with Worker(await connected(address), task_queue="apart", workflows=[Shouting], activities=[shout]):
+        assert await handle.result() == "TEXT"
+
+
+async def failed_task(handle: temporal.WorkflowHandle[Any, Any]) -> str:
+    """Wait until a workflow task has failed, and return why."""
+    async with asyncio.timeout(30):
+        while True:
+            async for event in handle.fetch_history_events():
+                if event.HasField("workflow_task_failed_event_attributes"):
+                    return event.workflow_task_failed_event_attributes.failure.message
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.temporal
+async def test_definitions_come_and_go_while_a_worker_works(address: str) -> None:
+    """They are checked as those that were there; what runs keeps its own."""
+    plugin = Plugin(functions=FUNCTIONS)
+    client = await connected(address, plugin)
+    text = (
+        'id: said\nversion: 1.0.0\nspecVersion: "0.8"\nstates: [{name: Say, type: inject, data: {said: 1}, end: true}]'
+    )
+    async with Worker(client, task_queue="changing", activities=[shout]):
+        plugin.definitions.add(text)
+        assert await client.execute_workflow("said", {}, id="said-1", task_queue="changing") == {"said": 1}
+        other = text.replace("said: 1", "said: 2")
+        plugin.definitions.add(text)
+        with pytest.raises(UsageError, match=r"'said' is served already in version 1\.0\.0, with another content"):
+            plugin.definitions.add(other)
+        with pytest.raises(InvalidDefinition):
+            plugin.definitions.add(text.replace("end: true", "transition: Nowhere"))
+        with pytest.raises(UsageError, match="and an activity of the worker have the same name"):
+            plugin.definitions.add(DEFINITION.replace("louder", "shout").replace(', operation: "temporal:shout"', ""))
+        plugin.definitions.add(other, replace=True)
+        assert await client.execute_workflow("said", {}, id="said-2", task_queue="changing") == {"said": 2}
+        plugin.definitions.remove("said")
+        assert list(plugin.definitions) == []
+        with pytest.raises(UsageError, match="there is no definition 'said' here"):
+            plugin.definitions.remove("said")
+
+
+@pytest.mark.temporal
+async def test_what_cannot_stand_beside_definitions_is_told(address: str) -> None:
+    """Names that mean two things, and what only one can be."""
+    client = await connected(address)
+
+    @activity.defn(name="double")
+    async def double(n: int) -> int:
+        return n
+
+    for told, options in {
+        "'shouting' and a workflow of the worker have the same name": {"workflows": [Same]},
+        "has a dynamic workflow of its own": {"workflows": [Dynamic]},
+        "the function 'double' of 'shouting' and an activity": {"activities": [double]},
+    }.items():
+        with pytest.raises(UsageError, match=told):
+            Worker(client, task_queue="names", plugins=[Plugin(definitions=DEFINITION)], **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.temporal
+async def test_a_worker_of_ours_takes_what_is_written_by_hand(address: str) -> None:
+    """And says when it is entered twice, or there are two of them."""
+    client = await Client.connect(address)
+    worker = swf_temporal.Worker(
+        client, definitions=DEFINITION, functions=FUNCTIONS, task_queue="ours", workflows=[Shouting], activities=[shout]
+    )
+    async with worker:
+        assert await client.temporal.execute_workflow(Shouting.run, "text", id="ours", task_queue="ours") == "TEXT"
+        with pytest.raises(UsageError, match="this worker works already"):
+            await worker.__aenter__()
+        with pytest.raises(UsageError, match="has a worker of the task queue 'ours' on this client already"):
+            await swf_temporal.Worker(client, definitions=DEFINITION, task_queue="ours").__aenter__()
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "a function": ({"functions": [1]}, "functions must be a Mapping, and is a list"),
+    "one of the functions": ({"functions": {"a": 1}}, r"functions\['a'\] is an int, and not a function"),
+    "settings": ({"settings": {"task_queue": "a"}}, "settings must be a WorkerSettings, and is a dict"),
+    "a definition": ({"definitions": [1]}, "a definition must be"),
+    "all definitions": ({"definitions": 1}, "definitions must be a list of definitions, and is an int"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_an_argument_of_another_kind_is_named(case: str) -> None:
+    """At once, and not by what comes of it later."""
+    arguments, told = WRONG[case]
+    with pytest.raises(UsageError, match=told):
+        Plugin(**arguments)
+    with pytest.raises(UsageError, match=told):
+        swf_temporal.Worker(**arguments)
+
+
+def test_a_worker_names_a_wrong_client_and_a_queue_without_a_name() -> None:
+    """A client of the SDK is not one of ours, and settings of other kinds are refused by their names."""
+    with pytest.raises(UsageError, match=r"write Worker\(Client\(\.\.\.\)\)"):
+        swf_temporal.Worker(object())  # type: ignore[arg-type]  # that is what is tried
+    with pytest.raises(UsageError, match="task_queue is empty"):
+        swf_temporal.Worker(task_queue="")
+    with pytest.raises(ValueError, match="max_activities"):
+        WorkerSettings(max_activities="many")

@@ -145,9 +145,7 @@ class NotServed(SwfError):  # noqa: N818 - as above
     """
 
     def __init__(self, why: str, task_queue: str) -> None:
-        super().__init__(
-            f"this worker of the task queue {task_queue!r} cannot run it; terminate it if no other can: {why}"
-        )
+        super().__init__(f"a worker of the task queue {task_queue!r} cannot run it, and another may: {why}")
 
 
 class PayloadUnavailable(SwfError):  # noqa: N818 - as above

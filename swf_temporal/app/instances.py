@@ -20,6 +20,7 @@ from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal.client import Handle, query, result
 from swf_temporal.temporal.client_errors import has_ended, not_there
 from swf_temporal.temporal.constants import ENDING
+from swf_temporal.temporal.failed_tasks import why_task_failed
 from swf_temporal.temporal.statuses import is_closed
 
 if TYPE_CHECKING:
@@ -110,7 +111,8 @@ async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = Fal
     except InstancePausedError:
         facts["note"] = "where it is can be seen once it is resumed"
     except UsageError:
-        facts["note"] = "no worker is currently responding"
+        why = await why_task_failed(client.temporal, execution)
+        facts["note"] = "no worker is currently responding" if why is None else f"it does not go on: {why}"
     return facts
 
 
@@ -152,12 +154,18 @@ async def refuse_ended(client: "Client", workflow_id: str) -> str | None:
 
 
 async def was_taken_up(client: "Client", workflow_id: str) -> bool:
-    """Tell whether a worker takes the instance up within a short time. Raises RunEnded if it fails at once."""
+    """Tell whether a worker takes the instance up within a short time.
+
+    Raises RunEnded if it fails at once, and UsageError if the worker that was asked cannot run it.
+    """
     handle = client.temporal.get_workflow_handle(workflow_id)
     for _ in range(int(_STARTED_WITHIN / 0.05)):
         found = await handle.describe()
         if found.status is WorkflowExecutionStatus.FAILED:
             await result(handle)
+        if (why := await why_task_failed(client.temporal, found)) is not None:
+            hint = f"it goes on once a worker can run it; to give it up: swf terminate {workflow_id}"
+            raise UsageError(why, hint)
         if (found.history_length or 0) >= _TAKEN_UP:
             return True
         await asyncio.sleep(0.05)

@@ -143,10 +143,14 @@ def test_status_tells_why_an_instance_failed(on: On) -> None:
 
 
 def test_unknown_definition(on: On) -> None:
-    """An id that no worker knows is told at once, with those that it knows."""
-    code, _, err = on("start", "helo")
-    assert code == 1
-    assert "no definition 'helo' is known here; did you mean 'hello'?" in err
+    """An id that the worker does not know is told at once, with those that it knows; another worker may know it."""
+    code, _, err = on("start", "helo", "--wait")
+    assert code == 2
+    assert "and another may: no definition 'helo' is known here; did you mean 'hello'?" in err
+    assert "to give it up: swf terminate helo-" in err
+    workflow_id = err.partition("swf terminate ")[2].split()[0]
+    assert "it does not go on: a worker of the task queue" in on("status", workflow_id)[1]
+    on("terminate", workflow_id)
 
 
 def test_no_worker(on: On) -> None:

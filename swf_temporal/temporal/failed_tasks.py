@@ -1,0 +1,30 @@
+"""Why a workflow does not go on: its latest workflow task failed, and is tried again."""
+
+from contextlib import suppress
+
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflowservice.v1 import GetWorkflowExecutionHistoryReverseRequest
+from temporalio.client import Client, WorkflowExecutionDescription
+from temporalio.exceptions import FailureError
+from temporalio.service import RPCError
+
+_LATEST = 10
+"""How many of the latest events are looked at: a failed task is among the last."""
+
+
+async def why_task_failed(client: Client, described: WorkflowExecutionDescription) -> str | None:
+    """Return why the workflow task of a workflow failed that is tried again; None if it is not, or not known."""
+    if described.raw_description.pending_workflow_task.attempt <= 1:
+        return None
+    request = GetWorkflowExecutionHistoryReverseRequest(
+        namespace=client.namespace,
+        execution=WorkflowExecution(workflow_id=described.id, run_id=described.run_id),
+        maximum_page_size=_LATEST,
+    )
+    with suppress(RPCError):  # it has just ended, or the caller may not read histories
+        found = await client.workflow_service.get_workflow_execution_history_reverse(request)
+        for event in found.history.events:
+            if event.HasField("workflow_task_failed_event_attributes"):
+                error = await client.data_converter.decode_failure(event.workflow_task_failed_event_attributes.failure)
+                return error.message if isinstance(error, FailureError) else str(error)
+    return None

@@ -25,6 +25,7 @@ COMMANDS = {
     "describe": Command("describe", "describe", "Summarize what a workflow needs and does."),
     "schema": Command("schema", "schema", "Print the JSON Schema of definitions, for editors."),
     "upgrade": Command("upgrade", "upgrade", "Rewrite definitions in a newer version of the language."),
+    "migrate": Command("migrate", "migrate", "Report on a SonataFlow project, and rewrite it."),
     "compat": Command("compat", "compat", "Show the effects of a changed definition or another release on instances."),
     "test": Command("testing", "run_tests", "Run scenarios."),
     "dev": Command("dev", "dev", "Serve a folder of definitions on a local server, and reload those that change."),

@@ -1,4 +1,4 @@
-"""Definitions that were rewritten in a newer version of their language, and what that changed in them."""
+"""Definitions that were rewritten: in a newer version of their language, or as it is meant here; and what that changed."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -8,11 +8,14 @@ from typing import Literal
 class UpgradeChange:
     """One thing that rewriting a definition changed, or would have had to."""
 
-    kind: Literal["respelled", "changed", "inexpressible"]
-    """Only called otherwise; expressed in another form; not expressible in the newer version, and left as it was."""
+    kind: Literal["respelled", "changed", "differs", "inexpressible"]
+    """Only called otherwise; expressed in another form; left as it was, though it has another effect; not expressible,
+    and left as it was."""
     message: str
     line: int | None = None
     """Where it was first met; None where that is not known."""
+    hint: str | None = None
+    """What to write, or to look at."""
 
 
 @dataclass(frozen=True, slots=True)

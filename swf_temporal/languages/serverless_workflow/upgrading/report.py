@@ -44,9 +44,13 @@ class UpgradeReport:
         else:
             self._add(UpgradeChange("respelled", f"{old} is {new}", place.line))
 
-    def inexpressible(self, message: str, node: Any = None) -> None:
+    def differs(self, message: str, hint: str | None = None, node: Any = None) -> None:
+        """Note that something in *node* is left as it was, and has another effect."""
+        self._add(UpgradeChange("differs", message, self._line(node), hint))
+
+    def inexpressible(self, message: str, node: Any = None, hint: str | None = None) -> None:
         """Note that something in *node* cannot be expressed in the newer version, and is left as it was."""
-        self._add(UpgradeChange("inexpressible", message, self._line(node)))
+        self._add(UpgradeChange("inexpressible", message, self._line(node), hint))
 
     def written(self, node: Any, key: str) -> str:
         """Return what the author calls the *key* of *node*."""

@@ -41,7 +41,7 @@ def upgrade(source: Source, to: str) -> Upgraded:
     document, report = RoundTrip(source.text), UpgradeReport()
     reader = reader_of(version)
     if reader is None:
-        _place(located, document.root, report)
+        place(located, document.root, report)
         _rewrite(document.root, version.upgraders, report)
     else:
         # What runs of a draft is put into its text: the document that it is lowered to, in the words of 0.8.
@@ -53,7 +53,7 @@ def upgrade(source: Source, to: str) -> Upgraded:
         document.root = Graft(text, report.changed).put(made)
     if version is not target:
         _rewrite(document.root, target.writers, report)
-    _say_version(document.root, report)
+    say_version(document.root, report)
     if document.has_merged and report.changes:
         report.reshaped("what '<<' merges is written out")
     upgraded = document.written() if report.changes else source.text
@@ -65,19 +65,19 @@ def _rewrite(root: Tree, modules: Iterable[str], report: UpgradeReport) -> None:
         import_module(module).upgrade(root, report)
 
 
-def _place(located: Any, node: Any, report: UpgradeReport) -> None:
+def place(located: Any, node: Any, report: UpgradeReport) -> None:
     """Take note where the objects below *node* are written, which is *located* as it was read."""
     if isinstance(located, Object) and isinstance(node, Mapping):
         report.place(node, located.where.position.line)
         for key, value in located.items():
             if key in node:
-                _place(value, node[key], report)
+                place(value, node[key], report)
     elif isinstance(located, list) and isinstance(node, list):
         for value, inner in zip(located, node, strict=False):
-            _place(value, inner, report)
+            place(value, inner, report)
 
 
-def _say_version(root: Tree, report: UpgradeReport) -> None:
+def say_version(root: Tree, report: UpgradeReport) -> None:
     said, number = root.get("specVersion"), versions.PRESENT.number
     if said is None:
         add(root, "specVersion", number, "version" if "version" in root else "id")

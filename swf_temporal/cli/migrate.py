@@ -1,0 +1,59 @@
+"""`swf migrate`: SonataFlow projects, reported on and written anew."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from swf_temporal.cli.interrupts import default_sigint
+
+EXAMPLES = {"migrate": "Example: swf migrate my-project --write migrated/"}
+
+
+class ReportFormat(StrEnum):
+    """The form of the report."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    HTML = "html"
+
+
+def migrate(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PATH", help="A definition, a folder, a project with src/main/resources, or a Kubernetes manifest."
+        ),
+    ],
+    *,
+    write: Annotated[
+        Path | None,
+        typer.Option("--write", metavar="FOLDER", help="Write the migrated project there."),
+    ] = None,
+    form: Annotated[ReportFormat, typer.Option("--output", "-o", help="The format of the report.")] = ReportFormat.TEXT,
+) -> None:
+    """Report what of a SonataFlow project runs here, and rewrite it.
+
+    Each finding is of one of three kinds: what is rewritten means the same, what differs is left as it was and does
+    something else, and what is by hand needs a person. Nothing that changes its meaning goes without a finding. Exits
+    with 0 if nothing needs a hand, and with 1 otherwise.
+    """
+    with default_sigint():
+        from swf_temporal import __version__
+        from swf_temporal.cli.output import OutputFormat, print_data
+        from swf_temporal.migration import migrate as migrating
+        from swf_temporal.migration import report
+    migration = migrating.migrate(path)
+    if write is not None:
+        migrating.write(migration, write)
+    if form is ReportFormat.TEXT:
+        typer.echo(report.as_text(migration), nl=False)
+    elif form is ReportFormat.HTML:
+        typer.echo(report.as_html(migration), nl=False)
+    elif form is ReportFormat.JSON:
+        print_data(report.as_data(migration), OutputFormat.JSON)
+    else:
+        print_data(report.as_sarif(migration, __version__), OutputFormat.JSON)
+    raise typer.Exit(int(bool(migration.of("by hand"))))

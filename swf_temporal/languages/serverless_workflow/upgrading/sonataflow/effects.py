@@ -1,0 +1,129 @@
+"""What is written as it was, and does something else here."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, called, children, leavings, states
+from swf_temporal.text.round_trip import add
+
+_IGNORED: Final = ("actionExecTimeout", "branchExecTimeout", "stateExecTimeout")
+_GENERAL: Final = ("java.lang.Exception", "java.lang.RuntimeException", "java.lang.Throwable", "*")
+
+
+def tell(root: Tree, report: UpgradeReport) -> None:
+    """Report what has another effect; and write out what can be, so that it has the same."""
+    order = {state.get("name"): number for number, state in enumerate(states(root))}
+    for state in states(root):
+        kind = state.get("type")
+        if kind == "foreach":
+            _foreach(state, report)
+        elif kind == "switch":
+            _switch(state, order, report)
+        if kind == "operation" and state.get("actionMode") == "parallel":
+            hint = "write 'actionMode: sequential' if one action needs what another has merged"
+            report.differs(f"{called(state)}: SonataFlow runs the actions one after the other", hint, state)
+        _timeouts(state, called(state), report)
+        _errors(root, state, report)
+        for end in children(state, "end"):
+            if "continueAs" in end:
+                report.differs(f"{called(state)}: SonataFlow ignores continueAs, and ends", None, state)
+        for metadata in children(state, "metadata"):
+            if "errorMessage" in metadata:
+                hint = "call a function that fails with this message"
+                report.inexpressible(f"{called(state)}: metadata.errorMessage, which fails the instance", state, hint)
+    for node in leavings(root):
+        for way in children(node, "end", "transition"):
+            if isinstance(way.get("produceEvents"), list) and len(way["produceEvents"]) > 1:
+                report.differs(
+                    "SonataFlow sends the produceEvents of an end or a transition from last to first", None, way
+                )
+    _timeouts(root, "the workflow", report)
+    _actions(root, report)
+    for start in children(root, "start"):
+        if "schedule" in start:
+            hint = "swf schedule creates it; remove it if something else starts the workflow"
+            report.differs("SonataFlow ignores start.schedule", hint, start)
+
+
+def _foreach(state: Tree, report: UpgradeReport) -> None:
+    if "mode" not in state and "iterationParam" in state:
+        add(state, "mode", "sequential", "iterationParam")
+        report.reshaped(f"{called(state)}: mode is sequential, as SonataFlow runs iterations", state)
+    elif state.get("mode") == "parallel":
+        hint = "write 'mode: sequential' if one iteration must end before the next"
+        report.differs(f"{called(state)}: SonataFlow runs iterations one after the other", hint, state)
+    output = state.get("outputCollection")
+    if isinstance(output, str):
+        same = _path(output) == _path(state.get("inputCollection"))
+        hint = "give it a name of its own" if same else "remove what is there in an earlier state, if anything is"
+        message = f"{called(state)}: results are appended to {output!r}; SonataFlow replaces what is there"
+        report.differs(message, hint, state)
+
+
+def _path(text: Any) -> str:
+    return str(text).strip().removeprefix("${").removesuffix("}").strip()
+
+
+def _switch(state: Tree, order: Mapping[Any, int], report: UpgradeReport) -> None:
+    """SonataFlow tries conditions in the order of the states that they lead to; those that end come first."""
+    conditions = list(children(state, "dataConditions"))
+    ranks = [-1 if "end" in one else order.get(_target(one), 0) for one in conditions]
+    if ranks != sorted(ranks):
+        message = (
+            f"{called(state)}: conditions are tried as they are written; "
+            "SonataFlow tries them in the order in which the states stand that they lead to"
+        )
+        report.differs(message, "where several may hold, write first the one that is to decide", state)
+    default = state.get("defaultCondition")
+    other = _target(default) if isinstance(default, dict) else default
+    for one in conditions:
+        if "transition" in one and _target(one) == other and children_of(one, "produceEvents"):
+            message = f"{called(state)}: SonataFlow ignores the produceEvents of a condition that leads where the default does"
+            report.differs(message, None, one)
+
+
+def children_of(node: Tree, key: str) -> bool:
+    return any(key in way for way in children(node, "transition", "end"))
+
+
+def _target(node: Tree) -> Any:
+    transition = node.get("transition")
+    return transition.get("nextState") if isinstance(transition, dict) else transition
+
+
+def _timeouts(node: Tree, who: str, report: UpgradeReport) -> None:
+    for timeouts in children(node, "timeouts"):
+        for key in _IGNORED:
+            if key in timeouts:
+                report.differs(f"{who}: SonataFlow ignores {key}", "remove it, or keep it as what it says", timeouts)
+
+
+def _errors(root: Tree, state: Tree, report: UpgradeReport) -> None:
+    """SonataFlow looks for the most special of all entries, here the first that matches handles an error."""
+    entries = list(children(state, "onErrors"))
+    codes = {one.get("name"): one.get("code") for one in children(root, "errors")}
+    general = [
+        any(codes.get(ref, ref) in _GENERAL for ref in (one.get("errorRef"), *_listed(one.get("errorRefs"))) if ref)
+        for one in entries
+    ]
+    if True in general[:-1]:
+        message = (
+            f"{called(state)}: the first entry of onErrors that matches handles an error; SonataFlow takes the closest"
+        )
+        report.differs(message, "write the entry for every error last", state)
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _actions(root: Tree, report: UpgradeReport) -> None:
+    for state, action in actions(root):
+        for reference in children(action, "functionRef", "subFlowRef"):
+            if reference.get("invoke") == "async":
+                report.differs(f"{called(state)}: SonataFlow ignores 'invoke: async', and waits", None, reference)
+        if "retryRef" in action:
+            report.differs(
+                f"{called(state)}: SonataFlow ignores retryRef: {action['retryRef']!r} is retried", None, action
+            )

@@ -1,0 +1,189 @@
+r"""Texts that SonataFlow evaluates, in `${ }`.
+
+There a text is an expression if it compiles, in braces or not, or if it compiles as a text of jq with interpolation,
+`Got: \(.id)`. It is one only as a whole: `Got ${ .id }` stays as it is.
+"""
+
+import re
+from collections.abc import Mapping, MutableMapping
+from typing import Any, Final
+
+from swf_temporal.expressions.evaluation import BadExpression, Expressions
+from swf_temporal.expressions.lexing import tokens
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
+from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
+from swf_temporal.languages.serverless_workflow.upgrading.trees import (
+    Tree,
+    action_lists,
+    called,
+    children,
+    leavings,
+    states,
+)
+from swf_temporal.strict_json import show_json
+
+_MARKED: Final = re.compile(r"\s*(?:\$\{(?P<jq>.*)\}|\{\{(?P<old>.*)\}\})\s*", re.DOTALL)
+_UNKNOWN_HERE: Final = {
+    "headers": "give what is needed of them in the input or in the event's data",
+    "identity": "give the name of the user in the input",
+    "prevActionResult": "keep the result in the data with toStateData",
+    "statusCode": "with 'failOnStatusCode: false' the result has the status, the headers and the body",
+    "statusMessage": "with 'failOnStatusCode: false' the result has the status, the headers and the body",
+    "responseHeaders": "with 'failOnStatusCode: false' the result has the status, the headers and the body",
+    "python": "return the value from the function, and keep it with toStateData",
+}
+"""What `$WORKFLOW` has in SonataFlow alone, and what to do."""
+_WORD: Final = re.compile(r"\$WORKFLOW\.(\w+)")
+_VARIABLE: Final = re.compile(r"\$SECRET\b")
+
+
+class Marking:
+    """Puts expressions of one definition into `${ }`."""
+
+    def __init__(self, root: Tree, report: UpgradeReport) -> None:
+        self._root, self._report = root, report
+        language = root.get("expressionLang", "jq")
+        functions = {
+            one["name"]: one["operation"]
+            for one in children(root, "functions")
+            if one.get("type") == "expression" and isinstance(one.get("operation"), str) and "name" in one
+        }
+        items = {str(state["iterationParam"]) for state in states(root) if "iterationParam" in state}
+        variables = {*items, "item", "SECRET"}
+        self._expressions = Expressions(variables=variables, functions=functions, language=str(language))
+
+    def run(self) -> None:
+        """Mark all expressions."""
+        root = self._root
+        for state in states(root):
+            self._state(state)
+        for node in leavings(root):
+            for way in children(node, "end", "transition"):
+                for produced in children(way, "produceEvents"):
+                    self._event(produced, called(node) if "name" in node else "produceEvents")
+        for timeouts in (root, *states(root)):
+            for holder in children(timeouts, "timeouts"):
+                self._field(holder, "eventTimeout", "timeouts")
+
+    def _state(self, state: Tree) -> None:
+        who = called(state)
+        for key in ("inputCollection", "outputCollection", "numCompleted"):
+            self._field(state, key, who)
+        for holder in (state, *children(state, "onEvents", "eventConditions")):
+            for filter_ in children(holder, "eventDataFilter"):
+                self._fields(filter_, ("data", "toStateData"), who)
+        for filter_ in children(state, "stateDataFilter"):
+            self._fields(filter_, ("input", "output"), who)
+        for condition in children(state, "dataConditions"):
+            self._field(condition, "condition", who)
+        if state.get("type") == "inject" and "data" in state:
+            self._literal(state, "data", who)
+        for _, found in action_lists(state):
+            for action in found:
+                self._action(action, who)
+
+    def _action(self, action: Tree, who: str) -> None:
+        self._field(action, "condition", who)
+        for filter_ in children(action, "actionDataFilter"):
+            self._fields(filter_, ("fromStateData", "results", "toStateData"), who)
+        for reference in children(action, "functionRef"):
+            self._value(reference, "arguments", who)
+        for reference in children(action, "eventRef"):
+            self._event(reference, who)
+
+    def _event(self, node: Tree, who: str) -> None:
+        for key in ("data", "contextAttributes"):
+            self._value(node, key, who)
+
+    def _fields(self, node: Tree, keys: tuple[str, ...], who: str) -> None:
+        for key in keys:
+            self._field(node, key, who)
+
+    def _field(self, node: Tree, key: str, who: str) -> None:
+        """Mark what always is an expression."""
+        text = node.get(key)
+        if isinstance(text, str):
+            marked = self._expression(text, who, node)
+            if marked is not None:
+                self._put(node, key, marked, f"{who}: {key}")
+
+    def _value(self, node: Any, key: Any, who: str) -> None:
+        """Mark what is an expression of the texts under *key*."""
+        value = node[key] if not isinstance(node, Mapping) or key in node else None
+        if isinstance(value, MutableMapping):
+            for name in list(value):
+                self._value(value, name, who)
+        elif isinstance(value, list):
+            for index in range(len(value)):
+                self._value(value, index, who)
+        elif isinstance(value, str):
+            found = self._expression(value, who, node)
+            if found is not None:
+                self._put(node, key, found, f"{who}: {key!r}" if isinstance(key, str) else who)
+            elif "${" in value and _MARKED.fullmatch(value) is None:
+                self._put(
+                    node, key, braced(show_json(value)), f"{who}: a text with expressions within it is no template"
+                )
+
+    def _literal(self, node: Any, key: Any, who: str) -> None:
+        """Keep the texts under *key* from being evaluated."""
+        value = node[key]
+        if isinstance(value, MutableMapping):
+            for name in value:
+                self._literal(value, name, who)
+        elif isinstance(value, list):
+            for index in range(len(value)):
+                self._literal(value, index, who)
+        elif isinstance(value, str) and "${" in value:
+            self._put(node, key, braced(show_json(value)), f"{who}: injected data are not evaluated in SonataFlow")
+
+    def _put(self, node: Any, key: Any, text: str, what: str) -> None:
+        if node[key] != text:
+            old = node[key]
+            node[key] = text
+            self._report.reshaped(
+                f"{what}: {_short(old)} is {_short(text)}", node if isinstance(node, Mapping) else None
+            )
+
+    def _expression(self, text: str, who: str, node: Any) -> str | None:
+        """Return *text* in `${ }` if SonataFlow evaluates it, else None."""
+        found = _MARKED.fullmatch(text)
+        inner = (text if found is None else found["jq"] or found["old"] or "").strip()
+        if not inner or not self._expressions.is_jq:
+            return braced(inner) if inner and (found is not None or inner.startswith("$")) else None
+        if not self._compiles(inner):
+            interpolated = f'"{inner}"'
+            if found is not None or "\\(" not in inner or '"' in inner or not self._compiles(interpolated):
+                return None
+            inner = interpolated
+        self._look_at(inner, who, node)
+        changed = _VARIABLE.sub("$SECRETS", inner)
+        if found is not None and found["jq"] is not None and changed == inner:
+            return text
+        return braced(changed)
+
+    def _compiles(self, text: str) -> bool:
+        try:
+            self._expressions.expression(text)
+        except BadExpression:
+            return False
+        return True
+
+    def _look_at(self, text: str, who: str, node: Any) -> None:
+        """Report what the expression *text* uses that is not here."""
+        if "$WORKFLOW" not in text:
+            return
+        place = node if isinstance(node, Mapping) else None
+        for word in tokens(text):
+            if word.kind == "variable" and (found := _WORD.match(text, word.offset)) and found[1] in _UNKNOWN_HERE:
+                self._report.inexpressible(f"{who}: $WORKFLOW.{found[1]}", place, _UNKNOWN_HERE[found[1]])
+
+
+def mark(root: Tree, report: UpgradeReport) -> None:
+    """Put the expressions of *root* into `${ }`."""
+    Marking(root, report).run()
+
+
+def _short(text: Any) -> str:
+    shown = show_json(text)
+    return shown if len(shown) <= 80 else f"{shown[:77]}…"

@@ -1,0 +1,139 @@
+"""What functions do: names of documents, Knative services, Java services, and bodies that nothing is said of."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, called, children
+from swf_temporal.text.round_trip import replace
+
+_URIS: Final = "workflow-uri-definitions"
+_SCHEMA: Final = "workflow-output-schema"
+_JAVA: Final = re.compile(r"service:(?:java:)?(?P<cls>[\w.$]+)::(?P<method>\w+)")
+_KNATIVE: Final = re.compile(r"knative:(?P<service>[^?]+)(?:\?(?P<query>.*))?")
+_REST: Final = re.compile(r"rest:(?:(?P<method>\w+):)?(?P<url>.*)", re.DOTALL)
+_WITH_BODY: Final = ("POST", "PUT")
+_NO_PLACE: Final = {
+    "camel": "call the endpoint that the route reaches by HTTP or a broker, or write a Python function",
+    "script:java": "write what the script does as an expression or as a Python function",
+    "script": "write what the script does as an expression or as a Python function",
+    "java": "write what the code does as a Python function",
+    "dmn": "let a service or a Python function decide",
+    "jwt-parser": "give the claims in the input, or read the token in a Python function",
+}
+
+
+def extensions(root: Tree, report: UpgradeReport) -> None:
+    """Resolve the names that the extension of URIs gives to documents, and say the schema of the output in its place."""
+    found = root.get("extensions")
+    if not isinstance(found, list):
+        return
+    left = []
+    for extension in found:
+        name = _id(extension)
+        if name == _URIS and isinstance(extension.get("definitions"), dict):
+            for function in children(root, "functions"):
+                _resolve(function, extension["definitions"], report)
+        elif name == _SCHEMA and "dataOutputSchema" not in root and extension.get("outputSchema") is not None:
+            root["dataOutputSchema"] = extension["outputSchema"]
+            report.reshaped(f"the extension {_SCHEMA!r} is dataOutputSchema")
+        else:
+            left.append(extension)
+    if not left:
+        del root["extensions"]
+    elif len(left) < len(found):
+        found[:] = left
+
+
+def _id(extension: Any) -> Any:
+    return extension.get("extensionid", extension.get("extensionId")) if isinstance(extension, dict) else None
+
+
+def _resolve(function: Tree, uris: dict[str, Any], report: UpgradeReport) -> None:
+    operation = function.get("operation")
+    if not isinstance(operation, str):
+        return
+    alias, mark, rest = operation.partition("#")
+    if mark and isinstance(uris.get(alias), str):
+        function["operation"] = f"{uris[alias]}#{rest}"
+        report.reshaped(f"function {function.get('name')!r}: {alias!r} is {uris[alias]!r}", function)
+
+
+def operations(root: Tree, report: UpgradeReport) -> None:
+    """Rewrite the operations of functions that have another form here."""
+    for function in children(root, "functions"):
+        operation = function.get("operation")
+        if function.get("type") != "custom" or not isinstance(operation, str):
+            continue
+        java, knative = _JAVA.fullmatch(operation), _KNATIVE.fullmatch(operation)
+        if java is not None and not operation.startswith("service:python:"):
+            function["operation"] = java["method"]
+            report.reshaped(
+                f"function {function.get('name')!r}: {operation!r} is the Python function {java['method']!r}", function
+            )
+        elif knative is not None:
+            _knative(function, knative, report)
+        else:
+            _without_place(function, operation, report)
+    for state, action in actions(root):
+        _body(root, state, action, report)
+
+
+def java_functions(root: Tree) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the methods of Java that *root* calls, each with the names of its arguments."""
+    for function in children(root, "functions"):
+        operation = function.get("operation")
+        java = _JAVA.fullmatch(operation) if isinstance(operation, str) else None
+        if java is not None and function.get("type") == "custom":
+            yield java["method"], _parameters(root, function.get("name"))
+
+
+def _parameters(root: Tree, name: Any) -> tuple[str, ...]:
+    names: dict[str, None] = {}
+    for _, action in actions(root):
+        for reference in children(action, "functionRef"):
+            arguments = reference.get("arguments")
+            if reference.get("refName") == name and isinstance(arguments, dict):
+                names.update(dict.fromkeys(map(str, arguments)))
+    return tuple(names)
+
+
+def _without_place(function: Tree, operation: str, report: UpgradeReport) -> None:
+    kind = next((one for one in _NO_PLACE if operation == one or operation.startswith(f"{one}:")), None)
+    if kind is not None and not operation.startswith("script:python"):
+        report.inexpressible(f"function {function.get('name')!r}: {operation!r}", function, _NO_PLACE[kind])
+
+
+def _knative(function: Tree, found: re.Match[str], report: UpgradeReport) -> None:
+    """Call a service of Knative where Kubernetes has it: by HTTP, at its name within the cluster."""
+    query = dict(parse_qsl(found["query"] or "", keep_blank_values=True))
+    if query.get("asCloudEvent", "").lower() == "true":
+        hint = "send the event by an eventRef, with a sink that leads to the service"
+        report.inexpressible(f"function {function.get('name')!r}: asCloudEvent", function, hint)
+        return
+    service = found["service"].rstrip("/").split("/")
+    host = ".".join(reversed(service[-2:])) + ".svc.cluster.local" if len(service) > 1 else service[0]
+    path = query.get("path", "").lstrip("/")
+    method = query.get("method", "POST").upper()
+    function["operation"] = f"rest:{method}:http://{host}/{path}"
+    report.reshaped(f"function {function.get('name')!r}: the service {found['service']!r} is called by HTTP", function)
+
+
+def _body(root: Tree, state: Tree, action: Tree, report: UpgradeReport) -> None:
+    """Say what is sent where SonataFlow sends all data: in a body that no argument is for."""
+    reference = action.get("functionRef")
+    name = reference.get("refName") if isinstance(reference, dict) else reference
+    function = next((one for one in children(root, "functions") if one.get("name") == name), None)
+    operation = None if function is None else function.get("operation")
+    rest = _REST.fullmatch(operation) if isinstance(operation, str) else None
+    if rest is None or (rest["method"] or "GET").upper() not in _WITH_BODY or "{" in rest["url"]:
+        return
+    if isinstance(reference, dict) and reference.get("arguments"):
+        return
+    if isinstance(reference, dict):
+        reference["arguments"] = "${ . }"
+    else:
+        replace(action, "functionRef", {"functionRef": {"refName": name, "arguments": "${ . }"}})
+    report.reshaped(f"{called(state)}: {name!r} is sent all data, as nothing else is said to be", action)

@@ -1,0 +1,137 @@
+"""Migrates a SonataFlow project: a report on everything in it, and the files that take its place."""
+
+import os
+import posixpath
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from swf_temporal.errors import InvalidDefinition, Problem, Severity, UsageError
+from swf_temporal.fetching.resources import Resources
+from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.functions import java_functions
+from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.migrate import migrate as rewritten
+from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.resource import flow_of, is_resource
+from swf_temporal.languages.upgraded import Upgraded
+from swf_temporal.loading import check
+from swf_temporal.migration.configuration import Called, Configuration, configuration, functions_of
+from swf_temporal.migration.findings import Finding, Kind, MigratedFile, Migration
+from swf_temporal.migration.project import Part, Project, project_at
+from swf_temporal.migration.python_stubs import stubs
+from swf_temporal.text.origin import Source
+from swf_temporal.text.parsing import read_data
+from swf_temporal.text.yaml_text import write_yaml
+
+_KINDS: dict[str, Kind] = {
+    "respelled": "rewritten", "changed": "rewritten", "differs": "differs", "inexpressible": "by hand",
+}  # fmt: skip
+_TOLD = frozenset({"foreign-operation", "extension"})
+"""The codes of problems that have been found here already, in other words."""
+
+
+def migrate(path: Path) -> Migration:
+    """Return what is found at *path*, and what to write in its place. Raises UsageError."""
+    return _Migrating(project_at(path)).done()
+
+
+class _Migrating:
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._findings: list[Finding] = []
+        self._files: dict[str, bytes] = {}
+        self._functions: list[Called] = []
+        self._java: dict[str, tuple[str, ...]] = {}
+
+    def done(self) -> Migration:
+        for part in self._project.parts:
+            self._definition(part)
+        self._files |= {
+            place: content for place, content in self._project.documents.items() if place not in self._files
+        }
+        settings, secrets = self._configuration()
+        if settings:
+            self._files["swf.yaml"] = write_yaml(settings).encode()
+        if secrets:
+            self._files["secrets.example.yaml"] = write_yaml(secrets).encode()
+        if self._java:
+            self._files["functions.py"] = stubs(self._java).encode()
+        files = tuple(MigratedFile(place, content) for place, content in sorted(self._files.items()))
+        names = tuple(part.name for part in self._project.parts)
+        return Migration(names, tuple(self._findings), files)
+
+    def _definition(self, part: Part) -> None:
+        try:
+            upgraded = rewritten(Source(part.text, part.name))
+        except InvalidDefinition as invalid:
+            self._problems(part, invalid.problems)
+            self._files[part.place] = part.text.encode()
+            return
+        self._files[part.place] = upgraded.text.encode()
+        self._note(part, upgraded)
+        data = _data(upgraded.text)
+        self._functions += functions_of(data)
+        self._java |= dict(java_functions(_flow(part.text)))
+        resources = Resources.from_environment({**os.environ, "SWF_RESOURCE_FOLDERS": str(self._project.root)})
+        checked = check(upgraded.text, name=part.name, folder=part.path.parent, resources=resources)
+        self._problems(part, checked.problems, is_rewritten=upgraded.text != part.text)
+
+    def _note(self, part: Part, upgraded: Upgraded) -> None:
+        for one in upgraded.changes:
+            line = None if one.line is None else one.line + part.line
+            self._findings.append(Finding(part.name, line, _KINDS[one.kind], one.message, one.hint))
+
+    def _problems(self, part: Part, problems: Any, *, is_rewritten: bool = False) -> None:
+        """Note what is wrong with a definition as it is written now, where its lines are those of the file."""
+        found: Iterator[Problem] = (one for one in problems if one.code not in _TOLD)
+        for one in found:
+            line = one.position.line + part.line if one.file == part.name and not is_rewritten else None
+            kind: Kind = "by hand" if one.severity is Severity.ERROR else "differs"
+            self._findings.append(Finding(part.name, line, kind, f"{one.code}: {one.message}", one.hint))
+
+    def _configuration(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        settings: dict[str, Any] = {}
+        secrets: dict[str, Any] = {}
+        for name, text in self._project.properties:
+            made = configuration(name, text, self._functions)
+            _merge(settings, made.settings)
+            secrets |= {secret: dict.fromkeys(fields, "…") for secret, fields in made.secrets.items()}
+            self._findings += made.findings
+        return settings, secrets
+
+
+def _merge(into: dict[str, Any], other: dict[str, Any]) -> None:
+    for key, value in other.items():
+        if isinstance(value, dict) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        elif isinstance(value, list) and isinstance(into.get(key), list):
+            into[key] += value
+        else:
+            into[key] = value
+
+
+def _flow(text: str) -> Any:
+    """Return the definition in *text*, which may be a resource that has it inside."""
+    root = _data(text)
+    return flow_of(root) if is_resource(root) else root or {}
+
+
+def _data(text: str) -> Any:
+    try:
+        return read_data(text)
+    except ValueError:
+        return None
+
+
+def write(migration: Migration, folder: Path) -> None:
+    """Write the files of *migration* into *folder*. Raises UsageError if it has other files already."""
+    for file in migration.files:
+        place = posixpath.normpath(file.path)
+        if place.startswith(("/", "..")):
+            raise UsageError(f"{file.path} is outside of {folder}", "a ConfigMap may only name files of the project")
+        path = folder / place
+        try:
+            if path.exists() and path.read_bytes() != file.content:
+                raise UsageError(f"{path} exists already, with other content", "give a folder that is empty")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(file.content)
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error.strerror}") from None

@@ -1,0 +1,150 @@
+"""Finds what belongs to a SonataFlow project: definitions, properties, and the documents that definitions name."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from swf_temporal.errors import UsageError
+from swf_temporal.files import read_bytes, why_unreadable
+from swf_temporal.languages.known import looks_like_definition
+from swf_temporal.text.located import UnreadableText
+from swf_temporal.text.origin import Source
+from swf_temporal.text.parsing import read_object
+
+_ENDINGS: Final = (".json", ".yaml", ".yml")
+_DOCUMENTS: Final = (*_ENDINGS, ".proto", ".graphql", ".avsc", ".xsd", ".txt")
+_SKIPPED: Final = frozenset({"target", "build", "node_modules", "test", "dist"})
+_ROOTS: Final = ("src/main/resources", "src/main/java/resources")
+_NEXT_DOCUMENT: Final = re.compile(r"^---[ \t]*(?:#.*)?$\n?", re.MULTILINE)
+_LARGEST: Final = 5 << 20
+_PROPERTIES: Final = "application.properties"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A text that is a definition, or a resource of Kubernetes with one."""
+
+    name: str
+    """The path of its file, relative to the project; with the number of the part if it is one of several."""
+    path: Path
+    """Where its file is."""
+    place: str
+    """Its path in the migrated project."""
+    text: str
+    line: int = 0
+    """The number of lines of its file that stand before it."""
+
+
+@dataclass(slots=True)
+class Project:
+    """What was found."""
+
+    root: Path
+    """The folder that paths in definitions begin in, `classpath:`."""
+    parts: list[Part] = field(default_factory=list)
+    properties: list[tuple[str, str]] = field(default_factory=list)
+    """Texts of properties, each with the name of its file."""
+    documents: dict[str, bytes] = field(default_factory=dict)
+    """Other files, by their paths in the migrated project."""
+
+
+def project_at(path: Path) -> Project:
+    """Return what is at *path*: a file, a folder, or a project with `src/main/resources`. Raises UsageError."""
+    if not path.exists():
+        raise UsageError(f"there is no {path}")
+    if path.is_file():
+        project = Project(path.parent)
+        _take(project, path, path.parent, path.name)
+    else:
+        root = next((path / one for one in _ROOTS if (path / one).is_dir()), path)
+        project = Project(root)
+        for file in _files(root):
+            _take(project, file, path, file.relative_to(root).as_posix())
+        if root != path:
+            for file in _files(path):
+                if root not in file.parents and file.suffix in (".yaml", ".yml"):
+                    _take(project, file, path, file.relative_to(path).as_posix(), is_beside=True)
+    if not project.parts:
+        raise UsageError(f"there is no definition in {path}", "definitions are JSON or YAML files with states")
+    return project
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for where, folders, files in os.walk(folder):
+        folders[:] = sorted(one for one in folders if one not in _SKIPPED and not one.startswith("."))
+        for name in sorted(files):
+            if not name.startswith("."):
+                yield Path(where) / name
+
+
+def _take(project: Project, file: Path, base: Path, place: str, *, is_beside: bool = False) -> None:
+    """Take in *file* if it has to do with definitions. What *is_beside* the resources may only bring manifests."""
+    if file.suffix not in (*_DOCUMENTS, ".properties") or file.stat().st_size > _LARGEST:
+        return
+    name = file.relative_to(base).as_posix()
+    try:
+        content = read_bytes(file)
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read: {why_unreadable(error)}") from None
+    text = content.decode("utf-8-sig", "replace")
+    if file.suffix == ".properties":
+        if file.name == _PROPERTIES:
+            project.properties.append((name, text))
+        return
+    parts = list(_parts(text)) if file.suffix in (".yaml", ".yml") else [(0, text)]
+    taken = 0
+    for line, part in parts:
+        which = name if len(parts) == 1 else f"{name}#{taken + 1}"
+        taken += _take_part(project, part, Part(which, file, place, part, line), is_beside=is_beside)
+    if not taken and not is_beside:
+        project.documents[place] = content
+
+
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the documents of a stream that are not empty, each with the number of lines before it."""
+    begin = 0
+    for mark in [*_NEXT_DOCUMENT.finditer(text), None]:
+        end = len(text) if mark is None else mark.start()
+        if text[begin:end].strip():
+            yield text.count("\n", 0, begin), text[begin:end]
+        begin = len(text) if mark is None else mark.end()
+
+
+def _take_part(project: Project, text: str, part: Part, *, is_beside: bool) -> bool:
+    if ".sw." in part.path.name or (not is_beside and "kind" not in text and looks_like_definition(text)):
+        project.parts.append(part)
+        return True
+    kind, root = _kind(text)
+    if kind == "SonataFlow":
+        name = _named(root) or part.path.stem
+        project.parts.append(Part(part.name, part.path, f"{name}.sw.yaml", text, part.line))
+    elif kind == "ConfigMap" and isinstance(root.get("data"), dict):
+        for key, value in root["data"].items():
+            if key == _PROPERTIES:
+                project.properties.append((part.name, str(value)))
+            elif isinstance(value, str) and Path(key).suffix in _DOCUMENTS:
+                project.documents[key] = value.encode()
+    elif not is_beside and looks_like_definition(text):
+        project.parts.append(part)
+    else:
+        return False
+    return True
+
+
+def _kind(text: str) -> tuple[Any, dict[str, Any]]:
+    if "kind" not in text:
+        return None, {}
+    try:
+        root, _ = read_object(Source(text, ""))
+    except UnreadableText:
+        return None, {}
+    return (root.get("kind"), root) if "apiVersion" in root else (None, root)
+
+
+def _named(root: dict[str, Any]) -> str | None:
+    metadata = root.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    return name if isinstance(name, str) and re.fullmatch(r"[\w.-]+", name) else None

@@ -1,0 +1,137 @@
+"""The report of a migration: as text, as JSON, as SARIF, and as a page of HTML."""
+
+from collections import Counter
+from html import escape
+from typing import Any, Final
+
+from swf_temporal.grammar import counted
+from swf_temporal.migration.findings import KINDS, Finding, Migration
+
+_LEVELS: Final = {"rewritten": "note", "differs": "warning", "by hand": "error"}
+_MEANINGS: Final = {
+    "rewritten": "means the same, and is written as the specification has it",
+    "differs": "is left as it was, and does something else here",
+    "by hand": "has no counterpart, and needs a person",
+}
+_VERDICTS: Final = {
+    None: "runs as it is",
+    "rewritten": "runs once it is rewritten",
+    "differs": "runs, with differences",
+    "by hand": "needs a hand",
+}
+_SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+_STYLE: Final = """
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
+body { margin: 2rem auto; max-width: 70rem; padding: 0 1rem; }
+table { border-collapse: collapse; width: 100%; }
+td, th { border-bottom: 1px solid #8884; padding: .3rem .6rem; text-align: left; vertical-align: top; }
+td:first-child { white-space: nowrap; }
+.differs { color: light-dark(#8a5a00, #f0b84a); }
+.by-hand { color: light-dark(#a40000, #ff8a80); }
+.rewritten { color: light-dark(#2c5e2e, #8fcf91); }
+.hint { opacity: .75; }
+"""
+
+
+def verdicts(migration: Migration) -> dict[str, str]:
+    """Return what becomes of each definition, in words."""
+    return {name: _VERDICTS[migration.worst(name)] for name in migration.definitions}
+
+
+def summary(migration: Migration) -> str:
+    """Return how many definitions run, and how many findings there are of each kind."""
+    counts = Counter(verdicts(migration).values())
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _VERDICTS.values() if counts[verdict])
+    return f"{counted(len(migration.definitions), 'definition')}: {told}"
+
+
+def as_text(migration: Migration) -> str:
+    """Return one line for each finding, below its file, and a summary."""
+    told = verdicts(migration)
+    files = dict.fromkeys([*migration.definitions, *(one.file for one in migration.findings)])
+    lines = []
+    for file in files:
+        lines.append(f"{file}: {told[file]}" if file in told else file)
+        lines += [f"  {_line(one)}" for one in migration.findings if one.file == file]
+    return "\n".join([*lines, "", summary(migration), ""])
+
+
+def _line(one: Finding) -> str:
+    place = "" if one.line is None else f"line {one.line}: "
+    hint = f" ({one.hint})" if one.hint else ""
+    return f"{one.kind:9}  {place}{one.message}{hint}"
+
+
+def as_data(migration: Migration) -> dict[str, Any]:
+    """Return the report as JSON."""
+    return {
+        "definitions": [{"file": name, "verdict": verdict} for name, verdict in verdicts(migration).items()],
+        "findings": [
+            {
+                "file": one.file, "kind": one.kind, "message": one.message,
+                **({} if one.line is None else {"line": one.line}),
+                **({} if one.hint is None else {"hint": one.hint}),
+            }
+            for one in migration.findings
+        ],
+        "files": [one.path for one in migration.files],
+    }  # fmt: skip
+
+
+def as_sarif(migration: Migration, version: str) -> dict[str, Any]:
+    """Return the report as SARIF 2.1.0, which code hosts show beside the lines."""
+    return {
+        "$schema": _SARIF,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "swf migrate",
+                        "version": version,
+                        "rules": [{"id": kind, "shortDescription": {"text": _MEANINGS[kind]}} for kind in KINDS],
+                    }
+                },
+                "results": [_result(one) for one in migration.findings],
+            }
+        ],
+    }
+
+
+def _result(one: Finding) -> dict[str, Any]:
+    place: dict[str, Any] = {"artifactLocation": {"uri": one.file.partition("#")[0]}}
+    if one.line is not None:
+        place["region"] = {"startLine": one.line}
+    text = f"{one.message}: {one.hint}" if one.hint else one.message
+    return {
+        "ruleId": one.kind,
+        "level": _LEVELS[one.kind],
+        "message": {"text": text},
+        "locations": [{"physicalLocation": place}],
+    }
+
+
+def as_html(migration: Migration) -> str:
+    """Return a page."""
+    told = verdicts(migration)
+    files = dict.fromkeys([*migration.definitions, *(one.file for one in migration.findings)])
+    parts = [
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Migration report</title>',
+        f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>Migration report</h1>\n<p>{escape(summary(migration))}</p>",
+        "<dl>" + "".join(f"<dt>{kind}</dt><dd>{_MEANINGS[kind]}</dd>" for kind in KINDS) + "</dl>",
+    ]
+    for file in files:
+        verdict = f": {told[file]}" if file in told else ""
+        parts.append(f"<h2>{escape(file)}{escape(verdict)}</h2>")
+        found = [one for one in migration.findings if one.file == file]
+        if found:
+            rows = "".join(map(_row, found))
+            parts.append(f"<table><thead><tr><th>kind<th>line<th>finding</thead><tbody>{rows}</tbody></table>")
+    return "\n".join([*parts, "</body>\n</html>\n"])
+
+
+def _row(one: Finding) -> str:
+    hint = f' <span class="hint">{escape(one.hint)}</span>' if one.hint else ""
+    line = "" if one.line is None else one.line
+    kind = one.kind.replace(" ", "-")
+    return f'<tr><td class="{kind}">{one.kind}<td>{line}<td>{escape(one.message)}{hint}'

@@ -47,3 +47,7 @@ class LanguageBase(ABC):
     def upgrade(self, source: Source, to: str | None = None) -> Upgraded:  # noqa: ARG002 - for those that have versions
         """Raise UsageError: there are no versions to rewrite it in."""
         raise UsageError(f"{source.name}: definitions of {self.title} are not rewritten")
+
+    def migrate(self, source: Source) -> Upgraded:
+        """Return it as it is: no other runtime reads it otherwise."""
+        return Upgraded(source.text, "")

@@ -85,6 +85,18 @@ def upgrade(source: Source, to: str | None = None) -> Upgraded:
     return _language_of(root).upgrade(source, to)
 
 
+def migrate(source: Source) -> Upgraded:
+    """Return the definition in *source*, which was written for another runtime, as it means the same here.
+
+    Raises InvalidDefinition if there is none.
+    """
+    try:
+        root, _ = read_object(source)
+    except UnreadableText as unreadable:
+        raise InvalidDefinition(unreadable.problems) from None
+    return _language_of(root).migrate(source)
+
+
 def read_pinned(source: Source) -> Checked:
     """Return the definition that a running instance carries, without asking whether it follows the rules."""
     try:

@@ -291,3 +291,9 @@ class Language(Protocol):
 
         Raises InvalidDefinition if there is none, and UsageError for versions that are not rewritten or written.
         """
+
+    def migrate(self, source: Source) -> Upgraded:
+        """Return the definition in *source*, which was written for another runtime, as it means the same here.
+
+        One that is in a resource of Kubernetes is taken out of it. Raises InvalidDefinition if there is none.
+        """

@@ -1,6 +1,7 @@
-"""Definitions that were rewritten: in a newer version of their language, or as it is meant here; and what that changed."""
+"""Definitions that were rewritten, in a newer version or for this runtime, and what that changed in them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 
@@ -26,6 +27,8 @@ class Upgraded:
     version: str
     """The version that it was written in."""
     changes: tuple[UpgradeChange, ...] = ()
+    to_write: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Python functions that take the place of other code: the names of their parameters, by their names."""
 
     @property
     def is_complete(self) -> bool:

@@ -73,9 +73,7 @@ class _Reading:
     def __init__(self, name: str, text: str, functions: list[Called]) -> None:
         self._name, self._functions = name, functions
         self._written = read_properties(text)
-        self._lines = {
-            key: number for number, line in enumerate(text.splitlines(), 1) for key in [_key_of(line)] if key
-        }
+        self._lines = {_key_of(line): number for number, line in enumerate(text.splitlines(), 1)}
         self._properties = of_profile(self._written)
         self._made = Configuration()
         self._channels: dict[tuple[str, str], dict[str, str]] = {}
@@ -87,14 +85,14 @@ class _Reading:
             (_OF_FUNCTION, self._function),
             (_OF_CHANNEL, self._channel),
         )
-        for key, value in self._properties.items():
-            value = resolved(value, self._properties)
+        for key, written in self._properties.items():
+            value = resolved(written, self._properties)
             matched = next(((read, found) for form, read in readers if (found := form.fullmatch(key))), None)
             if key in _WITHOUT_EFFECT:
                 self._find("differs", key, f"{key} has no effect", _WITHOUT_EFFECT[key])
-            elif matched is not None and not matched[0](key, value, *matched[1].groups()):
-                self._find("by hand", key, f"{key} has no counterpart", "see the page on configuration")
-            elif matched is None and _OURS.match(key):
+            elif (matched is not None and not matched[0](key, value, *matched[1].groups())) or (
+                matched is None and _OURS.match(key)
+            ):
                 self._find("by hand", key, f"{key} has no counterpart", "see the page on configuration")
         self._events()
         return self._made
@@ -117,7 +115,7 @@ class _Reading:
             self._find("rewritten", key, f"{key} is {next(iter(settings))} of {names}", None)
         return True
 
-    def _function(self, key: str, value: str, name: str, option: str) -> bool:
+    def _function(self, key: str, _: str, name: str, option: str) -> bool:
         if not any(one.name == name for one in self._functions):
             self._find("differs", key, f"{key}: there is no function {name!r}", "remove it")
             return True
@@ -150,7 +148,7 @@ class _Reading:
         self._find("by hand", key, f"{key} is the property {_SECRET_FIELDS[option]!r} of the secret {scheme!r}", hint)
         return True
 
-    def _channel(self, key: str, value: str, way: str, quoted: str | None, name: str, option: str) -> bool:
+    def _channel(self, _: str, value: str, way: str, quoted: str | None, name: str, option: str) -> bool:
         self._channels.setdefault((way, quoted or name), {})[option] = value
         return True
 

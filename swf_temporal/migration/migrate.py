@@ -8,12 +8,10 @@ from typing import Any
 
 from swf_temporal.errors import InvalidDefinition, Problem, Severity, UsageError
 from swf_temporal.fetching.resources import Resources
-from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.functions import java_functions
-from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.migrate import migrate as rewritten
-from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.resource import flow_of, is_resource
+from swf_temporal.languages.known import migrate as rewritten
 from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.loading import check
-from swf_temporal.migration.configuration import Called, Configuration, configuration, functions_of
+from swf_temporal.migration.configuration import Called, configuration, functions_of
 from swf_temporal.migration.findings import Finding, Kind, MigratedFile, Migration
 from swf_temporal.migration.project import Part, Project, project_at
 from swf_temporal.migration.python_stubs import stubs
@@ -69,7 +67,7 @@ class _Migrating:
         self._note(part, upgraded)
         data = _data(upgraded.text)
         self._functions += functions_of(data)
-        self._java |= dict(java_functions(_flow(part.text)))
+        self._java |= upgraded.to_write
         resources = Resources.from_environment({**os.environ, "SWF_RESOURCE_FOLDERS": str(self._project.root)})
         checked = check(upgraded.text, name=part.name, folder=part.path.parent, resources=resources)
         self._problems(part, checked.problems, is_rewritten=upgraded.text != part.text)
@@ -106,12 +104,6 @@ def _merge(into: dict[str, Any], other: dict[str, Any]) -> None:
             into[key] += value
         else:
             into[key] = value
-
-
-def _flow(text: str) -> Any:
-    """Return the definition in *text*, which may be a resource that has it inside."""
-    root = _data(text)
-    return flow_of(root) if is_resource(root) else root or {}
 
 
 def _data(text: str) -> Any:

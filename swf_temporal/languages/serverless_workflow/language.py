@@ -109,6 +109,12 @@ class ServerlessWorkflow:
 
         return upgrade(source, to or versions.PRESENT.name)
 
+    def migrate(self, source: Source) -> Upgraded:
+        """Return the definition in *source*, which SonataFlow ran, as it means the same here."""
+        from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.migrate import migrate
+
+        return migrate(source)
+
 
 LANGUAGE: Final = ServerlessWorkflow()
 

@@ -15,35 +15,35 @@ def tell(root: Tree, report: UpgradeReport) -> None:
     """Report what has another effect; and write out what can be, so that it has the same."""
     order = {state.get("name"): number for number, state in enumerate(states(root))}
     for state in states(root):
-        kind = state.get("type")
-        if kind == "foreach":
-            _foreach(state, report)
-        elif kind == "switch":
-            _switch(state, order, report)
-        if kind == "operation" and state.get("actionMode") == "parallel":
-            hint = "write 'actionMode: sequential' if one action needs what another has merged"
-            report.differs(f"{called(state)}: SonataFlow runs the actions one after the other", hint, state)
-        _timeouts(state, called(state), report)
-        _errors(root, state, report)
-        for end in children(state, "end"):
-            if "continueAs" in end:
-                report.differs(f"{called(state)}: SonataFlow ignores continueAs, and ends", None, state)
-        for metadata in children(state, "metadata"):
-            if "errorMessage" in metadata:
-                hint = "call a function that fails with this message"
-                report.inexpressible(f"{called(state)}: metadata.errorMessage, which fails the instance", state, hint)
+        _state(root, state, order, report)
     for node in leavings(root):
         for way in children(node, "end", "transition"):
             if isinstance(way.get("produceEvents"), list) and len(way["produceEvents"]) > 1:
-                report.differs(
-                    "SonataFlow sends the produceEvents of an end or a transition from last to first", None, way
-                )
+                report.differs("SonataFlow sends several produceEvents from the last one to the first", None, way)
     _timeouts(root, "the workflow", report)
     _actions(root, report)
     for start in children(root, "start"):
         if "schedule" in start:
-            hint = "swf schedule creates it; remove it if something else starts the workflow"
+            hint = "`swf schedule` creates it; remove it if something else starts the workflow"
             report.differs("SonataFlow ignores start.schedule", hint, start)
+
+
+def _state(root: Tree, state: Tree, order: Mapping[Any, int], report: UpgradeReport) -> None:
+    who, kind = called(state), state.get("type")
+    if kind == "foreach":
+        _foreach(state, report)
+    elif kind == "switch":
+        _switch(state, order, report)
+    elif kind == "operation" and state.get("actionMode") == "parallel":
+        hint = "write 'actionMode: sequential' if one action needs what another has merged"
+        report.differs(f"{who}: SonataFlow runs the actions one after the other", hint, state)
+    _timeouts(state, who, report)
+    _errors(root, state, report)
+    if any("continueAs" in end for end in children(state, "end")):
+        report.differs(f"{who}: SonataFlow ignores continueAs, and ends", None, state)
+    if any("errorMessage" in metadata for metadata in children(state, "metadata")):
+        hint = "call a function that fails with this message"
+        report.inexpressible(f"{who}: metadata.errorMessage, which fails the instance", state, hint)
 
 
 def _foreach(state: Tree, report: UpgradeReport) -> None:
@@ -78,13 +78,12 @@ def _switch(state: Tree, order: Mapping[Any, int], report: UpgradeReport) -> Non
     default = state.get("defaultCondition")
     other = _target(default) if isinstance(default, dict) else default
     for one in conditions:
-        if "transition" in one and _target(one) == other and children_of(one, "produceEvents"):
-            message = f"{called(state)}: SonataFlow ignores the produceEvents of a condition that leads where the default does"
+        produces = any("produceEvents" in way for way in children(one, "transition"))
+        if "transition" in one and _target(one) == other and produces:
+            message = (
+                f"{called(state)}: SonataFlow ignores produceEvents of a condition that leads where the default does"
+            )
             report.differs(message, None, one)
-
-
-def children_of(node: Tree, key: str) -> bool:
-    return any(key in way for way in children(node, "transition", "end"))
 
 
 def _target(node: Tree) -> Any:

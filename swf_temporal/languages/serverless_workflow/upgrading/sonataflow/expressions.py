@@ -34,6 +34,8 @@ _UNKNOWN_HERE: Final = {
 }
 """What `$WORKFLOW` has in SonataFlow alone, and what to do."""
 _WORD: Final = re.compile(r"\$WORKFLOW\.(\w+)")
+_SHOWN: Final = 80
+"""How many characters of a text a finding shows."""
 _VARIABLE: Final = re.compile(r"\$SECRET\b")
 
 
@@ -186,4 +188,4 @@ def mark(root: Tree, report: UpgradeReport) -> None:
 
 def _short(text: Any) -> str:
     shown = show_json(text)
-    return shown if len(shown) <= 80 else f"{shown[:77]}…"
+    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"

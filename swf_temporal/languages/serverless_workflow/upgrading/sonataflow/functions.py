@@ -26,7 +26,7 @@ _NO_PLACE: Final = {
 
 
 def extensions(root: Tree, report: UpgradeReport) -> None:
-    """Resolve the names that the extension of URIs gives to documents, and say the schema of the output in its place."""
+    """Resolve the names that an extension gives to documents, and put the schema of the output in its place."""
     found = root.get("extensions")
     if not isinstance(found, list):
         return

@@ -37,8 +37,10 @@ def migrate(source: Source) -> Upgraded:
         place(located, document.root, report)
         document.root, located = unwrapped(document.root, report), flow_of(located)
     place(located, document.root, report)
+    java = dict(functions.java_functions(document.root))
     for step in _STEPS:
         step(document.root, report)
     say_version(document.root, report)
     is_rewritten = any(change.kind in ("respelled", "changed") for change in report.changes)
-    return Upgraded(document.written() if is_rewritten else source.text, versions.PRESENT.name, tuple(report.changes))
+    text = document.written() if is_rewritten else source.text
+    return Upgraded(text, versions.PRESENT.name, tuple(report.changes), java)

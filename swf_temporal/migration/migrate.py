@@ -22,8 +22,8 @@ from swf_temporal.text.yaml_text import write_yaml
 _KINDS: dict[str, Kind] = {
     "respelled": "rewritten", "changed": "rewritten", "differs": "differs", "inexpressible": "by hand",
 }  # fmt: skip
-_TOLD = frozenset({"foreign-operation", "extension"})
-"""The codes of problems that have been found here already, in other words."""
+_TOLD = frozenset({"foreign-operation", "extension", "identity", "tolerated-spelling", "unused-definition"})
+"""The codes of problems that were found already, in other words, or that change nothing."""
 
 
 def migrate(path: Path) -> Migration:

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from swf_temporal.errors import UsageError
@@ -119,19 +119,23 @@ def _take_part(project: Project, text: str, part: Part, *, is_beside: bool) -> b
         return True
     kind, root = _kind(text)
     if kind == "SonataFlow":
-        name = _named(root) or part.path.stem
-        project.parts.append(Part(part.name, part.path, f"{name}.sw.yaml", text, part.line))
+        place = _beside(part, f"{_named(root) or part.path.stem}.sw.yaml")
+        project.parts.append(Part(part.name, part.path, place, text, part.line))
     elif kind == "ConfigMap" and isinstance(root.get("data"), dict):
         for key, value in root["data"].items():
             if key == _PROPERTIES:
                 project.properties.append((part.name, str(value)))
             elif isinstance(value, str) and Path(key).suffix in _DOCUMENTS:
-                project.documents[key] = value.encode()
+                project.documents[_beside(part, key)] = value.encode()
     elif not is_beside and looks_like_definition(text):
         project.parts.append(part)
     else:
         return False
     return True
+
+
+def _beside(part: Part, name: str) -> str:
+    return PurePosixPath(part.place).with_name(PurePosixPath(name).name).as_posix()
 
 
 def _kind(text: str) -> tuple[Any, dict[str, Any]]:

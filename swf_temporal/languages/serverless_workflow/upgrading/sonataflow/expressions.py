@@ -34,6 +34,8 @@ _UNKNOWN_HERE: Final = {
 }
 """What `$WORKFLOW` has in SonataFlow alone, and what to do."""
 _WORD: Final = re.compile(r"\$WORKFLOW\.(\w+)")
+_QUOTED: Final = re.compile(r'\$\{ "(?:[^"\\]|\\[^(])*" \}')
+"""A text that is written so that it is not evaluated."""
 _SHOWN: Final = 80
 """How many characters of a text a finding shows."""
 _VARIABLE: Final = re.compile(r"\$SECRET\b")
@@ -136,7 +138,7 @@ class Marking:
         elif isinstance(value, list):
             for index in range(len(value)):
                 self._literal(value, index, who)
-        elif isinstance(value, str) and "${" in value:
+        elif isinstance(value, str) and "${" in value and _QUOTED.fullmatch(value) is None:
             self._put(node, key, braced(show_json(value)), f"{who}: injected data are not evaluated in SonataFlow")
 
     def _put(self, node: Any, key: Any, text: str, what: str) -> None:
@@ -166,7 +168,7 @@ class Marking:
 
     def _compiles(self, text: str) -> bool:
         try:
-            self._expressions.expression(text)
+            self._expressions.expression(braced(text))
         except BadExpression:
             return False
         return True

@@ -4,7 +4,13 @@ from swf_temporal.errors import InvalidDefinition
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.upgrading import tolerated
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.sonataflow import effects, expressions, functions, secrets
+from swf_temporal.languages.serverless_workflow.upgrading.sonataflow import (
+    effects,
+    expressions,
+    functions,
+    secrets,
+    texts_meant,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.resource import flow_of, is_resource, unwrapped
 from swf_temporal.languages.serverless_workflow.upgrading.upgrade import place, say_version
 from swf_temporal.languages.upgraded import Upgraded
@@ -14,13 +20,9 @@ from swf_temporal.text.parsing import read_object
 from swf_temporal.text.round_trip import RoundTrip
 
 _STEPS = (
-    tolerated.upgrade,
-    functions.extensions,
-    functions.operations,
-    expressions.mark,
-    secrets.declare,
-    effects.tell,
-)
+    tolerated.upgrade, texts_meant.upgrade, functions.extensions, functions.operations, expressions.mark,
+    secrets.declare, effects.tell,
+)  # fmt: skip
 
 
 def migrate(source: Source) -> Upgraded:

@@ -161,6 +161,13 @@ class Merger:
         return copy
 
 
+class ReplacingMerger(Merger):
+    """Merges as `Merger` does, but an array takes the place of another one."""
+
+    def _merged(self, target: JSON, addition: JSON) -> JSON:
+        return addition if isinstance(addition, list) else super()._merged(target, addition)
+
+
 def kind_of(value: JSON) -> str:
     """Return the name that JSON has for the kind of *value*."""
     match value:

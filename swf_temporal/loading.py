@@ -4,6 +4,7 @@ import os
 import re
 import stat
 from collections.abc import Container, Iterable, Mapping
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -12,10 +13,10 @@ from typing import Any
 
 from swf_temporal.definition_cache import note_read, of_definitions
 from swf_temporal.errors import InvalidDefinition, Position, Problem, UsageError
-from swf_temporal.fetching.resources import Resources, is_web
+from swf_temporal.fetching.resources import ReadingMode, Resources, is_web
 from swf_temporal.files import files_below, is_folder, read_bytes
 from swf_temporal.grammar import with_article
-from swf_temporal.languages.known import looks_like_definition, read, read_part, read_pinned
+from swf_temporal.languages.known import looks_like_definition, migrate, read, read_part, read_pinned
 from swf_temporal.languages.port import ENDINGS, Checked, Definition
 from swf_temporal.strict_json import NotJSON, write_json
 from swf_temporal.text.located import Object, written
@@ -37,11 +38,18 @@ def check(
     It is YAML or JSON, or an object. Raises UsageError for anything else.
 
     Problems call the text *name*. URIs in it are relative to *name* if that is a URL, else to *folder*. *resources*
-    says what else it may read; by default the environment does for what lies in a folder, and nothing else may.
+    says what else it may read, and in which mode it is read; by default the environment does for what lies in a folder,
+    and nothing else may.
     """
     if isinstance(text, bytes):
         return _check_bytes(text, name, folder, resources)
-    return read(Source(_text_of(text), name), _fetch(name, folder, resources))
+    if resources is None and folder is not None:
+        resources = Resources.from_environment(os.environ)
+    source = Source(_text_of(text), name)
+    if resources is not None and resources.mode is not None:
+        with suppress(InvalidDefinition):  # what is wrong is told when it is read
+            source = Source(migrate(source, keeps_effects=True).text, name)
+    return read(source, _fetch(name, folder, resources))
 
 
 def check_file(
@@ -104,6 +112,11 @@ def load(
     if resources is None and isinstance(text, str):
         return _loaded(text, name or "<definition>")
     return _valid(check(text, name=name or "<definition>", resources=resources))
+
+
+def check_in_mode(root: Object, source: Source, mode: ReadingMode) -> Checked:
+    """Return what is to be said about the definition that *root* is, which stands within *source*, in a mode."""
+    return check(written(root), name=source.name, resources=Resources(mode=mode))
 
 
 def load_pinned(text: str, *, name: str) -> Definition:
@@ -191,10 +204,7 @@ def _unreadable(path: Path, error: OSError) -> UsageError:
 
 def _fetch(name: str, folder: Path | None, resources: Resources | None) -> Fetch:
     # A text without a place may be one that travelled with a run: it must mean the same wherever it is read.
-    if resources is None and folder is None:
-        return nothing
-    base = name if is_web(name) else folder
-    return partial((resources or Resources.from_environment(os.environ)).fetch, base=base)
+    return nothing if resources is None else partial(resources.fetch, base=name if is_web(name) else folder)
 
 
 def _check_bytes(content: bytes, name: str, folder: Path | None, resources: Resources | None) -> Checked:

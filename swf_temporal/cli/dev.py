@@ -11,6 +11,7 @@ from swf_temporal.cli.options import (
     Format,
     FunctionModules,
     Level,
+    Mode,
     Strict,
     WorkerTaskQueue,
 )
@@ -49,6 +50,7 @@ def dev(
         ".swf", "temporal.db"
     ),
     strict: Strict = False,
+    mode: Mode = None,  # noqa: ARG001 - its callback has the effect
     task_queue: WorkerTaskQueue = None,
     log_format: Format = None,
     log_level: Level = None,

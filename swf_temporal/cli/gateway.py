@@ -14,6 +14,7 @@ from swf_temporal.cli.options import (
     Level,
     ListenHost,
     ListenPort,
+    Mode,
     Namespace,
     NoWait,
     ResourceFolders,
@@ -36,6 +37,7 @@ def gateway(
     config: Config = None,
     resources: ResourceFolders = None,
     strict: Strict = False,
+    mode: Mode = None,  # noqa: ARG001 - its callback has the effect
     host: ListenHost = "127.0.0.1",
     port: ListenPort = 8080,
     origin: Annotated[

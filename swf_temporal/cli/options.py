@@ -3,6 +3,7 @@
 Nothing heavy is imported here: completing a word on the command line needs it, too.
 """
 
+import os
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -59,6 +60,23 @@ ResourceFolders = Annotated[
     typer.Option(
         "--resources", metavar="FOLDER", help="A folder that definitions may read, besides their own. Repeatable."
     ),
+]
+
+
+def _in_mode(value: str | None) -> str | None:
+    """Let this process, and those that it starts, read definitions in that mode."""
+    if value:
+        os.environ["SWF_MODE"] = value
+    return value
+
+
+class ReadingMode(StrEnum):
+    SONATAFLOW = "sonataflow"
+
+
+Mode = Annotated[
+    ReadingMode | None,
+    typer.Option("--mode", envvar="SWF_MODE", callback=_in_mode, help="Read and run definitions as SonataFlow did."),
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Count warnings about definitions as errors.")]
 NoWait = Annotated[

@@ -14,6 +14,7 @@ from swf_temporal.cli.options import (
     Events,
     FunctionModules,
     Input,
+    Mode,
     Namespace,
     NewWorkflowId,
     Output,
@@ -64,6 +65,7 @@ def run(
         ),
     ] = None,
     strict: Strict = False,
+    mode: Mode = None,  # noqa: ARG001 - its callback has the effect
     workflow_id: NewWorkflowId = None,
     address: Address = None,
     namespace: Namespace = None,

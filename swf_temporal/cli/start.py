@@ -14,6 +14,7 @@ from swf_temporal.cli.options import (
     Events,
     IdOrFile,
     Input,
+    Mode,
     Namespace,
     NewWorkflowId,
     Output,
@@ -36,6 +37,7 @@ def start(
     event: Events = None,
     definitions: Definitions = None,
     strict: Strict = False,
+    mode: Mode = None,  # noqa: ARG001 - its callback has the effect
     workflow_id: NewWorkflowId = None,
     task_queue: TaskQueue = TASK_QUEUE,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the end and print the output.")] = False,

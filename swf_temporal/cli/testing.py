@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.options import Output, ScenarioHost, not_empty
+from swf_temporal.cli.options import Mode, Output, ScenarioHost, not_empty
 from swf_temporal.cli.output import OutputFormat
 
 EXAMPLES = {"test": "Example: swf test scenarios/ --host both --junit report.xml"}
@@ -32,6 +32,7 @@ def run_tests(
         ),
     ] = None,
     form: Output = OutputFormat.TEXT,
+    mode: Mode = None,  # noqa: ARG001 - its callback has the effect
 ) -> None:
     """Run scenarios.
 

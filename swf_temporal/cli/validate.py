@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.options import Output, ResourceFolders, Strict
+from swf_temporal.cli.options import Mode, Output, ResourceFolders, Strict
 from swf_temporal.cli.output import OutputFormat
 
 EXAMPLES = {"validate": "Example: swf validate workflows/ --strict"}
@@ -19,6 +19,7 @@ def validate(
     *,
     form: Output = OutputFormat.TEXT,
     strict: Strict = False,
+    mode: Mode = None,  # noqa: ARG001 - its callback has the effect
     resources: ResourceFolders = None,
 ) -> None:
     """Report all problems of definitions.

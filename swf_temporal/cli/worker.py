@@ -14,6 +14,7 @@ from swf_temporal.cli.options import (
     Format,
     FunctionModules,
     Level,
+    Mode,
     Namespace,
     NoWait,
     ResourceFolders,
@@ -37,6 +38,7 @@ def worker(
     config: Config = None,
     resources: ResourceFolders = None,
     strict: Strict = False,
+    mode: Mode = None,  # noqa: ARG001 - its callback has the effect
     task_queue: WorkerTaskQueue = None,
     known_definitions_only: Annotated[
         bool | None,

@@ -1,12 +1,14 @@
 """The documents that definitions may take, and from where."""
 
+import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self, TypeAlias
 from urllib.parse import unquote, urljoin, urlsplit
 
+from swf_temporal.errors import UsageError
 from swf_temporal.fetching.files import read_file
 from swf_temporal.fetching.hosts import credentials_in, hosts_in
 from swf_temporal.text.resources import (
@@ -15,6 +17,15 @@ from swf_temporal.text.resources import (
     Resource,
     UnreadableResourceError,
 )
+
+ReadingMode: TypeAlias = Literal["sonataflow"]
+
+
+def reading_mode(name: str | None) -> ReadingMode | None:
+    """Return the mode *name*; None for none. Raises UsageError if there is no such mode."""
+    if name not in (None, "", "sonataflow"):
+        raise UsageError(f"there is no mode {name!r}", "there is sonataflow")
+    return "sonataflow" if name else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +40,19 @@ class Resources:
     """Values of the header Authorization, by the names that `hosts.variable_name` gives to hosts."""
     timeout: timedelta = timedelta(seconds=10)
     """The longest that one document may take."""
+    mode: ReadingMode | None = None
+    """The runtime in whose way definitions are read and run; None for the specification's."""
 
     @classmethod
     def from_environment(cls, env: Mapping[str, str], folders: Iterable[Path] = ()) -> Self:
         """Return what variables named `SWF_RESOURCE_…` allow, and *folders* besides.
 
         `SWF_RESOURCE_FOLDERS` is a list with colons, `SWF_RESOURCE_HOSTS` one with commas, and
-        `SWF_RESOURCE_AUTH_<HOST>` is `user:password` or `Bearer …`. Raises UsageError for what cannot be read.
+        `SWF_RESOURCE_AUTH_<HOST>` is `user:password` or `Bearer …`; `SWF_MODE` is the mode. Raises UsageError for what
+        cannot be read.
         """
         named = (Path(name) for name in env.get("SWF_RESOURCE_FOLDERS", "").split(":") if name.strip())
-        return cls((*named, *folders), hosts_in(env), credentials_in(env))
+        return cls((*named, *folders), hosts_in(env), credentials_in(env), mode=reading_mode(env.get("SWF_MODE")))
 
     def fetch(self, uri: str, base: Path | str | None = None) -> Resource:
         """Return the document *uri*, which may be relative to *base*: a folder, or the URL of a definition.
@@ -70,6 +84,11 @@ class Resources:
         from swf_temporal.fetching.web import Web  # noqa: PLC0415 - heavy
 
         return Web(self.hosts, self.credentials, self.timeout).get(url)
+
+
+def in_mode(mode: ReadingMode | None) -> Resources:
+    """Return what the environment allows, with definitions read in *mode*."""
+    return replace(Resources.from_environment(os.environ), mode=mode)
 
 
 def is_web(uri: str) -> bool:

@@ -48,6 +48,6 @@ class LanguageBase(ABC):
         """Raise UsageError: there are no versions to rewrite it in."""
         raise UsageError(f"{source.name}: definitions of {self.title} are not rewritten")
 
-    def migrate(self, source: Source) -> Upgraded:
+    def migrate(self, source: Source, *, keeps_effects: bool = False) -> Upgraded:  # noqa: ARG002 - as below
         """Return it as it is: no other runtime reads it otherwise."""
         return Upgraded(source.text, "")

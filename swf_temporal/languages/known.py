@@ -85,16 +85,13 @@ def upgrade(source: Source, to: str | None = None) -> Upgraded:
     return _language_of(root).upgrade(source, to)
 
 
-def migrate(source: Source) -> Upgraded:
-    """Return the definition in *source*, which was written for another runtime, as it means the same here.
-
-    Raises InvalidDefinition if there is none.
-    """
+def migrate(source: Source, *, keeps_effects: bool = False) -> Upgraded:
+    """Return the definition in *source*, which was written for another runtime, as `Language.migrate` does."""
     try:
         root, _ = read_object(source)
     except UnreadableText as unreadable:
         raise InvalidDefinition(unreadable.problems) from None
-    return _language_of(root).migrate(source)
+    return _language_of(root).migrate(source, keeps_effects=keeps_effects)
 
 
 def read_pinned(source: Source) -> Checked:

@@ -39,6 +39,18 @@ def covers(error: ErrorName, fault: WorkflowFault, *, slow_is_fatal: bool = Fals
     )
 
 
+def is_called(error: ErrorName, fault: WorkflowFault) -> bool:
+    """Tell whether the name or the code of *error* is that of *fault*."""
+    name, code = error
+    return _is(name, fault) or (code is not None and _is(code, fault))
+
+
+def describes(error: ErrorName, fault: WorkflowFault) -> bool:
+    """Tell whether the code of *error* is a pattern that the message of *fault* has a match of."""
+    code = error[1]
+    return code is not None and code not in CATCH_ALL and _describes(code, fault, slow_is_fatal=True)
+
+
 def is_named(fault: WorkflowFault, errors: Iterable[ErrorName], *, slow_is_fatal: bool) -> bool:
     with one_limit():
         return any(covers(error, fault, slow_is_fatal=slow_is_fatal) for error in errors)

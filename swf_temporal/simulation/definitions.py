@@ -9,8 +9,9 @@ from swf_temporal.calendars.previewing import preview
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import InvalidDefinition, Problem, Severity, UsageError
+from swf_temporal.fetching.resources import ReadingMode, in_mode
 from swf_temporal.languages.port import Checked, Definition
-from swf_temporal.loading import check_file, check_part, conflicting
+from swf_temporal.loading import check_file, check_in_mode, check_part, conflicting
 from swf_temporal.simulation.model.expectations import ExpectedProblem
 from swf_temporal.simulation.model.scenario import InlineDefinition, Scenario
 
@@ -71,17 +72,21 @@ def check_reading(scenario: Scenario) -> list[str]:
 
 
 def _read(scenario: Scenario) -> tuple[list[Definition], list[Problem]]:
-    checked = [_checked(one) for one in (scenario.workflow, *scenario.definitions)]
+    checked = [_checked(one, scenario.mode) for one in (scenario.workflow, *scenario.definitions)]
     workflows = [one.definition for one in checked if one.definition is not None]
     return workflows, [*(problem for one in checked for problem in one.problems), *conflicting(workflows)]
 
 
-def _checked(definition: Path | InlineDefinition) -> Checked:
-    return check_file(definition) if isinstance(definition, Path) else _checked_part(definition)
+def _checked(definition: Path | InlineDefinition, mode: ReadingMode | None) -> Checked:
+    if isinstance(definition, Path):
+        return check_file(definition, resources=None if mode is None else in_mode(mode))
+    return _checked_part(definition, mode)
 
 
 @lru_cache(maxsize=512)
-def _checked_part(written: InlineDefinition) -> Checked:
+def _checked_part(written: InlineDefinition, mode: ReadingMode | None) -> Checked:
+    if mode is not None:
+        return check_in_mode(written.definition, written.source, mode)
     return check_part(written.definition, written.source)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from swf_temporal.errors import UnknownDefinition
+from swf_temporal.fetching.resources import ReadingMode, in_mode
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import ENDINGS, Definition
 from swf_temporal.loading import check_file, files_in, load
@@ -28,20 +29,31 @@ class Definitions:
 
 
 def definitions_in(
-    first: DefinitionSource, others: Iterable[DefinitionSource], namespace: str | os.PathLike[str] | None
+    first: DefinitionSource,
+    others: Iterable[DefinitionSource],
+    namespace: str | os.PathLike[str] | None,
+    mode: ReadingMode | None = None,
 ) -> Definitions:
     """Return *first*, then *others*, then what can be loaded of the definitions in the folder *namespace*.
 
     Raises InvalidDefinition for one of those that are named, and UsageError if the folder cannot be read.
     """
     if namespace is None:
-        return Definitions([_loaded(one) for one in (first, *others)])
+        return Definitions([_loaded(one, mode) for one in (first, *others)])
     folder = Path(namespace)
-    checked = {f"/{path.relative_to(folder).as_posix()}": check_file(path, folder=folder) for path in files_in(folder)}
+    allowed = None if mode is None else in_mode(mode)
+    checked = {
+        f"/{path.relative_to(folder).as_posix()}": check_file(path, folder=folder, resources=allowed)
+        for path in files_in(folder)
+    }
     there = [one.definition for one in checked.values() if one.definition is not None]
     named = _path_in(first, folder)
-    main = load(named, folder=folder) if named is not None else _version_in(first, there) or _loaded(first)
-    known = [main, *(_loaded(one) for one in others)]
+    main = (
+        load(named, folder=folder, resources=allowed)
+        if named is not None
+        else _version_in(first, there) or _loaded(first, mode)
+    )
+    known = [main, *(_loaded(one, mode) for one in others)]
     ids, taken = {one.id for one in known}, {(one.id, one.version) for one in known}
     broken = {place: str(one.errors[0]) for place, one in checked.items() if one.definition is None}
     # Files of a language may hold further versions of a definition that is named.
@@ -78,5 +90,7 @@ def _version_in(definition: DefinitionSource, known: Iterable[Definition]) -> De
     return None
 
 
-def _loaded(definition: DefinitionSource) -> Definition:
-    return definition if isinstance(definition, Definition) else load(definition)
+def _loaded(definition: DefinitionSource, mode: ReadingMode | None) -> Definition:
+    if isinstance(definition, Definition):
+        return definition
+    return load(definition, resources=None if mode is None else in_mode(mode))

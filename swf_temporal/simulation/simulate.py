@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
+from swf_temporal.fetching.resources import ReadingMode
 from swf_temporal.languages.port import Definition
 from swf_temporal.python_values import json_from
 from swf_temporal.simulation.clock import EPOCH
@@ -38,6 +39,7 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     start_time: datetime | None = None,
     max_steps: int = MAX_STEPS,
     strict: bool = False,
+    mode: ReadingMode | None = None,
 ) -> Simulation:
     """Run *definition* in this process, in virtual time, touching nothing outside.
 
@@ -54,6 +56,7 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     that then. *variables* is `{"namespace": {key: value}, "workflow": {path: {key: value}}, "instance": {key: value}}`,
     any part of which may be missing, and bytes are values, too. After *cancel_after* the run is cancelled from outside.
     After *max_steps* states and retries it fails with StepLimitExceeded.
+    With *mode* "sonataflow" definitions that are paths, texts or mappings are read and run as SonataFlow did.
     Virtual time begins at *start_time*, which has a time zone, or else with the year 2024 in UTC.
     An *input* that is bytes, or None for no body, is what the language of the definition makes of that.
 
@@ -64,7 +67,7 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     """
     if start_time is not None and start_time.tzinfo is None:
         raise UsageError(f"start_time {start_time.isoformat()} has no time zone: add tzinfo, such as datetime.UTC")
-    workflows = definitions_in(definition, definitions, namespace)
+    workflows = definitions_in(definition, definitions, namespace, mode)
     store = VariableStore(variables or {}, workflows.known, None if namespace is None else Path(namespace))
     scripted, registered = functions or {}, None
     if functions is not None and type(functions) is not dict:

@@ -109,11 +109,11 @@ class ServerlessWorkflow:
 
         return upgrade(source, to or versions.PRESENT.name)
 
-    def migrate(self, source: Source) -> Upgraded:
+    def migrate(self, source: Source, *, keeps_effects: bool = False) -> Upgraded:
         """Return the definition in *source*, which SonataFlow ran, as it means the same here."""
         from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.migrate import migrate
 
-        return migrate(source)
+        return migrate(source, keeps_effects=keeps_effects)
 
 
 LANGUAGE: Final = ServerlessWorkflow()

@@ -18,6 +18,7 @@ from pydantic import (
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import Severity
+from swf_temporal.fetching.resources import ReadingMode
 from swf_temporal.simulation.model.answers import ScriptedFunction, StubAnswer
 from swf_temporal.simulation.model.expectations import Expected, ExpectedProblem
 from swf_temporal.simulation.model.part import (
@@ -108,6 +109,8 @@ class Scenario(ScenarioPart):
     """The path of a definition, relative to this file, or the definition itself."""
     definitions: tuple[_Definition, ...] = ()
     """Sub-workflows, and workflows to continue as."""
+    mode: OptionalKey[ReadingMode] = None
+    """The runtime in whose way the definitions are read and run."""
     input: Json = Field(default_factory=dict)
     start_time: OptionalKey[Moment] = None
     """When the run begins; where it is not said, at the begin of 2024, in UTC."""

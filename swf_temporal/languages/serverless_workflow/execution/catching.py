@@ -2,20 +2,26 @@
 
 from swf_temporal.errors import TimedOut, WorkflowFault
 from swf_temporal.languages.serverless_workflow.model.states import OnError, StateBase
-from swf_temporal.runtime.error_matching import ErrorName, covers
+from swf_temporal.runtime.error_matching import ErrorName, covers, describes, is_called
 
 
-def handler_of(state: StateBase, errors: dict[str, ErrorName], fault: WorkflowFault) -> OnError | None:
+def handler_of(
+    state: StateBase, errors: dict[str, ErrorName], fault: WorkflowFault, *, closest: bool = False
+) -> OnError | None:
     """Return the first onErrors entry of *state* that covers *fault*, in the order written.
 
-    Raises ExpressionLimitExceeded where that cannot be told in time.
+    If the *closest* is wanted, one that has its name or code comes first, then one with a pattern. Raises
+    ExpressionLimitExceeded where that cannot be told in time.
     """
     if not fault.catchable:
         return None
-    for entry in state.on_errors:
-        if any(covers(name, fault, slow_is_fatal=True) for name in _names(entry, errors)):
-            return entry
-    return None
+    named = [(entry, _names(entry, errors)) for entry in state.on_errors]
+    if closest:
+        for is_close in (is_called, describes):
+            for entry, names in named:
+                if any(is_close(name, fault) for name in names):
+                    return entry
+    return next((one for one, names in named if any(covers(name, fault, slow_is_fatal=True) for name in names)), None)
 
 
 def handler_of_timeout(state: StateBase, errors: dict[str, ErrorName], fault: TimedOut) -> OnError | None:

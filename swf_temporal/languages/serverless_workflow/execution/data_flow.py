@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, Merger, add_result, merge
+from swf_temporal.data import JSON, Merger, Path, ReplacingMerger, add_result
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.expressions.evaluation import NOTHING
@@ -80,9 +80,12 @@ class DataFlow(Protocol):
 class Merging:
     """Data flow by filters and merging (sections "State Data Filters" to "Data Merging")."""
 
+    merger: type[Merger] = Merger
+    """What merges one value into another."""
+
     async def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
         """Merge the state's data, with the expressions in it filled."""
-        return merge(data, await lane.fill(state.data, data))
+        return self._with(data, await lane.fill(state.data, data))
 
     async def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
         """Return what the filter's `input` selects."""
@@ -114,13 +117,11 @@ class Merging:
     def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:
         """Merge a value into the place that it is for; without one into the data."""
         path, value = effect.path, effect.value
-        if value is None:
-            return data
-        return add_result(data, value) if path is None else lane.merged_at(path, value, data)
+        return data if value is None else self._with_result(data, path, value, lane)
 
     def folding(self, data: JSON, lane: Lane) -> Folding:
         """Merge one effect after the other."""
-        return _Merged(data, lane)
+        return _Merged(self.merger(data), lane)
 
     def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:
         folding = self.folding(data, lane)
@@ -134,15 +135,14 @@ class Merging:
         """Merge what the event's filter selects of its payload or, with `dataOnly: false`, of all of it."""
         payload = payload_of(definition, event)
         if given is None:
-            return add_result(data, payload)
+            return self._with_result(data, None, payload, lane)
         if not given.use_data:
             return data
         value = await lane.selected(given.data, payload)
         if value is None:
             return data
-        if given.to_state_data is None:
-            return add_result(data, value)
-        return lane.merged_at(await lane.target(given.to_state_data, data), value, data)
+        to = given.to_state_data
+        return self._with_result(data, None if to is None else await lane.target(to, data), value, lane)
 
     async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - it sees the error as $WORKFLOW.error
         return data
@@ -154,17 +154,34 @@ class Merging:
 
     async def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others replace
         """Merge the outputs into the data, one after the other."""
-        merger = Merger(data)
-        for output in outputs:
-            merger.merge(output)
+        return self._with(data, *outputs)
+
+    def _with(self, data: JSON, *additions: JSON) -> JSON:
+        merger = self.merger(data)
+        for addition in additions:
+            merger.merge(addition)
         return merger.data
+
+    def _with_result(self, data: JSON, path: Path | None, value: JSON, lane: Lane) -> JSON:
+        merger = self.merger(data)
+        if path is None:
+            merger.add_result(value)
+        else:
+            lane.merge_at(path, value, merger)
+        return merger.data
+
+
+class Replacing(Merging):
+    """Data flow in which arrays are replaced, as SonataFlow has it."""
+
+    merger = ReplacingMerger
 
 
 class _Merged:
     """Effects that are merged into data, each at the cost of its own size."""
 
-    def __init__(self, data: JSON, lane: Lane) -> None:
-        self._merger = Merger(data)
+    def __init__(self, merger: Merger, lane: Lane) -> None:
+        self._merger = merger
         self._lane = lane
 
     @property
@@ -239,6 +256,7 @@ async def _keyed(path: JSON, data: JSON, lane: Lane, without: JSON) -> JSON:
 
 _DATA_FLOWS: Final[Mapping[DataFlowKind, DataFlow]] = {
     DataFlowKind.MERGING: Merging(),
+    DataFlowKind.REPLACING: Replacing(),
     DataFlowKind.KEYED_MERGING: KeyedMerging(),
     DataFlowKind.LAST_KEYS: LastKeys(),
     DataFlowKind.PIPELINE: Pipeline(),

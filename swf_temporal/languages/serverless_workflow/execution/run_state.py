@@ -127,7 +127,8 @@ async def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[Stat
     Its data is what the state's actions had worked on: the filtered input, with what they had merged until then.
     """
     try:
-        entry = await lane.run.evaluated(lambda: handler_of(state, lane.program.errors, fault))
+        closest = lane.program.workflow.language_version.closest_handler
+        entry = await lane.run.evaluated(lambda: handler_of(state, lane.program.errors, fault, closest=closest))
         if entry is None and fault.catchable:
             entry = await _handler_by_condition(state, fault, data, lane)
     except ExpressionLimitExceeded as limit:

@@ -80,7 +80,8 @@ async def with_error_retries(state: State, lane: Lane[StateFrame], attempt: Call
         if not isinstance(outcome, WorkflowFault):
             return None
         fault = lane.locate(outcome)
-        entry = await lane.run.evaluated(lambda: handler_of(state, lane.program.errors, fault))
+        closest = lane.program.workflow.language_version.closest_handler
+        entry = await lane.run.evaluated(lambda: handler_of(state, lane.program.errors, fault, closest=closest))
         if entry is None or entry.retry_ref is None or not fault.retryable:
             return None
         number = str(state.on_errors.index(entry))

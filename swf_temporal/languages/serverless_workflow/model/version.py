@@ -10,6 +10,8 @@ class DataFlowKind(Enum):
 
     MERGING = auto()
     """Filters select, and results are merged."""
+    REPLACING = auto()
+    """As in merging, but an array takes the place of another one, and so do the results of iterations."""
     KEYED_MERGING = auto()
     """What a path selects is merged under the last name on the path."""
     LAST_KEYS = auto()
@@ -38,6 +40,8 @@ class LanguageVersion:
     """The language of expressions that this version alone has, besides those that all have."""
     path_synonyms: Mapping[str, str] = field(default_factory=dict)
     """What its examples call otherwise in paths than its text does."""
+    closest_handler: bool = False
+    """Whether the handler that names an error most closely is taken, and not the first that covers it."""
     defines_errors: bool = True
     """Whether errors are defined, and not merely named where they are handled."""
     has_semantic_versions: bool = False

@@ -77,8 +77,9 @@ def place(located: Any, node: Any, report: UpgradeReport) -> None:
             place(value, inner, report)
 
 
-def say_version(root: Tree, report: UpgradeReport) -> None:
-    said, number = root.get("specVersion"), versions.PRESENT.number
+def say_version(root: Tree, report: UpgradeReport, number: str | None = versions.PRESENT.number) -> None:
+    """Say that *root* is of the version with that number."""
+    said = root.get("specVersion")
     if said is None:
         add(root, "specVersion", number, "version" if "version" in root else "id")
     elif not str(said).startswith(str(number)):

@@ -18,6 +18,7 @@ from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState
+from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
 from swf_temporal.runtime.iterations import run_in_turn
 from swf_temporal.runtime.joining import Path, SuspendRequested
 from swf_temporal.runtime.progress import Value
@@ -254,7 +255,11 @@ def _in_the_way(target: str, what: str) -> WrongData:
 
 
 async def _appended(results: list[JSON], target: str, data: JSON, lane: Lane) -> JSON:
+    is_replaced = lane.program.workflow.language_version.data_flow is DataFlowKind.REPLACING
+
     def appended(present: JSON) -> JSON:
+        if is_replaced:
+            return results
         # Not merged: merging would drop results that are equal to others.
         return [*present, *results] if isinstance(present, list) else results
 

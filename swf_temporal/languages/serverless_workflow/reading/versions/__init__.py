@@ -10,6 +10,7 @@ from swf_temporal.languages.serverless_workflow.reading.versions import (
     v0_7,
     v0_8,
     v0_8_next,
+    v0_8_sonataflow,
 )
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 
@@ -21,6 +22,7 @@ VERSIONS: tuple[Version, ...] = (
     v0_7.VERSION,
     v0_8.VERSION,
     v0_8_next.VERSION,
+    v0_8_sonataflow.VERSION,
 )
 """All versions, the oldest first."""
 
@@ -36,4 +38,5 @@ def named(name: str) -> Version | None:
 def numbered(said: str) -> Version | None:
     """Return the version of a document that says *said* as its version, if that is known."""
     plain = said.removeprefix("v")
-    return next((one for one in VERSIONS if one.number is not None and plain.startswith(one.number)), None)
+    fitting = [one for one in VERSIONS if one.number is not None and plain.startswith(one.number)]
+    return max(fitting, key=lambda one: len(one.number or ""), default=None)

@@ -25,10 +25,11 @@ _STEPS = (
 )  # fmt: skip
 
 
-def migrate(source: Source) -> Upgraded:
+def migrate(source: Source, *, keeps_effects: bool = False) -> Upgraded:
     """Return the definition in *source*, which SonataFlow ran, as it means the same here.
 
-    Raises InvalidDefinition if there is none in it.
+    What has another effect here is reported or, if it *keeps_effects*, has the one of there: its text then says that it
+    is of the mode of SonataFlow. Raises InvalidDefinition if there is no definition in it.
     """
     try:
         located, _ = read_object(source)
@@ -42,7 +43,8 @@ def migrate(source: Source) -> Upgraded:
     java = dict(functions.java_functions(document.root))
     for step in _STEPS:
         step(document.root, report)
-    say_version(document.root, report)
+    version = versions.v0_8_sonataflow.VERSION if keeps_effects else versions.PRESENT
+    say_version(document.root, report, version.number)
     is_rewritten = any(change.kind in ("respelled", "changed") for change in report.changes)
     text = document.written() if is_rewritten else source.text
-    return Upgraded(text, versions.PRESENT.name, tuple(report.changes), java)
+    return Upgraded(text, version.name, tuple(report.changes), java)

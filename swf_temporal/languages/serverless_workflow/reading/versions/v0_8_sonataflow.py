@@ -1,0 +1,22 @@
+"""0.8 as SonataFlow read and ran it: what is written for that runtime, and is not to be rewritten.
+
+A text says so by its number. `upgrading/sonataflow` makes such a text of one that SonataFlow was given.
+"""
+
+from typing import Final
+
+from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
+from swf_temporal.languages.serverless_workflow.reading.versions import v0_8
+from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
+
+VERSION: Final = Version(
+    name="0.8-sonataflow",
+    title="Serverless Workflow 0.8 in the mode of SonataFlow",
+    number="0.8-sonataflow",
+    tolerates_older_words=True,
+    vocabulary=v0_8.VERSION.vocabulary,
+    words=v0_8.VERSION.words,
+    data_flow=DataFlowKind.REPLACING,
+    closest_handler=True,
+    upgraders=v0_8.VERSION.upgraders,
+)

@@ -3,16 +3,17 @@
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from swf_temporal.errors import UsageError
 from swf_temporal.files import read_bytes, why_unreadable
 from swf_temporal.languages.known import looks_like_definition
-from swf_temporal.text.located import UnreadableText
+from swf_temporal.text.located import UnreadableText, plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
+from swf_temporal.text.yaml_text import write_yaml
 
 _ENDINGS: Final = (".json", ".yaml", ".yml")
 _DOCUMENTS: Final = (*_ENDINGS, ".proto", ".graphql", ".avsc", ".xsd", ".txt")
@@ -118,6 +119,10 @@ def _take_part(project: Project, text: str, part: Part, *, is_beside: bool) -> b
         project.parts.append(part)
         return True
     kind, root = _kind(text)
+    if kind == "List" and isinstance(root.get("items"), list):
+        items = [write_yaml(plain(item)) for item in root["items"] if isinstance(item, dict)]
+        taken = [_take_part(project, item, replace(part, text=item, line=0), is_beside=is_beside) for item in items]
+        return any(taken)
     if kind == "SonataFlow":
         place = _beside(part, f"{_named(root) or part.path.stem}.sw.yaml")
         project.parts.append(Part(part.name, part.path, place, text, part.line))

@@ -1,0 +1,162 @@
+"""What is migrated, whatever it is: properties, lists of Kubernetes, reports, and projects that are broken."""
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swf_temporal.errors import UsageError
+from swf_temporal.migration.configuration import Called, configuration
+from swf_temporal.migration.findings import Finding, MigratedFile, Migration
+from swf_temporal.migration.migrate import migrate, write
+from swf_temporal.migration.properties import of_profile, read_properties, resolved
+from swf_temporal.migration.report import as_data, as_html, as_sarif, as_text
+from tests.migration.__main__ import tried
+from tests.sampling import seeds
+
+ROOT = Path(__file__).parent / "projects"
+WORDS = (
+    "kind",
+    "items",
+    "- ",
+    "{",
+    "}",
+    "[",
+    "${",
+    "null",
+    "5",
+    '"',
+    "\n",
+    ":",
+    "actions",
+    "true",
+    "data",
+    "end",
+    "{{ .x }}",
+)
+
+
+def test_properties_are_read_as_java_does() -> None:
+    """Comments, separators, escapes, and lines that go on."""
+    text = "# c\n! c\na=1\nb : 2\nc 3\nd\\=e=4\nf=5, \\\n   6\n\ng=\\u0041\\tB\\\\\nh=\nk=a=b\n  a = 7"
+    wanted = {"a": "7", "b": "2", "c": "3", "d=e": "4", "f": "5, 6", "g": "A\tB\\", "h": "", "k": "a=b"}
+    assert read_properties(text) == wanted
+
+
+def test_what_holds_in_production_counts_before_what_holds_always() -> None:
+    """And what holds in tests alone does not count."""
+    given = {"a": "1", "%prod.a": "2", "%test.a": "3", "%dev,prod.b": "4", "%test.c": "5"}
+    assert of_profile(given) == {"a": "2", "b": "4"}
+    assert of_profile(given, "test") == {"a": "3", "c": "5"}
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [("${a}/x", "1/x"), ("${no:http://h:80/p}", "http://h:80/p"), ("${no}", "${no}"), ("${b}", "1"), ("${c}", "${c}")],
+)
+def test_values_name_others(value: str, wanted: str) -> None:
+    """What is not known stays; a circle ends."""
+    assert resolved(value, {"a": "1", "b": "${a}", "c": "${c}"}) == wanted
+
+
+@pytest.mark.parametrize(
+    ("key", "operation"),
+    [
+        ("quarkus.rest-client.shop_yaml.url", "specs/shop.yaml#place"),
+        ("quarkus.rest-client.shop.url", "shop.json#place"),
+        ("quarkus.rest-client.specs_shop_yaml.url", "specs/shop.yaml#place"),
+        ('quarkus.rest-client."specs/shop.yaml".url', "specs/shop.yaml#place"),
+        ("quarkus.rest-client.order.url", "x.yaml#place"),
+        ("kogito.sw.openapi.shop_yaml.url", "shop.yaml#place"),
+    ],
+)
+def test_services_are_known_by_each_of_their_names(key: str, operation: str) -> None:
+    """Of the file, its path, and the function."""
+    made = configuration("p", f"{key}=http://h", [Called("order", operation), Called("other", "no.yaml#x")])
+    assert made.settings == {"functions": {"order": {"baseUrl": "http://h"}}}
+
+
+def test_credentials_are_told_and_not_written() -> None:
+    """Not even by a report."""
+    text = "quarkus.openapi-generator.s.auth.basic.password=hunter2\nkogito.sw.functions.f.access_token=hunter2"
+    made = configuration("p", text, [Called("f", "rest:get:/x")])
+    assert [one.kind for one in made.findings] == ["by hand", "by hand"]
+    assert made.settings == {}
+    assert not any("hunter2" in f"{one.message}{one.hint}" for one in made.findings)
+
+
+def test_a_list_of_kubernetes_has_resources(tmp_path: Path) -> None:
+    """As kubectl prints several."""
+    (tmp_path / "all.yaml").write_text(
+        "apiVersion: v1\nkind: List\nitems:\n"
+        "- {apiVersion: v1, kind: ConfigMap, data: {application.properties: 'quarkus.http.port=1'}}\n"
+        "- apiVersion: sonataflow.org/v1alpha08\n  kind: SonataFlow\n  metadata: {name: a}\n"
+        "  spec: {flow: {start: A, states: [{name: A, type: inject, data: {}, end: true}]}}\n"
+    )
+    migration = migrate(tmp_path)
+    assert [one.path for one in migration.files] == ["a.sw.yaml"]
+    assert [one.kind for one in migration.findings if "quarkus.http.port" in one.message] == ["differs"]
+
+
+def test_files_are_not_replaced_nor_written_elsewhere(tmp_path: Path) -> None:
+    """An old file with other content stays."""
+    (tmp_path / "a.yaml").write_text("old")
+    with pytest.raises(UsageError, match="exists already"):
+        write(Migration((), (), (MigratedFile("a.yaml", b"new"),)), tmp_path)
+    with pytest.raises(UsageError, match="is outside of"):
+        write(Migration((), (), (MigratedFile("b/../../a.yaml", b"new"),)), tmp_path)
+    assert (tmp_path / "a.yaml").read_text() == "old"
+
+
+def test_reports_say_the_same() -> None:
+    """In each form; HTML has nothing of what it tells as markup."""
+    findings = (Finding("a.yaml", 3, "differs", "<b>", "do"), Finding("a.yaml", None, "by hand", "m"))
+    migration = Migration(("a.yaml", "b.yaml"), findings, ())
+    assert as_text(migration).splitlines() == [
+        "a.yaml: needs a hand", "  differs    line 3: <b> (do)", "  by hand    m", "b.yaml: runs as it is", "",
+        "2 definitions: 1 runs as it is, 1 needs a hand",
+    ]  # fmt: skip
+    assert as_data(migration)["findings"][0] == {
+        "file": "a.yaml", "kind": "differs", "message": "<b>", "line": 3, "hint": "do",
+    }  # fmt: skip
+    results = as_sarif(migration, "1")["runs"][0]["results"]
+    assert [one["level"] for one in results] == ["warning", "error"]
+    assert "&lt;b&gt;" in as_html(migration)
+    assert "<b>" not in as_html(migration)
+
+
+def test_a_folder_is_tried() -> None:
+    """The projects here come to the same in the mode and migrated, or a finding says why not."""
+    counts, wrong = tried(ROOT)
+    assert wrong == []
+    assert counts["files"] == counts["accepted in the mode"] + 1  # one is in a resource
+    assert counts["accepted as they are"] < counts["accepted once migrated"]
+
+
+@pytest.mark.parametrize("seed", seeds("broken projects", 40, 500))
+def test_broken_projects_are_told(seed: int, tmp_path: Path) -> None:
+    """Whatever is wrong is a finding, or a usage error."""
+    chance = random.Random(seed)  # noqa: S311 - of a test
+    files = [one for one in ROOT.glob("*/project/**/*") if one.is_file()]
+    file = chance.choice(files)
+    project = next(one for one in file.parents if one.name == "project")
+    for one in project.rglob("*"):
+        if one.is_file():
+            text = one.read_text()
+            place = tmp_path / one.relative_to(project)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(_broken(text, chance) if one == file else text)
+    try:
+        report: Any = as_text(migrate(tmp_path))
+    except UsageError as error:
+        report = str(error)
+    assert re.search(r"definition", report)
+
+
+def _broken(text: str, chance: random.Random) -> str:
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randrange(len(text))
+        text = text[:at] + chance.choice(WORDS) + text[at + chance.randint(0, 12) :]
+    return text

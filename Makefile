@@ -62,7 +62,7 @@ record: $(VENV)/.dev  ## record the histories of this release anew, which later 
 mutants: $(VENV)/.dev  ## change what interprets definitions in thousands of ways; see which change no test notices
 	@$(BIN)/python -m tests.mutation $(ARGS)
 
-brokers:  ## install the brokers and the database that tests start (Debian, as root); without them those are skipped
+brokers:  ## install the brokers, the database and the Prometheus that tests start (Debian, as root); without them those are skipped
 	@.ci/brokers
 
 check: $(VENV)/.dev  ## style, types and layers

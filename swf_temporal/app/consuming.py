@@ -15,13 +15,14 @@ from swf_temporal.app.definitions import catalogue_of, resources_of, with_led_to
 from swf_temporal.app.event_router import Router
 from swf_temporal.app.health import health_endpoint
 from swf_temporal.app.logs import log_lines
+from swf_temporal.app.metrics import MESSAGES, export_metrics, meter_of
 from swf_temporal.app.server_connection import connected
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.errors import CallFailed, UsageError
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of
-from swf_temporal.events.settings import EventSettings
+from swf_temporal.events.settings import ConsumerSettings, EventSettings
 from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.payloads.settings import PayloadSettings
@@ -46,6 +47,7 @@ class Consuming:
 
         If it *waits*, it does so while no server answers at its start.
         """
+        export_metrics(self.settings.metrics_port)
         stopping = stop_signal()
 
         def connect() -> Awaitable[Client]:
@@ -74,8 +76,16 @@ class Consuming:
 @asynccontextmanager
 async def consuming(events: EventSettings, settings: Settings, router: Router) -> AsyncIterator[Sequence[Consumer]]:
     """Run all consumers for as long as the context lasts. Raises UsageError if one of them never can."""
+    messages = meter_of(router.client.temporal).create_counter(MESSAGES, "Messages of brokers, by what became of them")
+
+    def consumer_of(one: ConsumerSettings) -> Consumer:
+        def count(result: str) -> None:
+            messages.add(1, {"consumer": one.name, "result": result})
+
+        return Consumer(one, source_of(one, settings), router.take, settings, count)
+
     try:
-        consumers = [Consumer(one, source_of(one, settings), router.take, settings) for one in events.consumers]
+        consumers = [consumer_of(one) for one in events.consumers]
     except CallFailed as error:
         raise UsageError(error.message) from None
     running = [asyncio.create_task(one.run(), name=f"consumer {one.settings.name}") for one in consumers]

@@ -15,7 +15,7 @@ class Router:
     """Sends events where they go among the definitions of a catalogue."""
 
     def __init__(self, client: Client, catalogue: Catalogue, task_queue: str, *, max_hops: int = MAX_HOPS) -> None:
-        self._client = client
+        self.client = client
         self._catalogue = catalogue
         self._task_queue = task_queue
         self._max_hops = max_hops
@@ -30,7 +30,7 @@ class Router:
 
     async def _send(self, event: CloudEvent) -> list[Receipt]:
         try:
-            return await send(self._client, event, self._catalogue, self._task_queue, max_hops=self._max_hops)
+            return await send(self.client, event, self._catalogue, self._task_queue, max_hops=self._max_hops)
         except ServerUnavailableError as error:
             raise NotNowError(error.message) from error
         except UsageError as error:

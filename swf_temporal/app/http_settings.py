@@ -16,7 +16,7 @@ from swf_temporal.app.option_values import Address
 from swf_temporal.errors import UsageError
 from swf_temporal.events.settings import EventSettings
 from swf_temporal.functions.operator.configuration import Section, argument, reading
-from swf_temporal.functions.operator.forms import RATE, Count, Duration, Rate, Size, is_url
+from swf_temporal.functions.operator.forms import RATE, Count, Duration, Port, Rate, Size, is_url
 from swf_temporal.routing.chains import MAX_HOPS
 from swf_temporal.text.model_errors import validation_error
 
@@ -180,6 +180,8 @@ class GatewaySettings(HttpServerSettings):
     tenants: Annotated[Mapping[str, Tenant], AfterValidator(_with_their_names)] = Field(default_factory=dict)
     task_queue: str | None = None
     """The task queue of instances; without one, that of the command."""
+    metrics_port: Port | None = None
+    """The port on which it answers `/metrics`; none if there is no such port."""
     rate: Annotated[Rate, RATE] | None = None
     """How many requests all clients together may make."""
     max_bytes: Size = _MIB

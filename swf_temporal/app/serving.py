@@ -12,6 +12,7 @@ from swf_temporal.app.definitions import catalogue_of, resources_of
 from swf_temporal.app.documents import in_one_line, missing
 from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.logs import log_lines
+from swf_temporal.app.metrics import export_metrics
 from swf_temporal.app.server_connection import connected
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.stopping import stop_signal
@@ -87,6 +88,7 @@ async def serve(worker: Worker, *, waits: bool = True) -> int:
 
     If it *waits*, it does so while no server answers at its start.
     """
+    export_metrics(worker.settings.metrics_port)
     stopping = stop_signal()
     if await connected(worker.connect, stopping, waits=waits, health_port=worker.settings.health_port) is None:
         return 0

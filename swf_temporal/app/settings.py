@@ -70,6 +70,8 @@ class WorkerSettings(Section):
     """How long calls that are under way may still take when the worker is told to stop."""
     health_port: Port | None = None
     """The port on which it answers `/livez` and `/readyz`; none if there is no such port."""
+    metrics_port: Port | None = None
+    """The port on which it answers `/metrics`; none if there is no such port."""
     container_endpoint: Annotated[Address, BeforeValidator(_address)] | None = None
     """Where functions in containers reach it; nowhere if it is None."""
     log_format: Annotated[LogFormat, WORD] = LogFormat.TEXT

@@ -13,6 +13,7 @@ from temporalio.service import RPCError
 from swf_temporal import outside_of_sandbox
 from swf_temporal.app.client import Client
 from swf_temporal.app.health import health_endpoint
+from swf_temporal.app.metrics import gauged
 from swf_temporal.app.plugin import Plugin, check_kind
 from swf_temporal.app.reachability import watched
 from swf_temporal.app.served import Definitions, Given
@@ -178,6 +179,7 @@ class Worker:
             async with AsyncExitStack() as stack:
                 self._functions = await stack.enter_async_context(self.plugin.opened(worker))
                 await stack.enter_async_context(watched(client))
+                await stack.enter_async_context(gauged(client))
                 if settings.health_port is not None:  # it answers as long as calls finish
                     await stack.enter_async_context(health_endpoint(settings.health_port, self.is_ready))
                 self._worker = await stack.enter_async_context(worker)

@@ -11,6 +11,7 @@ from swf_temporal.cli.options import (
     Config,
     Format,
     Level,
+    Metrics,
     Namespace,
     NoWait,
     ResourceFolders,
@@ -35,6 +36,7 @@ def consume(
         int | None,
         typer.Option("--health", min=1, max=MAX_PORT, help="Answer /livez and /readyz over HTTP on this port."),
     ] = None,
+    metrics: Metrics = None,
     log_format: Format = None,
     log_level: Level = None,
     no_wait: NoWait = False,
@@ -59,6 +61,7 @@ def consume(
         task_queue=task_queue,
         tell=warn,
         health_port=health,
+        metrics_port=metrics,
         log_format=log_format,
         log_level=log_level,
     )

@@ -163,6 +163,10 @@ Level = Annotated[
     LogLevel | None,
     typer.Option("--log-level", show_default=LogLevel.INFO, help="The lowest level that is logged."),
 ]
+Metrics = Annotated[
+    int | None,
+    typer.Option("--metrics", min=1, max=MAX_PORT, help="Answer /metrics for Prometheus over HTTP on this port."),
+]
 
 ListenHost = Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0 means all addresses.")]
 ListenPort = Annotated[

@@ -121,6 +121,11 @@ class Guard:
             raise ExpressionLimitExceeded(f"an expression took more than {size_text(self.limits.memory)} of memory")
         return answer
 
+    @property
+    def count(self) -> int:
+        """How many helpers there are, idle or at work."""
+        return self._running
+
     def start(self) -> None:
         """Start one helper ahead of its first use."""
         self._give_back(self._take())
@@ -212,6 +217,11 @@ def configure(limits: EvaluationLimits) -> None:
     for engine, old in _guards.items():
         _guards[engine] = Guard(limits, engine)
         old.stop()
+
+
+def helpers() -> dict[str, int]:
+    """Return how many helpers there are of each engine, by its name."""
+    return {engine.name: pool.count for engine, pool in _guards.items()}
 
 
 def start() -> None:

@@ -32,6 +32,7 @@ from swf_temporal.temporal.external_activities import MARK
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
 from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event, log_lost_attempt
+from swf_temporal.temporal.metrics import count_failed_attempt
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
 from swf_temporal.temporal.records import (
     EVALUATE,
@@ -242,8 +243,9 @@ def decided(
 
 
 def _failure_of(call: FunctionCall, fault: WorkflowFault, attempt: int, key: str) -> ApplicationError:
-    """Return what is decided of *fault*, having told the worker's log."""
+    """Return what is decided of *fault*, having told the worker's log and its metrics."""
     error = decided(call, fault, attempt, key)
+    count_failed_attempt(fault, is_tried_again=error.next_retry_delay is not None)
     log_failed_call(call.function.name, fault, attempt, error.next_retry_delay)
     return error
 

@@ -1,12 +1,184 @@
-"""Metrics of runs, beside those of Temporal's SDK: the runtime of the SDK exports both."""
+"""Metrics of instances and calls, beside those of Temporal's SDK, whose runtime exports both.
 
-from temporalio import workflow
+Those of instances follow from their trace, and are counted once: not again where a run is replayed. Beside the labels
+that the SDK adds (`namespace`, `task_queue`, `workflow_type`, which is the id of the definition) there are names that
+definitions and functions give, and no data.
+"""
 
-from swf_temporal.runtime.host import TraceEntry
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Final
+
+from temporalio import activity, workflow
+from temporalio.common import MetricMeter
+from temporalio.exceptions import CancelledError, FailureError
+
+from swf_temporal.errors import TimedOut, WorkflowFault
+from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.temporal.instance_log import fault_in
+
+STARTED, ENDED = "swf_instances_started", "swf_instances_ended"
+STATES, ACTIONS = "swf_state_duration", "swf_action_duration"
+FAILED_ACTIONS, FAILED_ATTEMPTS = "swf_failed_actions", "swf_failed_attempts"
+RETRIES, TIMEOUTS, EVENTS = "swf_retries", "swf_timeouts", "swf_events"
+
+_EVENTS: Final[Mapping[TraceKind, str]] = {
+    TraceKind.EVENT_AWAITED: "awaited",
+    TraceKind.EVENT_TAKEN: "taken",
+    TraceKind.EVENT_TIMED_OUT: "timed-out",
+    TraceKind.EVENT_GIVEN_BACK: "given-back",
+    TraceKind.EVENT_REFUSED: "refused",
+    TraceKind.EVENT_PRODUCED: "produced",
+}
+_ENDS: Final[Mapping[TraceKind, tuple[TraceKind, str]]] = {
+    TraceKind.STATE_LEFT: (TraceKind.STATE_LEFT, "completed"),
+    TraceKind.ERROR_CAUGHT: (TraceKind.STATE_LEFT, "failed"),
+    TraceKind.ACTION_COMPLETED: (TraceKind.ACTION_COMPLETED, "completed"),
+    TraceKind.ACTION_FAILED: (TraceKind.ACTION_COMPLETED, "failed"),
+}
+"""By the entry that ends a state or an action, the one that usually does, and the result."""
+_RETRIED: Final[Mapping[TraceKind, str]] = {TraceKind.STATE_RETRIED: "state", TraceKind.ACTION_RETRIED: "action"}
+_TIMEOUTS: Final = "Timeouts of the definition that were over"
+_MAX_BEGUN: Final = 10_000
+"""The number of states and actions in progress whose beginning is remembered."""
+_MAX_NAMES: Final = 1000
+"""The number of names that a label may have in a process, besides `other`: each is kept for as long as that lives."""
+
+_Begun = tuple[datetime, Mapping[str, str]]
 
 
-def count_failed_action(entry: TraceEntry) -> None:
-    """Count an action that failed for good, once: not again where a run is replayed."""
-    counter = workflow.metric_meter().create_counter("swf_failed_actions", "Actions that failed for good")
-    where = {"state": entry.state, "action": entry.name}
-    counter.add(1, {**where, "function": entry.detail.get("function", ""), "error": entry.detail["error"]})
+class _Names:
+    """The names that a label has had."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def bounded(self, name: str) -> str:
+        if name not in self._known:
+            if len(self._known) >= _MAX_NAMES:
+                return "other"
+            self._known.add(name)
+        return name
+
+
+_states, _actions, _functions, _errors = _Names(), _Names(), _Names(), _Names()
+
+
+class InstanceMetrics:
+    """Counts what happens in an execution of an instance."""
+
+    def __init__(self, *, is_call: bool, is_continued: bool) -> None:
+        """Count what happens in a single call if it *is_call*, or in what goes on with another's work."""
+        self._is_call = is_call
+        self._is_continued = is_continued
+        self._version: Mapping[str, str] = {}
+        self._begun: dict[tuple[TraceKind, str, str], _Begun] = {}
+
+    def started(self, definition: Definition) -> None:
+        self._version = {"version": definition.version or ""}
+        if not self._is_continued:
+            _count(STARTED, "Instances that were started", self._version)
+
+    @contextmanager
+    def ending(self) -> Iterator[None]:
+        """Count how the execution ends that the context holds."""
+        try:
+            yield
+        except (asyncio.CancelledError, CancelledError):
+            self._ended("cancelled")
+            raise
+        except FailureError as failure:
+            self._ended("failed", fault_in(failure).name)
+            raise
+        except BaseException:
+            raise  # it goes on in another execution, or tries the task again
+        self._ended("completed")
+
+    def _ended(self, result: str, error: str = "") -> None:
+        if not self._is_call:
+            labels = {**self._version, "result": result, "error": _errors.bounded(error)}
+            _count(ENDED, "Instances that ended, by result", labels)
+
+    def kept(self, *, is_new: bool) -> None:
+        """Count an event that no state waits for: it is kept, or was delivered before."""
+        _count_event("kept" if is_new else "duplicate")
+
+    def noted(self, entry: TraceEntry) -> None:
+        kind = entry.kind
+        if kind in _EVENTS:
+            _count_event(_EVENTS[kind])
+        elif kind is TraceKind.STATE_ENTERED:
+            self._begin(TraceKind.STATE_LEFT, entry, {"state": _states.bounded(entry.state)})
+        elif kind is TraceKind.ACTION_STARTED:
+            function = _functions.bounded(str(entry.detail.get("function", "")))
+            labels = {"state": _states.bounded(entry.state), "function": function}
+            self._begin(TraceKind.ACTION_COMPLETED, entry, labels)
+        elif kind in _ENDS:
+            if kind is TraceKind.ERROR_CAUGHT:
+                _count_timeout("state", entry.name)
+            elif kind is TraceKind.ACTION_FAILED:
+                _count_failed_action(entry)
+            self._end(*_ENDS[kind], entry)
+        elif kind in _RETRIED:
+            _count(RETRIES, "Further attempts at states and actions", {"of": _RETRIED[kind]})
+        elif kind is TraceKind.WORKFLOW_TIMED_OUT:
+            _count(TIMEOUTS, _TIMEOUTS, {"of": "workflow"})
+        elif kind is TraceKind.WORKFLOW_CONTINUED:
+            self._ended("continued")
+
+    def _begin(self, until: TraceKind, entry: TraceEntry, labels: Mapping[str, str]) -> None:
+        if len(self._begun) >= _MAX_BEGUN:
+            self._begun.clear()  # of what was broken off there is no end
+        self._begun[_key(until, entry)] = (entry.at, labels)
+
+    def _end(self, of: TraceKind, result: str, entry: TraceEntry) -> None:
+        begun = self._begun.pop(_key(of, entry), None)
+        if begun is not None:  # else it began in an execution before
+            at, labels = begun
+            is_state = of is TraceKind.STATE_LEFT
+            what = "States that were left" if is_state else "Actions that ended"
+            name, description = STATES if is_state else ACTIONS, f"{what}, by result, and how long they took"
+            duration = workflow.metric_meter().create_histogram_timedelta(name, description, "duration")
+            duration.record(entry.at - at, {**labels, "result": result})
+
+
+def _key(of: TraceKind, entry: TraceEntry) -> tuple[TraceKind, str, str]:
+    return of, entry.lane, entry.state if of is TraceKind.STATE_LEFT else entry.name
+
+
+def _count(name: str, description: str, labels: Mapping[str, str]) -> None:
+    _add(workflow.metric_meter(), name, description, labels)
+
+
+def _count_event(result: str) -> None:
+    _count(EVENTS, "Events that instances await, take, keep, refuse, give back and produce", {"result": result})
+
+
+def _count_timeout(of: str, error: str) -> None:
+    if error == TimedOut.__name__:
+        _count(TIMEOUTS, _TIMEOUTS, {"of": of})
+
+
+def _count_failed_action(entry: TraceEntry) -> None:
+    error = str(entry.detail["error"])
+    _count_timeout("action", error)
+    labels = {
+        "state": _states.bounded(entry.state),
+        "action": _actions.bounded(entry.name),
+        "function": _functions.bounded(str(entry.detail.get("function", ""))),
+        "error": _errors.bounded(error),
+    }
+    _count(FAILED_ACTIONS, "Actions that failed for good", labels)
+
+
+def count_failed_attempt(fault: WorkflowFault, *, is_tried_again: bool) -> None:
+    """Count an attempt at a call that failed; in an activity."""
+    labels = {"error": _errors.bounded(fault.name), "again": str(is_tried_again).lower()}
+    _add(activity.metric_meter(), FAILED_ATTEMPTS, "Attempts at calls that failed", labels)
+
+
+def _add(meter: MetricMeter, name: str, description: str, labels: Mapping[str, str]) -> None:
+    meter.create_counter(name, description).add(1, labels)

@@ -49,7 +49,7 @@ from swf_temporal.temporal.host import MAY_CONTINUE_AS_NEW, TemporalHost
 from swf_temporal.temporal.instance_log import InstanceLog
 from swf_temporal.temporal.known_definitions import check_known, needs_check
 from swf_temporal.temporal.lifecycle import Lifecycle
-from swf_temporal.temporal.metrics import count_failed_action
+from swf_temporal.temporal.metrics import InstanceMetrics
 from swf_temporal.temporal.next_execution import begin_other, carried, checked
 from swf_temporal.temporal.record_types import WRONG_INPUT
 from swf_temporal.temporal.records import RESOLVE, UNKNOWN, Pin, catalogue_of, program_of
@@ -110,11 +110,12 @@ class Interpreter:
         self._shown = LatestEntry(self._show, asyncio.get_running_loop())
         is_call, is_continued = self._pin.call is not None, self._pin.progress is not None
         self._log = InstanceLog(self._info, is_call=is_call, is_continued=is_continued)
+        self._metrics = InstanceMetrics(is_call=is_call, is_continued=is_continued)
 
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
         """Run the definition whose id is this workflow's type; the result is its output."""
-        with self._log.ending():
+        with self._log.ending(), self._metrics.ending():
             return await self._lifecycle.reported(self._outcome())
 
     async def _outcome(self) -> Any:
@@ -237,6 +238,7 @@ class Interpreter:
         self._main = asyncio.current_task()
         self._definition = definition
         self._log.started(definition)
+        self._metrics.started(definition)
         self._lifecycle.begin(definition, host.outgoing, self._pin.hops)
         instance = InstanceIdentity(info.workflow_id, info.run_id, self._pin.thread)
         progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
@@ -319,6 +321,8 @@ class Interpreter:
     def _deliver(self, event: CloudEvent, run: Run, *, is_forwardable: bool = False) -> bool:
         """Hand *event* over, and see whether the execution has become long; tell whether it came for the first time."""
         is_new = run.deliver(event, is_forwardable=is_forwardable)
+        if not is_new or (run.inbox.kept and run.inbox.kept[-1] is event):
+            self._metrics.kept(is_new=is_new)
         if self._host is not None and self._given_up is None:  # what is done after that is not to be cancelled
             try:
                 self._length.at_event(run, self._host)
@@ -335,11 +339,10 @@ class Interpreter:
     def _on_trace(self, entry: TraceEntry) -> None:
         if self._log.is_detailed:
             self._log.noted(entry)
+        self._metrics.noted(entry)
         if self._lifecycle.is_asked:
             self._lifecycle.note(entry)
         run, host, kind = self._run, self._host, entry.kind
-        if kind is TraceKind.ACTION_FAILED:
-            count_failed_action(entry)
         if kind not in _LOOKED_AT or run is None or host is None:
             return
         is_of_main = kind is TraceKind.STATE_ENTERED and entry.lane == entry.state  # and of no branch or iteration

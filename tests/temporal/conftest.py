@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowHistory
+from temporalio.runtime import MetricBuffer, Runtime, TelemetryConfig
 from temporalio.worker import Interceptor, Worker, WorkflowRunner
 
 from swf_temporal import RunEnded
@@ -23,6 +24,7 @@ from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.performing import filled
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
 from tests.temporal.suspending import SUSPEND_AFTER, Suspending, SuspendingKnownOnly
@@ -210,3 +212,32 @@ async def bench() -> AsyncIterator[Bench]:
     """The session's server."""
     async with local_server(extra=AT_ONCE) as server:
         yield Bench(server)
+
+
+class Measured(Bench):
+    """Runs definitions by a client whose process keeps what it counts."""
+
+    def __init__(self, server: Server, metrics: MetricBuffer) -> None:
+        super().__init__(server)
+        self._metrics = metrics
+        self._updates: list[Any] = []
+
+    def counted(self, name: str, *labels: str) -> list[tuple[str, ...]]:
+        """Return the values of *labels* of each count of a metric."""
+        self._updates += self._metrics.retrieve_updates()
+        found = (one.attributes for one in self._updates if one.metric.name == name)
+        return [tuple(str(attributes[label]) for label in labels) for attributes in found]
+
+
+async def measured_at(address: str) -> Measured:
+    """Return what runs definitions on the server at *address*."""
+    metrics = MetricBuffer(10_000)
+    runtime = Runtime(telemetry=TelemetryConfig(metrics=metrics))
+    client = await Client.connect(address, data_converter=CONVERTER, runtime=runtime)
+    return Measured(Server(client, None), metrics)
+
+
+@pytest.fixture
+async def measured(bench: Bench) -> Measured:
+    """Return what runs definitions on the session's server, and keeps what is counted."""
+    return await measured_at(bench.client.service_client.config.target_host)

@@ -21,7 +21,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.server import local_server
 from tests.cli.conftest import free_port
-from tests.temporal.conftest import Bench, listed
+from tests.temporal.conftest import Bench, Measured, listed, measured_at
 from tests.temporal.test_gateway import ORDER, event, named, problem, send
 
 pytestmark = pytest.mark.temporal
@@ -78,23 +78,19 @@ async def test_after_one_that_is_refused_none_is_sent() -> None:
 
 
 @asynccontextmanager
-async def serving(definition: Definition, port: int, database: Path) -> AsyncIterator[httpx.AsyncClient]:
-    """Serve a gateway for the server at *port*, which need not stay there; yield a client."""
-    async with local_server(port=port, database=database) as server:
-        clients: dict[str | None, Client] = {None: await Client.connect(f"127.0.0.1:{port}")}
-        assert server.client is not None
+async def serving(
+    definition: Definition, port: int, database: Path
+) -> AsyncIterator[tuple[httpx.AsyncClient, Measured]]:
+    """Serve a gateway for the server at *port*, which need not stay there; yield a client, and what is counted."""
+    async with local_server(port=port, database=database):
+        measured = await measured_at(f"127.0.0.1:{port}")
+    clients: dict[str | None, Client] = {None: Client(measured.client)}
     settings = GatewaySettings(address=Address("127.0.0.1", 0), task_queue="batches")
     async with (
         gateway(settings, Catalogue([definition]), clients, "") as url,
         httpx.AsyncClient(base_url=url, trust_env=False, timeout=120) as client,
     ):
-        yield client
-
-
-async def accepted(client: httpx.AsyncClient) -> int:
-    """Return how many events the gateway has handed over so far."""
-    lines = (await client.get("/metrics")).text.splitlines()
-    return sum(int(float(line.split()[-1])) for line in lines if line.startswith("swf_gateway_events_total"))
+        yield client, measured
 
 
 @pytest.mark.timeout(300)
@@ -106,11 +102,11 @@ async def test_a_server_that_dies_within_a_batch(tmp_path: Path) -> None:
         for type_, source in (("placed", "shop"), ("paid", "bank"))
         for number in range(ORDERS)
     ]
-    async with serving(orders, port, database) as client:
+    async with serving(orders, port, database) as (client, measured):
         async with local_server(port=port, database=database):
             sending = asyncio.create_task(send(client, batch))
             async with asyncio.timeout(60):
-                while await accepted(client) < 10:
+                while len(measured.counted("swf_gateway_events")) < 10:
                     await asyncio.sleep(0.005)
         broken = await sending
         assert problem(broken) == (503, "unavailable")

@@ -1,49 +1,96 @@
 """What runs add to the metrics of the SDK."""
 
+from collections.abc import Mapping
 from typing import Any
 
-from temporalio.client import Client
-from temporalio.runtime import MetricBuffer, Runtime, TelemetryConfig
+import pytest
 
 from swf_temporal import CallFailed
 from swf_temporal.data import JSON
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.converter import CONVERTER
-from tests.temporal.conftest import Bench, define
+from tests.temporal.conftest import Measured, calling, define
+
+pytestmark = pytest.mark.temporal
 
 
-async def test_failed_actions_are_counted_by_function_and_error(bench: Bench) -> None:
-    """Once, whatever the number of attempts."""
-    metrics = MetricBuffer(10_000)
-    measured = Bench(bench.server)
-    measured.client = await Client.connect(
-        bench.client.service_client.config.target_host,
-        namespace=bench.client.namespace,
-        data_converter=CONVERTER,
-        runtime=Runtime(telemetry=TelemetryConfig(metrics=metrics)),
-    )
+FAILING: Mapping[str, Any] = {
+    "name": "Book",
+    "type": "operation",
+    "actions": [{"name": "seat", "functionRef": "work", "retryRef": "Once"}],
+    "onErrors": [{"errorRef": "*", "transition": "Wait"}],
+    "end": True,
+}
+WAITING: Mapping[str, Any] = {
+    "name": "Wait",
+    "type": "event",
+    "onEvents": [{"eventRefs": ["go"], "actions": []}],
+}
+
+
+async def test_each_step_is_counted_once(measured: Measured) -> None:
+    """By result, whatever the number of attempts, and not again where a worker that takes over replays the run."""
 
     def work(_: JSON) -> JSON:
         raise CallFailed(code=409, message="no seat")
 
-    failing: Any = {
-        "name": "Book",
-        "type": "operation",
-        "actions": [{"name": "seat", "functionRef": "work", "retryRef": "Once"}],
-        "onErrors": [{"errorRef": "*", "transition": "Nap"}],
-        "end": True,
-    }
-    nap: Any = {"name": "Nap", "type": "sleep", "duration": "PT0.01S", "end": True}
     retries: Any = [{"name": "Once", "delay": "PT0S", "maxAttempts": 2}]
-    definition = define(failing, nap, retries=retries, functions=({"name": "work", "type": "custom"},))
+    events: Any = [{"name": name, "type": name, "source": "shop"} for name in ("go", "later")]
+    definition = define(
+        dict(FAILING),
+        {**WAITING, "transition": "Later"},
+        {**WAITING, "name": "Later", "onEvents": [{"eventRefs": ["later"], "actions": []}]},
+        retries=retries,
+        events=events,
+        functions=({"name": "work", "type": "custom"},),
+    )
     async with measured.worker(definition, work=work) as worker:
         handle = await worker.start({})
+        await worker.awaiting(handle, "go")
+        answers = [
+            await swf.deliver(measured.client, handle.id, {"id": id_, "source": "shop", "type": "later"})
+            for id_ in ("1", "1")
+        ]
+    assert answers == ["kept", "duplicate"]
+    async with measured.worker(definition, work=work, queue=worker.queue):
+        await swf.deliver(measured.client, handle.id, {"name": "go", "data": {}})
         await swf.result(handle)
-    counted = [update for update in metrics.retrieve_updates() if update.metric.name == "swf_failed_actions"]
-    assert [update.value for update in counted] == [1]
-    assert {key: counted[0].attributes[key] for key in ("state", "action", "function", "error")} == {
-        "state": "Book",
-        "action": "seat",
-        "function": "work",
-        "error": "CallFailed",
-    }
+
+    count = measured.counted
+    assert count("swf_instances_started", "workflow_type", "version") == [("sample", "1.0.0")]
+    assert count("swf_instances_ended", "version", "result", "error") == [("1.0.0", "completed", "")]
+    assert count("swf_state_duration", "state", "result") == [
+        ("Book", "failed"),
+        ("Wait", "completed"),
+        ("Later", "completed"),
+    ]
+    assert count("swf_action_duration", "state", "function", "result") == [("Book", "work", "failed")]
+    failed = ("state", "action", "function", "error")
+    assert count("swf_failed_actions", *failed) == [("Book", "seat", "work", "CallFailed")]
+    attempts = count("swf_failed_attempts", "activity_type", "error", "again")
+    assert attempts == [("work", "CallFailed", "true"), ("work", "CallFailed", "false")]
+    assert count("swf_events", "result") == [("awaited",), ("kept",), ("duplicate",), ("taken",), ("taken",)]
+
+
+async def test_how_instances_end_is_counted(measured: Measured) -> None:
+    """Those that fail by their error; those that are cancelled, and those that continue as another definition."""
+
+    async def work(_: JSON) -> JSON:
+        raise CallFailed(code=409, message="no seat")
+
+    failing = define(calling("Book", "work"), id="failing", functions=("work",))
+    events: Any = [{"name": "go", "type": "go", "source": "shop"}]
+    begin = {"name": "Begin", "type": "inject", "data": {}}  # where an instance begins it waits without limit
+    waiting = define(begin, {**WAITING, "timeouts": {"eventTimeout": "PT0.01S"}}, id="waiting", events=events)
+    going_on = define({"name": "On", "type": "inject", "data": {}, "end": {"continueAs": "waiting"}}, id="going-on")
+    async with measured.worker(failing, waiting, going_on, work=work) as worker:
+        await worker.failure({})
+        await worker.run({}, definition=1)
+        await worker.run({}, definition=2)
+    assert sorted(measured.counted("swf_instances_ended", "workflow_type", "result", "error")) == [
+        ("failing", "failed", "CallFailed"),
+        ("going-on", "continued", ""),
+        ("waiting", "completed", ""),
+        ("waiting", "completed", ""),
+    ]
+    assert len(measured.counted("swf_instances_started", "workflow_type")) == 4
+    assert ("timed-out",) in measured.counted("swf_events", "result")

@@ -20,10 +20,11 @@ from swf_temporal.app.gateway.authentication import API_KEY, Authentication, ref
 from swf_temporal.app.gateway.description import docs_routes, show_description
 from swf_temporal.app.gateway.endpoints import ENDPOINTS, Endpoint
 from swf_temporal.app.gateway.limits import TenantLimits
-from swf_temporal.app.gateway.metrics import CONTENT_TYPE, Metrics
+from swf_temporal.app.gateway.metrics import Metrics
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import PATIENCE, RequestContext, TenantCatalogue
 from swf_temporal.app.http_settings import LOOPBACK, GatewaySettings
+from swf_temporal.app.metrics import meter_of
 from swf_temporal.languages.catalogue import Catalogue
 
 _log = logging.getLogger("swf")
@@ -48,7 +49,7 @@ class Gateway:
         self._clients = clients
         self._authentication = Authentication(settings)
         self._limits = TenantLimits(settings)
-        self._metrics = Metrics()
+        self._metrics = Metrics(meter_of(next(iter(clients.values())).temporal))
 
     def application(self) -> Any:
         """Return the ASGI application."""
@@ -57,7 +58,7 @@ class Gateway:
             methods = (one.method, "PUT") if one.takes_events else (one.method,)
             paths.setdefault(one.path, {}).update(dict.fromkeys(methods, one))
         routes = [Route(path, self._answering(path, own), methods=list(_METHODS)) for path, own in paths.items()]
-        routes += [Route("/livez", _livez), Route("/readyz", self._readyz), Route("/metrics", self._show_metrics)]
+        routes += [Route("/livez", _livez), Route("/readyz", self._readyz)]
         cors = Middleware(
             CORSMiddleware,
             allow_origins=self._settings.origins,
@@ -148,9 +149,6 @@ class Gateway:
         except (RPCError, TimeoutError):
             checks = [False]
         return PlainTextResponse("ready\n") if all(checks) else PlainTextResponse("not ready\n", 503)
-
-    async def _show_metrics(self, _: Request) -> Response:
-        return Response(self._metrics.text(), media_type=CONTENT_TYPE)
 
 
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")

@@ -1,47 +1,34 @@
-"""The metrics of the gateway, in the format of Prometheus."""
+"""The metrics of the gateway, which the runtime of Temporal's SDK exports with its own."""
 
-from typing import Final
+from datetime import timedelta
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from temporalio.common import MetricMeter
 
-CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-
-_BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0)
+from swf_temporal.app.metrics import REQUESTS
 
 
 class Metrics:
-    """Counts requests and events. It has no names of tenants, definitions or instances: nobody is asked for a key."""
+    """Counts requests and events. It has no names of tenants, definitions or instances."""
 
-    def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        self._requests = Counter(
-            "swf_gateway_requests", "Requests that were answered", ["operation", "status"], registry=self._registry
+    def __init__(self, meter: MetricMeter) -> None:
+        self._duration = meter.create_histogram_timedelta(
+            REQUESTS, "Requests that were answered, and how long that took", "duration"
         )
-        self._seconds = Histogram(
-            "swf_gateway_request_seconds",
-            "Seconds until a request was answered",
-            ["operation"],
-            registry=self._registry,
-            buckets=_BUCKETS,
-        )
-        self._under_way = Gauge("swf_gateway_requests_under_way", "Requests under way", registry=self._registry)
-        self._events = Counter(
-            "swf_gateway_events", "Events that were accepted, by status", ["status"], registry=self._registry
-        )
+        self._in_progress = meter.create_gauge("swf_gateway_requests_in_progress", "Requests in progress")
+        self._events = meter.create_counter("swf_gateway_events", "Events that were accepted, by status")
+        self._number = 0
 
     def begin(self) -> None:
         """Count a request that has come."""
-        self._under_way.inc()
+        self._number += 1
+        self._in_progress.set(self._number)
 
     def end(self, operation: str, status: int, seconds: float) -> None:
         """Count the answer to a request."""
-        self._under_way.dec()
-        self._requests.labels(operation, str(status)).inc()
-        self._seconds.labels(operation).observe(seconds)
+        self._number -= 1
+        self._in_progress.set(self._number)
+        self._duration.record(timedelta(seconds=seconds), {"operation": operation, "status": str(status)})
 
     def count_event(self, status: str) -> None:
         """Count an event: `accepted`, `duplicate`, `ignored`, or what an instance did with it."""
-        self._events.labels(status).inc()
-
-    def text(self) -> bytes:
-        return generate_latest(self._registry)
+        self._events.add(1, {"status": status})

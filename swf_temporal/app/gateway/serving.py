@@ -13,6 +13,7 @@ from swf_temporal.app.definitions import catalogue_of, resources_of, with_led_to
 from swf_temporal.app.documents import in_one_line
 from swf_temporal.app.http_settings import GatewaySettings, read_gateway_settings
 from swf_temporal.app.logs import log_lines
+from swf_temporal.app.metrics import export_metrics
 from swf_temporal.app.option_values import Address, LogFormat, LogLevel
 from swf_temporal.app.rereading import RereadCatalogue, reread
 from swf_temporal.app.server_connection import connected
@@ -25,7 +26,7 @@ from swf_temporal.temporal.connecting import refuse_unless_readable
 
 GATEWAY_PORT: Final = 8080
 """The port where it listens if no other is chosen."""
-_NEEDED: Final = ("jwt", "prometheus_client", "starlette", "uvicorn")
+_NEEDED: Final = ("jwt", "starlette", "uvicorn")
 """The packages of its extra."""
 EXTRA = "pip install 'swf-temporal[gateway]'"
 _PORT_HINT = "choose another with --host and --port"
@@ -50,6 +51,7 @@ def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it option
     resources: Iterable[Path] = (),
     strict: bool = False,
     task_queue: str | None = None,
+    metrics_port: int | None = None,
     tls: Mapping[str, Path] | None = None,
     server: str | None = None,
     namespace: str | None = None,
@@ -63,6 +65,8 @@ def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it option
     settings = read_gateway_settings(os.environ, address, origins, file=config)
     if task_queue is not None:
         settings = settings.replace(task_queue=task_queue)
+    if metrics_port is not None:
+        settings = settings.replace(metrics_port=metrics_port)
     paths, readable = list(definitions), resources_of(resources)
 
     def warn(problem: object) -> None:
@@ -85,6 +89,7 @@ async def serve(prepared: Prepared, ready: Callable[[str], None], *, waits: bool
 
     If it *waits*, it does so while no Temporal server answers at its start.
     """
+    export_metrics(prepared.settings.metrics_port)
     stopping = stop_signal()
     clients = await connected(lambda: clients_of(prepared), stopping, waits=waits)
     if clients is None:

@@ -12,7 +12,7 @@ does with dead letters. An event that no definition consumes is acknowledged.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Final
@@ -48,8 +48,17 @@ _MAX_REMEMBERED: Final = 1000
 class Consumer:
     """Consumes from one source until it is cancelled, and connects again whenever the connection breaks."""
 
-    def __init__(self, consumer: ConsumerSettings, source: MessageSource, take: Take, settings: Settings) -> None:
+    def __init__(
+        self,
+        consumer: ConsumerSettings,
+        source: MessageSource,
+        take: Take,
+        settings: Settings,
+        count: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Consume from *source*; *count* is told what becomes of each message."""
         self.settings = consumer
+        self._count = count
         self.is_connected = False
         self._source = source
         self._take = take
@@ -116,11 +125,12 @@ class Consumer:
                 raise NeverError("the event has no id")  # noqa: TRY301 - all that can never be taken ends alike
             number = await self._taken(event, incoming)
         except (ValueError, NeverError) as error:
-            await self._dead_letters.bury(incoming, str(error))
+            self._count(await self._dead_letters.bury(incoming, str(error)))
             return
         if not number:
             self._tell_unknown(event)
         await incoming.accept()
+        self._count("taken" if number else "unknown")
 
     async def _taken(self, event: CloudEvent, incoming: Incoming) -> int:
         """Hand *event* on, as often as it takes until its receiver answers.
@@ -142,6 +152,7 @@ class Consumer:
                 if failures == _MAX_FAILURES:
                     raise NeverError(f"{type(error).__name__}: {error}") from error
                 _log.exception("%s: the event %r is not taken yet", self.settings.name, event.id)
+            self._count("held")
             await incoming.hold()
             await asyncio.sleep(pause)
             pause = min(2 * pause, _MAX_PAUSE)
@@ -166,12 +177,12 @@ class _DeadLetters:
             channel = channel_of(settings, consumer, client_id_of(f"{consumer.name}/dead"), _MAX_LETTER_BYTES)
             self._channel = at(channel, consumer.dead_letter)
 
-    async def bury(self, incoming: Incoming, reason: str) -> None:
-        """Let the message be delivered no more."""
+    async def bury(self, incoming: Incoming, reason: str) -> str:
+        """Let the message be delivered no more; return what became of it: `dead-lettered` or `refused`."""
         if self._channel is None:
             _log.error("%s: a message is refused: %s", self._name, reason)
             await incoming.refuse()
-            return
+            return "refused"
         message = incoming.message
         letter = replace(message, headers={**message.headers, "swf-reason": reason[:500]}, reply_to=None)
         try:
@@ -181,9 +192,10 @@ class _DeadLetters:
                 raise
             _log.error("%s: a message is refused: %s; and it cannot be a dead letter: %s", self._name, reason, fault)
             await incoming.refuse()
-            return
+            return "refused"
         _log.error("%s: a message goes to the dead letters at %s: %s", self._name, self._channel.address, reason)
         await incoming.accept()
+        return "dead-lettered"
 
 
 def _first(group: BaseExceptionGroup[CallFailed]) -> CallFailed:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from temporalio.api.enums.v1 import PendingActivityState
+from temporalio.api.enums.v1 import PendingActivityState, PendingWorkflowTaskState
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.client import WorkflowExecution, WorkflowExecutionDescription, WorkflowExecutionStatus
 from temporalio.exceptions import ApplicationError
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 PATIENCE = timedelta(seconds=5)
 """The time in which a worker should have answered a query."""
+_AT_WORK = timedelta(seconds=15)
+"""The same if it is at a workflow task, which local calls hold open for up to ten seconds."""
 
 _TAKEN_UP = 4
 """The number of events in a history after the first workflow task."""
@@ -105,15 +107,24 @@ async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = Fal
     if facts["status"] in _WITH_A_REASON:
         facts["reason"] = await _reason(client, workflow_id)
     try:
-        facts |= await query(client.temporal, workflow_id, "status", PATIENCE)
+        facts |= await query(client.temporal, workflow_id, "status", _patience(execution))
         if with_trace:
-            facts["trace"] = await query(client.temporal, workflow_id, "trace", PATIENCE)
+            facts["trace"] = await query(client.temporal, workflow_id, "trace", _patience(execution))
     except InstancePausedError:
         facts["note"] = "where it is can be seen once it is resumed"
     except UsageError:
         why = await why_task_failed(client.temporal, execution)
         facts["note"] = "no worker is currently responding" if why is None else f"it does not go on: {why}"
+    if local := facts.pop("localCalls", None):
+        facts["calls"] = [*facts.get("calls", ()), *local]
     return facts
+
+
+def _patience(execution: WorkflowExecutionDescription) -> timedelta:
+    """Return the time that a worker may take to answer: one at work on local calls answers after these."""
+    task = execution.raw_description.pending_workflow_task
+    is_at_work = task.state == PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED
+    return _AT_WORK if is_at_work else PATIENCE
 
 
 class InstanceView(NamedTuple):
@@ -126,8 +137,9 @@ class InstanceView(NamedTuple):
 async def view_instance(client: "Client", workflow_id: str) -> InstanceView:
     """Return the status of an instance, and what happened in it. Raises UsageError if there is no such instance."""
     execution = await _described(client, workflow_id)
+    patience = _patience(execution)
     try:
-        trace: list[dict[str, Any]] | UsageError = await query(client.temporal, workflow_id, "trace", PATIENCE)
+        trace: list[dict[str, Any]] | UsageError = await query(client.temporal, workflow_id, "trace", patience)
     except InstancePausedError as error:
         trace = error
     except UsageError:
@@ -135,7 +147,7 @@ async def view_instance(client: "Client", workflow_id: str) -> InstanceView:
             f"no worker answers for {workflow_id!r}, and its trace needs one",
             f"start one for the task queue {execution.task_queue!r} with `swf worker`",
             instance=workflow_id,
-            patience=PATIENCE,
+            patience=patience,
         )
     return InstanceView(_status_of(execution), trace)
 

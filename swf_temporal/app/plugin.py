@@ -118,7 +118,8 @@ class Plugin(temporal.Plugin, worker.Plugin):
         serving = _Serving(config, self.definitions.catalogue, settings)
         self.definitions.check(_Names(config).check)
         options = EventOptions(any(sink.ordered for sink in events.sinks), events.lifecycle)
-        terms = Terms(settings.known_definitions_only, None, settings.version, options)
+        chooses = (self._call_settings or read_settings(os.environ)).chooses_local_calls
+        terms = Terms(settings.known_definitions_only, None, settings.version, options, chooses)
         added = with_definitions(config, serving.activities, terms)
         return {**added, "interceptors": [serving, *added["interceptors"]]}
 

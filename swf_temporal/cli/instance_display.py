@@ -142,6 +142,7 @@ def _under_way(facts: dict[str, Any]) -> Iterator[str]:
         then = f" at {call['next']}" if "next" in call else ""
         after = f", after {call['lastFailure']}" if "lastFailure" in call else ""
         pause = f",{_paused(call)}" if "paused" in call else ""
-        yield f"  calls {call['function']} ({call['id']}), attempt {call['attempt']}{then}{pause}{after}"
+        how = "locally" if "local" in call else f"attempt {call['attempt']}"
+        yield f"  calls {call['function']} ({call['id']}), {how}{then}{pause}{after}"
     for workflow_id in facts.get("subflows", ()):
         yield f"  runs {workflow_id}"

@@ -14,6 +14,7 @@ from swf_temporal.functions.call import HIDE_SECRETS, Call, cause_here, permanen
 from swf_temporal.functions.custom.outcomes import as_json, exceptions_as_faults
 from swf_temporal.functions.documents.local_documents import document_named, file_named, looked
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
+from swf_temporal.functions.operator.local_calls import check_local_function
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.port import DeclaredType, Described, FunctionType, Performer, Services
 from swf_temporal.functions.registry import Registry
@@ -71,7 +72,9 @@ class Functions:
         try:
             are_shown = switch(call, HIDE_SECRETS) is False
             performer = self._performer(call.function)
-            async with self._services.limits.of_function(performer.name_in_settings(call)):
+            name = performer.name_in_settings(call)
+            check_local_function(self._services.settings, name, call.function.type)
+            async with self._services.limits.of_function(name):
                 result = await performer.perform(call)
             return result if are_shown else withhold(result, self._hidden(call))
         except (FatalFault, StoreUnavailable):

@@ -173,6 +173,8 @@ class FunctionCall(CallFacts):
     """The credentials that the function refers to."""
     secrets: tuple[str, ...] = ()
     """The secrets that the workflow declares, if the call can need any."""
+    local: bool | None = None
+    """Whether a host that can make it on the spot is to do so; None where nothing is said."""
     fire_and_forget: bool = False
     """Invoked `async`: the run does not wait for it, and its errors are ignored."""
     folder: CallFolder | None = None

@@ -8,6 +8,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
 from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.runtime.local_calls import NotLocal
 from swf_temporal.runtime.performing import filled
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 
@@ -69,7 +70,11 @@ class _Script:
         answer = self._answers[min(self._given, len(self._answers) - 1)]
         self._given += 1
         if answer.takes:
-            await self._sleep(answer.takes)
+            try:
+                await self._sleep(answer.takes)
+            except NotLocal:
+                self._given -= 1  # the call will be made again
+                raise
         if answer.raises is not None:
             raise self._failure(answer.raises)
         if answer.computes is None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
+from itertools import count
 from typing import Any, Protocol
 
 from temporalio import activity
@@ -25,6 +26,7 @@ from swf_temporal.guarding.deferring import Evaluation, answer_to
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.budgets import InstanceLimits, LimitsRecord
 from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.runtime.local_calls import MAX_RETRYING, NotLocal, locally
 from swf_temporal.runtime.performing import check_result, check_size
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.strict_json import NotJSON
@@ -32,6 +34,7 @@ from swf_temporal.temporal.external_activities import MARK
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
 from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event, log_lost_attempt
+from swf_temporal.temporal.local_calls import GoesOn
 from swf_temporal.temporal.metrics import count_failed_attempt
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
 from swf_temporal.temporal.records import (
@@ -60,6 +63,8 @@ from swf_temporal.temporal.variables import (
 )
 
 _MIN_DELAY = timedelta(milliseconds=1)
+_LOST = timedelta(seconds=1)
+"""The pause before another attempt, where an attempt was lost."""
 _EVALUATORS = 16
 """How many evaluations wait for a helper process at most, or for its answer."""
 
@@ -131,29 +136,60 @@ class Activities:
             raise ApplicationError(f"{message} {info.activity_type!r}", type="NotFoundError")
         call = call_from_json(record, activity_id=info.activity_id, state=info.activity_id.partition("/")[0])
         key = f"{info.workflow_id}/{info.workflow_run_id}/{info.activity_id}"
+        if "local" in record:
+            with locally(asked=record["local"]["asked"]):
+                return await self._local(call, record["source"], key, record["local"]["most"])
+        with _beating():
+            return await self._attempt(call, record["source"], key, record.get("made", 0) + info.attempt)
+
+    async def _local(self, call: FunctionCall, source: str, key: str, most: int) -> RawValue:
+        """Make a local call: attempts follow each other here, as long as they may; a result has *most* bytes."""
+        clock = asyncio.get_running_loop().time
+        begun = clock()
+        for attempt in count(1):
+            try:
+                result = await self._attempt(call, source, key, attempt)
+            except NotLocal:
+                raise GoesOn(is_refused=True).to_error() from None
+            except ApplicationError as error:
+                if error.non_retryable:
+                    raise
+                pause = (error.next_retry_delay or _LOST).total_seconds()
+                if clock() + pause - begun > MAX_RETRYING.total_seconds():
+                    raise GoesOn(attempt, pause, f"{error.type}: {error.message}").to_error() from None
+                await asyncio.sleep(pause)
+            else:
+                if len(result.payload.data) > most:
+                    raise GoesOn(is_refused=True).to_error()
+                return result
+        raise AssertionError
+
+    async def _attempt(self, call: FunctionCall, source: str, key: str, attempt: int) -> RawValue:
+        """Return the result of one attempt. Raises ApplicationError as the call's retry rule says."""
         try:
-            with _beating():
-                result = await self.performer.perform(call, source=record["source"], key=key, attempt=info.attempt)
+            result = await self.performer.perform(call, source=source, key=key, attempt=attempt)
             # Written here: what failed after the call would be tried again for ever, with all that the call does.
             payload = activity.payload_converter().to_payloads([result])[0]
             check_result(len(payload.data), call.function.name, self.max_payload_bytes)
             return RawValue(payload)
+        except NotLocal:
+            raise
         except WorkflowFault as fault:
-            raise _failure_of(call, fault, info.attempt, key) from None
+            raise _failure_of(call, fault, attempt, key) from None
         except ApplicationError:
             raise  # the performer has decided already
         except NotJSON as error:
             message = f"the result of function {call.function.name!r} is not JSON: {error}"
             not_json = CallFailed(message, code="NotJSON", retryable=False)
-            raise _failure_of(call, not_json, info.attempt, key) from None
+            raise _failure_of(call, not_json, attempt, key) from None
         except StoreUnavailable as error:
-            log_lost_attempt(call.function.name, error, info.attempt)
+            log_lost_attempt(call.function.name, error, attempt)
             raise ApplicationError(str(error), type=type(error).__name__) from None
         except Exception as error:  # noqa: BLE001 - raised again as what it is to the definition
             # Whatever a performer raises is the function's error: the definition decides what becomes of it. Of its
             # traceback nothing is told, which would have its message once more, as long as it is.
             unforeseen = CallFailed(str(error), name=type(error).__name__)
-            raise _failure_of(call, unforeseen, info.attempt, key) from None
+            raise _failure_of(call, unforeseen, attempt, key) from None
 
     @activity.defn(name=PUBLISH)
     async def publish(self, event: dict[str, Any]) -> Sequence[str] | None:

@@ -58,7 +58,7 @@ def fault_of_activity(error: ActivityError, action: str) -> WorkflowFault:
     if isinstance(cause, EngineTimeout):
         return _timeout(cause, action)
     if isinstance(cause, ApplicationError):
-        fault = _carried(cause)
+        fault = carried(cause)
         if error.retry_state == RetryState.TIMEOUT:
             # The next attempt would have come too late; the server says what the last one failed with.
             return TimedOut(f"action {action!r} took longer than it may", cause=f"{fault.name}: {fault.message}")
@@ -84,7 +84,7 @@ def fault_of_child(
     if isinstance(cause, EngineTimeout):
         return TimedOut(f"sub-workflow {workflow_id!r} took longer than it may")
     if isinstance(cause, ApplicationError):
-        return subflow_fault(workflow_id, _carried(cause), state_word=state_word)
+        return subflow_fault(workflow_id, carried(cause), state_word=state_word)
     what = type(cause).__name__ if cause else "failed"
     return SubflowFailed(f"sub-workflow {workflow_id!r}: {cause or error}", name=what)
 
@@ -100,7 +100,7 @@ def fault_of_start(error: FailureError, name: str) -> WorkflowFault:
 def fault_of_call(error: ChildWorkflowError, action: str) -> WorkflowFault:
     cause = error.cause
     if isinstance(cause, ApplicationError):
-        return _carried(cause)
+        return carried(cause)
     return CallFailed(f"the call of {action!r} was lost: {cause or error}", code="Lost")
 
 
@@ -110,7 +110,7 @@ def _timeout(cause: EngineTimeout, action: str) -> WorkflowFault:
     return CallFailed(f"the call of {action!r} was lost: {cause.message}", code="Lost")
 
 
-def _carried(cause: ApplicationError) -> WorkflowFault:
+def carried(cause: ApplicationError) -> WorkflowFault:
     """Return the fault that an application error carries, or one made of what it says if it is not one of ours."""
     facts = cause.details[0] if cause.details else None
     if isinstance(facts, dict) and "kind" in facts:

@@ -14,6 +14,7 @@ from temporalio.workflow import ActivityCancellationType
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
+from swf_temporal.errors import TimedOut
 from swf_temporal.guarding.deferring import Evaluation
 from swf_temporal.guarding.helper import EngineAnswer
 from swf_temporal.runtime.budgets import MIN_HELD_BYTES, Budget, InstanceLimits
@@ -28,11 +29,12 @@ from swf_temporal.temporal.children import Children
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
 from swf_temporal.temporal.failures import fault_of_activity
+from swf_temporal.temporal.local_calls import GoesOn, LocalCalls
 from swf_temporal.temporal.outgoing import Outgoing, Slowest
 from swf_temporal.temporal.outlasting import OutlastingChildren
 from swf_temporal.temporal.parts import Parts, parts_of
 from swf_temporal.temporal.publishing import Publishing
-from swf_temporal.temporal.records import EVALUATE, LIMITS, Pin, call_to_json
+from swf_temporal.temporal.records import EVALUATE, LIMITS, CallRecord, Pin, call_to_json
 from swf_temporal.temporal.retry_policies import policy_of_lost
 from swf_temporal.temporal.variable_calls import VariableCalls, lasting
 
@@ -47,6 +49,8 @@ HEARTBEAT = timedelta(seconds=30)
 
 LIMITS_ATTEMPT = timedelta(seconds=30)
 """How long one attempt to look the operator's limits up may take."""
+
+_SHORTEST = timedelta(milliseconds=1)
 
 EVALUATION_ATTEMPT = timedelta(minutes=1)
 """How long one attempt at an evaluation may take, with the wait for a helper process."""
@@ -78,6 +82,7 @@ class TemporalHost:
         self._children = Children(pin, self.outgoing, self.budget, self._limits)
         self._publishing = Publishing(self.outgoing, self._children.id_of, pin)
         self._variables = VariableCalls(self.outgoing)
+        self._local = LocalCalls(self.outgoing, makes_any=pin.call is None)
         self._evaluating = asyncio.Lock()
         self._time, self._now = -1.0, _BEFORE_ALL
 
@@ -115,12 +120,19 @@ class TemporalHost:
         return self._children.outlasting
 
     @property
+    def local_calls(self) -> list[dict[str, JSON]]:
+        """The calls in progress that are local: no server knows of them."""
+        return [{"id": call, "function": name, "local": True} for call, name in self._local.in_progress.items()]
+
+    @property
     def slowest(self) -> Slowest | None:
         """The call or sub-workflow that has been under way for the longest time, if any is."""
         return self.outgoing.slowest
 
     async def sleep(self, duration: timedelta, timer: Timer) -> None:
-        await workflow.sleep(max(duration, timedelta(milliseconds=1)), summary=summaries.of_timer(timer))
+        duration = max(duration, _SHORTEST)
+        with self._local.timer(self.now() + duration):
+            await workflow.sleep(duration, summary=summaries.of_timer(timer))
         self.budget.waited()
 
     async def settled(self) -> None:
@@ -191,7 +203,7 @@ class TemporalHost:
             (await self._limits()).check_held(size)
 
     async def invoke(self, call: FunctionCall) -> JSON:
-        """Run the call as an activity that bears the function's name."""
+        """Run the call as an activity that bears the function's name, local where that is wanted and can be."""
         call = self._with_owners(call)
         if call.fire_and_forget:
             await self._children.detach(call, self.source)
@@ -202,7 +214,14 @@ class TemporalHost:
         if options is not None:
             return await self._run_external_activity(call, options)
         is_plain = call.secret_template is None and call.selection_set is None
-        record = call_to_json(call, self.source)
+        record, timeout = call_to_json(call, self.source), call.timeout
+        if await self._local.take(call, self.now()):
+            begun = self.now()
+            outcome = await self._invoke_locally(call, record)
+            if not isinstance(outcome, GoesOn):
+                return outcome
+            timeout = await self._pause(call, outcome, begun)
+            record["made"] = outcome.made
         payload = await self.outgoing.payload(record, call.arguments if is_plain else record)
         number = self.outgoing.begun(call.id)
         try:
@@ -210,8 +229,8 @@ class TemporalHost:
                 call.function.name,
                 args=[RawValue(payload)],
                 activity_id=shortened_id(call.id),
-                schedule_to_close_timeout=call.timeout,
-                start_to_close_timeout=CALL_LIMIT if call.timeout is None else call.timeout,
+                schedule_to_close_timeout=timeout,
+                start_to_close_timeout=CALL_LIMIT if timeout is None else timeout,
                 heartbeat_timeout=HEARTBEAT,
                 # The activity itself decides what is tried again and when; this is for attempts that were lost.
                 retry_policy=policy_of_lost(call.retry),
@@ -225,6 +244,23 @@ class TemporalHost:
         finally:
             self.outgoing.ended(number)
             self.budget.waited()
+
+    async def _invoke_locally(self, call: FunctionCall, record: CallRecord) -> JSON | GoesOn:
+        number = self.outgoing.begun(call.id)
+        try:
+            return await self._local.make(call, record)
+        finally:
+            self.outgoing.ended(number)
+            self.budget.waited()
+
+    async def _pause(self, call: FunctionCall, outcome: GoesOn, begun: datetime) -> timedelta | None:
+        """Wait until the next attempt of a local call is due; return how long it may take with those that follow."""
+        pause = timedelta(seconds=outcome.delay)
+        if call.timeout is not None and self.now() + pause >= begun + call.timeout:
+            raise TimedOut(f"action {call.action!r} took longer than it may", cause=outcome.cause or None)
+        if pause:
+            await self.sleep(pause, Timer("retry", call.state, call.action))
+        return None if call.timeout is None else max(begun + call.timeout - self.now(), _SHORTEST)
 
     def _with_owners(self, call: FunctionCall) -> FunctionCall:
         """Return *call* with its variables as they are known where they are held; those of a detached call are so."""

@@ -1,7 +1,9 @@
 """Limits what a run sends to the server: how much at once, and how many things may be in progress."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -37,6 +39,15 @@ class Slowest(NamedTuple):
     """How much was begun later and has ended already."""
 
 
+@dataclass(slots=True)
+class Room:
+    """Room that is kept for what comes later in the same workflow task."""
+
+    size: int
+    """In bytes."""
+    used: int = 0
+
+
 class Outgoing:
     """Makes payloads of values, each once there is room to send it."""
 
@@ -59,6 +70,8 @@ class Outgoing:
         self._begun = 0
         self._waiting_for_room: list[asyncio.Future[None]] = []
         self._sent = 0
+        self._reserved = 0
+        """Bytes of what may still come to be sent with the rest of the workflow task."""
         self._sent_at: datetime | None = None
 
     async def payload(self, value: Any, large: Any = _ALL) -> Payload:
@@ -94,9 +107,21 @@ class Outgoing:
         now = self._now()
         if now is not self._sent_at:
             self._sent, self._sent_at = 0, now
-        if self._sent + size > MAX_BYTES_AT_ONCE:
+        while self._sent + self._reserved + size > MAX_BYTES_AT_ONCE:
             await self._yield_control()
             self._sent, self._sent_at = 0, self._now()
+
+    @asynccontextmanager
+    async def reserved(self, least: int) -> AsyncIterator[Room]:
+        """Keep half of the room that is left, and at least so many bytes, for the result of a local activity."""
+        await self.room(least)
+        room = Room(min(max(least, (MAX_BYTES_AT_ONCE - self._sent - self._reserved) // 2), self.limit))
+        self._reserved += room.size
+        try:
+            yield room
+        finally:
+            self._reserved -= room.size
+            self.sent(room.used)
 
     def sent(self, size: int) -> None:
         """Count *size* bytes that are sent with what this workflow task comes to, in which a local activity ended."""

@@ -249,8 +249,21 @@ class CallRecord(_CallRecord, total=False):
     """Both of a call that a workflow of its own makes while a run waits for it."""
     attempts: dict[str, Any]
     """Of such a call: what is known of the attempts that earlier executions of its workflow have made, if any have."""
+    local: "LocalRecord"
+    """Missing where the call is an ordinary activity."""
+    made: int
+    """How many attempts were made locally before."""
     format: int
     """Missing in records of the first format."""
+
+
+class LocalRecord(TypedDict):
+    """What the activity has to know of a local call."""
+
+    most: int
+    """How many bytes its result may have."""
+    asked: bool
+    """Whether the definition asks that it is local; else the operator may."""
 
 
 class OwnerRecord(TypedDict):

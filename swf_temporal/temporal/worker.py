@@ -19,6 +19,7 @@ from swf_temporal.temporal.endings import Endings
 from swf_temporal.temporal.event_options import EventOptions, EventOptionsInterceptor
 from swf_temporal.temporal.instance_signals import InstanceFinder
 from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS, KnownOnly
+from swf_temporal.temporal.local_calls import LocalCallsInterceptor
 from swf_temporal.temporal.variables import TemporalVariables, VariableStorage
 from swf_temporal.temporal.versioning import deployment_config, versioned
 from swf_temporal.temporal.workflow import Interpreter
@@ -64,6 +65,8 @@ class Terms:
     """The version as which it serves, if workers have versions."""
     event_options: EventOptions = field(default_factory=EventOptions)
     """What is asked of the events that instances produce."""
+    chooses_local_calls: bool = False
+    """Whether its performer makes calls locally for which the definition does not ask."""
 
     @property
     def workflows(self) -> list[type]:
@@ -83,7 +86,11 @@ def with_definitions(config: WorkerConfig, activities: Activities, terms: Terms)
             InstanceFinder(client).find,
             *config.get("activities", ()),
         ],
-        "interceptors": [EventOptionsInterceptor(terms.event_options), *config.get("interceptors", ())],
+        "interceptors": [
+            EventOptionsInterceptor(terms.event_options),
+            *([LocalCallsInterceptor()] if terms.chooses_local_calls else ()),
+            *config.get("interceptors", ()),
+        ],
         "unsandboxed_workflow_runner": versioned(
             config.get("unsandboxed_workflow_runner") or UnsandboxedWorkflowRunner(), terms.deployment
         ),
@@ -107,6 +114,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     variables: VariableStorage | None = None,
     deployment: Deployment | None = None,
     event_options: EventOptions | None = None,
+    chooses_local_calls: bool = False,
     **options: Any,
 ) -> Worker:
     """Return a worker for the definitions in *catalogue*, ready to be run; *options* are the SDK's."""
@@ -121,7 +129,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
         max_concurrent_activities=capacity.activities,
     )
     config.update(options)  # type: ignore[typeddict-item]  # they are of the same names
-    terms = Terms(only_known, interpreter, deployment, event_options or EventOptions())
+    terms = Terms(only_known, interpreter, deployment, event_options or EventOptions(), chooses_local_calls)
     worker = Worker(**with_definitions(config, activities, terms))
     allow_long_tasks(worker)
     return worker

@@ -193,7 +193,9 @@ class Interpreter:
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:
         """Return where the run is: its state, and the events it waits for."""
-        return status_of(self._definition, self._run)
+        status = status_of(self._definition, self._run)
+        local = [] if self._host is None else self._host.local_calls
+        return {**status, "localCalls": local} if local else status
 
     @workflow.query(name="data")
     def data(self) -> Any:

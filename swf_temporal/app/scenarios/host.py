@@ -128,8 +128,13 @@ async def scenario_host(
     calls_of: Callable[[], ScriptedCalls] = ScriptedCalls,
     runner_of: Callable[[Listener], VirtualTime] = VirtualTime,
     capacity: Capacity = CAPACITY,
+    *,
+    local_calls: bool = False,
 ) -> AsyncIterator[ScenarioHost]:
-    """Start a server, and a worker for which time is virtual, for as long as the context lasts."""
+    """Start a server, and a worker for which time is virtual, for as long as the context lasts.
+
+    With *local_calls*, calls are local that can be.
+    """
     async with local_server(extra=_CONFIGURED, payloads=PayloadSettings.read()) as server:
         calls = calls_of()
         worker = make_worker(
@@ -141,6 +146,7 @@ async def scenario_host(
             capacity=capacity,
             interpreter=AnsweringAll,
             variables=calls,
+            chooses_local_calls=local_calls,
             unsandboxed_workflow_runner=runner_of(calls.listen),
         )
         _disable_deadlock_detection(worker)

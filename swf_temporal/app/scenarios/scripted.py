@@ -23,6 +23,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, WorkflowFault
 from swf_temporal.namespace_files import read_file
 from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.runtime.local_calls import NotLocal, is_local
 from swf_temporal.runtime.retrying import JitterSource
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.simulation.clock import MICROSECOND
@@ -30,6 +31,7 @@ from swf_temporal.simulation.scenario import Scenario, jitter_in, scripted, stub
 from swf_temporal.simulation.script import arguments_of
 from swf_temporal.temporal.activities import decided
 from swf_temporal.temporal.failures import application_error
+from swf_temporal.temporal.local_calls import GoesOn
 from swf_temporal.temporal.publishing import without_origin
 
 if TYPE_CHECKING:
@@ -58,6 +60,8 @@ class Session:
     @classmethod
     def of(cls, scenario: Scenario, family: Family) -> "Session":
         async def take(time: timedelta) -> None:
+            if is_local():
+                raise NotLocal("time does not pass within a workflow task")
             call = await _turn(family)
             family.park(call, time // MICROSECOND)
             await _turn(family)
@@ -93,13 +97,16 @@ class ScriptedCalls:
         if session is not None and report.workflow_id in session.family.members:
             session.family.take(report)
 
-    async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:  # noqa: ARG002 - counts lost ones, too
+    async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
         session = self._session()
+        if is_local():
+            return await _local_outcome(session, call, attempt, source=source, key=key)
         turn = await _turn(session.family)
+        made = attempt - activity.info().attempt
         try:
-            return await _outcome(session, call, turn.attempt, source=source, key=key)
+            return await _outcome(session, call, made + turn.attempt, source=source, key=key)
         except WorkflowFault as fault:
-            failure = decided(call, fault, turn.attempt, key, session.jitter)
+            failure = decided(call, fault, made + turn.attempt, key, session.jitter)
             delay = failure.next_retry_delay
             if delay is None:
                 raise failure from None
@@ -165,6 +172,23 @@ def _not_awaited() -> ApplicationError:
 def _main(workflow_id: str) -> str:
     # The id of a definition may be a path, which begins with a slash.
     return f"/{workflow_id[1:].partition('/')[0]}" if workflow_id.startswith("/") else workflow_id.partition("/")[0]
+
+
+async def _local_outcome(session: Session, call: FunctionCall, attempt: int, *, source: str, key: str) -> JSON:
+    """Return the result of a local call. Time does not pass within the workflow task, so any pause ends it."""
+    try:
+        return await _outcome(session, call, attempt, source=source, key=key)
+    except NotLocal:
+        session.calls.pop()  # it was not made yet
+        raise
+    except WorkflowFault as fault:
+        failure = decided(call, fault, attempt, key, session.jitter)
+        delay = failure.next_retry_delay
+        if delay is None:
+            raise failure from None
+        session.delays.append((call.function.name, delay))
+        seconds = 0.0 if delay <= _MIN_DELAY else delay.total_seconds()
+        raise GoesOn(attempt, seconds, f"{fault.name}: {fault.message}").to_error() from None
 
 
 async def _outcome(session: Session, call: FunctionCall, attempt: int, *, source: str, key: str) -> JSON:

@@ -157,6 +157,9 @@ class _Instance(WorkflowInstance):
             completion.successful.SetInParent()
         if completion.HasField("failed"):
             return completion
+        for command in completion.successful.commands:
+            if command.HasField("schedule_local_activity"):
+                _put_off(command.schedule_local_activity.schedule_to_close_timeout)
         issued = [self._issued(command) for command in completion.successful.commands]
         for number, command in enumerate(own):
             completion.successful.commands.insert(number, command)

@@ -24,6 +24,7 @@ from swf_temporal.functions.http.connections import RESEND, Connections
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import HARMLESS, Request, check_headers, redirected
 from swf_temporal.functions.operator.limits import RateLimits
+from swf_temporal.functions.operator.local_calls import check_local_host
 from swf_temporal.functions.operator.settings import HostOptions, Settings
 from swf_temporal.origins import PORTS
 from swf_temporal.strict_json import show_json
@@ -134,6 +135,7 @@ class Http:
     def _there(self, request: Request) -> "_There":
         url = httpx.URL(request.url)
         port = url.port or PORTS.get(url.scheme, 0)
+        check_local_host(self._settings, request.function, url.host, port)
         return _There(url, port, self._settings.options_for(request.function, url.host, port))
 
     @asynccontextmanager

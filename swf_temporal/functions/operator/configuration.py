@@ -25,7 +25,7 @@ from swf_temporal.text.parsing import read_data
 from swf_temporal.text.suggestions import suggestion
 
 SECTIONS: Final = (
-    *("calls", "functions", "hosts", "network", "modules", "scripts", "worker"),
+    *("calls", "functions", "hosts", "network", "modules", "scripts", "localCallTypes", "worker"),
     *("storage", "encryption", "compression", "codecServer", "events", "gateway"),
 )
 """The keys at the top of the file."""

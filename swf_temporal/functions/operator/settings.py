@@ -52,6 +52,8 @@ class HostOptions(Section):
     """The largest answer that is taken; the engine can carry no more than 2 MiB."""
     check_responses: bool = False
     """Whether answers must fit the schema that an OpenAPI document has for them."""
+    local_calls: bool | None = None
+    """Whether calls are made within the workflow task. Without, the definition decides."""
     retry_on_closed_connection: bool = True
     """Whether a request that may be repeated is sent again if a kept connection is closed before it is answered."""
 
@@ -99,6 +101,8 @@ class Settings(Section):
 
     None names no other. Where there is a list, installed packages that are not in it offer nothing.
     """
+    local_call_types: Annotated[tuple[str, ...], SPLIT, Variable("SWF_TYPES_OF_LOCAL_CALLS")] = ()
+    """The types of functions whose calls are made within the workflow task, whatever the definition says."""
     scripts: bool = False
     """Whether definitions may bring scripts."""
     max_connections: int = argument(100)
@@ -172,6 +176,18 @@ class Settings(Section):
         """Return these settings with the servers of *urls* allowed: one that the operator names is to be reached."""
         named = tuple(map(_server_of, urls))
         return self.replace(network=self.network.replace(named=(*self.network.named, *named)))
+
+    @property
+    def chooses_local_calls(self) -> bool:
+        """Whether calls may be local for which the definition does not ask."""
+        options = (self.calls, *self.functions.values(), *self.hosts.values())
+        return bool(self.local_call_types) or any(one.local_calls for one in options)
+
+    @cached_property
+    def hosts_decide_local_calls(self) -> bool:
+        """Whether it depends on the host whether a call is local."""
+        options = (*self.functions.values(), *self.hosts.values())  # variables say something of a host as of a function
+        return any(one.local_calls is not None for one in options)
 
     @property
     def urls(self) -> list[str]:

@@ -21,6 +21,7 @@ from swf_temporal.functions.auth.auth import headers_for, with_named_tokens
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.documents import is_web, locate
 from swf_temporal.functions.documents.servers import no_server
+from swf_temporal.functions.operator.local_calls import check_local_host
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.port import Described, Performer, Services
 from swf_temporal.functions.rpc.channels import Channels, Target, library, target_of
@@ -76,6 +77,7 @@ class Rpc(Performer):
         operation = _Operation(*FORM.of(call.function))
         failed = library("grpc").RpcError
         target = _target(self._settings, call.function.name, operation)
+        check_local_host(self._settings, call.function.name, target.host, target.port)
         what = f"{target}/{operation.service}/{operation.method}"
         async with self._services.limits.of_host(target.host, target.port):
             try:

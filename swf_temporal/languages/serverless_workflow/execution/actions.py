@@ -22,7 +22,7 @@ from swf_temporal.languages.serverless_workflow.execution.action_frames import (
     SequenceFrame,
 )
 from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce
-from swf_temporal.languages.serverless_workflow.execution.functions import priority_of
+from swf_temporal.languages.serverless_workflow.execution.functions import locality_of, priority_of
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.long_running_calls import (
     call_outlasting,
@@ -234,6 +234,7 @@ async def _call_function(
         auth=lane.program.auth_of(function),
         secrets=lane.program.workflow.secrets if secret_template or _may_need_credentials(function) else (),
         selection_set=await lane.fill(ref.selection_set, data),
+        local=locality_of(function),
         fire_and_forget=ref.invoke == "async",
         attempts=None if ref.invoke == "async" else Attempts(kept, keep, lane.run.sleep_until),
         outlast=call_outlasting(ref, function, lane),

@@ -37,6 +37,11 @@ def is_long_running(function: calls.Function) -> bool:
     return truth_of(function.metadata.get("longRunning")) is True
 
 
+def locality_of(function: calls.Function) -> bool | None:
+    """Return whether the metadata of *function* ask for local calls, or for none; None where they do not say."""
+    return truth_of(function.metadata.get("local"))
+
+
 def truth_of(value: JSON) -> bool | None:
     """Return what a switch in metadata says, which may be a text; None where it says neither true nor false."""
     if isinstance(value, str):

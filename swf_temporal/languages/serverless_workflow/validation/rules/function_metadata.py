@@ -24,7 +24,7 @@ _RESULT: _Can = (lambda value: value in ("payload", "message"), "'payload' or 'm
 _PRIORITY: _Can = (is_priority, f"a whole number from {PRIORITIES[0]} to {PRIORITIES[-1]}")
 
 _EVERY: Mapping[str, _Can] = {
-    "hideSecrets": _SWITCH, "priority": _PRIORITY, "longRunning": _SWITCH_OR_TEXT,
+    "hideSecrets": _SWITCH, "priority": _PRIORITY, "longRunning": _SWITCH_OR_TEXT, "local": _SWITCH_OR_TEXT,
 }  # fmt: skip
 _PLAIN: Mapping[str, _Can] = {**_EVERY, "failOnStatusCode": _SWITCH}
 _DESCRIBED: Mapping[str, _Can] = {**_PLAIN, "checkResponse": _SWITCH, "serverVariables": _VARIABLES}

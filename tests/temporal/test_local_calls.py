@@ -1,0 +1,228 @@
+"""Calls that are made within the workflow task."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections import Counter
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.local_calls import NotLocal
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE
+from tests.processes import ending_with_us
+from tests.temporal.conftest import PATIENCE, Bench, calling, define, events_of
+
+LOCAL = {"local": True}
+
+
+def local(*states: dict[str, Any], **rest: Any) -> Definition:
+    """Return a workflow of *states* whose function `work` has local calls, and `other` has none."""
+    work = {"name": "work", "type": "custom", "operation": "work", "metadata": LOCAL}
+    return define(*states, functions=(work, "other"), **rest)
+
+
+async def counted(handle: swf.Handle) -> Counter[str]:
+    """Count the events of an instance by their kinds."""
+    kinds = (str(event.WhichOneof("attributes")) for event in await events_of(handle))
+    return Counter(kind.removesuffix("_event_attributes") for kind in kinds)
+
+
+async def test_local_calls_cost_a_marker_each(bench: Bench) -> None:
+    """Ten in sequence are made in one workflow task; each has a key of its own, as that of any call."""
+    async with bench.worker(local(calling("Ten", *["work"] * 10)), work=lambda _: {"done": True}) as worker:
+        handle = await worker.start({})
+        assert await swf.result(handle) == {"done": True}
+
+    events = await counted(handle)
+    assert events["marker_recorded"] == 10
+    assert events["workflow_task_completed"] == 1
+    assert events.total() <= 18
+    run = (await handle.describe()).run_id
+    assert [key for *_, key, _ in worker.scripted.calls] == [
+        f"{handle.id}/{run}/Ten/work#{number}" for number in range(1, 11)
+    ]
+
+
+async def test_an_attempt_that_comes_late_goes_on_as_an_activity(bench: Bench) -> None:
+    """Attempts are counted on, under the same key; the pause is a timer."""
+
+    def work(_: JSON) -> JSON:
+        if len(worker.scripted.calls) < 3:
+            raise CallFailed("not yet", code="503")
+        return {"done": True}
+
+    action = {"functionRef": "work", "retryRef": "Later"}
+    rule = {"name": "Later", "delay": "PT0.01S", "multiplier": 600, "maxDelay": "PT6S", "maxAttempts": 3}
+    definition = local({"name": "Work", "type": "operation", "actions": [action]}, retries=[rule])
+    async with bench.worker(definition, work=work) as worker:
+        handle = await worker.start({})
+        await swf.result(handle)
+
+    assert [attempt for *_, attempt in worker.scripted.calls] == [1, 2, 3]
+    assert len({key for *_, key, _ in worker.scripted.calls}) == 1
+    events = await counted(handle)
+    assert (events["marker_recorded"], events["timer_fired"], events["activity_task_completed"]) == (1, 1, 1)
+
+
+async def test_a_failure_is_the_definitions_to_handle(bench: Bench) -> None:
+    """What the call failed with is known by its code, as if an activity had failed."""
+    state = calling("Work", "work", onErrors=[{"errorRef": "Gone", "transition": "Other"}], transition="Other")
+    errors = [{"name": "Gone", "code": "410"}]
+
+    def work(_: JSON) -> JSON:
+        raise CallFailed("no more", code="410")
+
+    definition = local(state, calling("Other", "other"), errors=errors)
+    async with bench.worker(definition, work=work, other={"x": 1}) as worker:
+        assert await worker.run({}) == {"x": 1}
+
+
+async def test_what_a_worker_refuses_is_an_ordinary_activity(bench: Bench) -> None:
+    """It is asked once for each function of a run."""
+
+    def work(_: JSON) -> JSON:
+        if len(worker.scripted.calls) == 1:
+            raise NotLocal("not here")
+        return {"done": True}
+
+    async with bench.worker(local(calling("Work", "work", "work")), work=work) as worker:
+        handle = await worker.start({})
+        assert await swf.result(handle) == {"done": True}
+
+    events = await counted(handle)
+    assert (events["marker_recorded"], events["activity_task_completed"]) == (1, 2)
+
+
+async def test_a_local_call_delays_no_timer(bench: Bench) -> None:
+    """While a timer is due soon, calls are ordinary activities; one that is due later does not matter."""
+    soon = local(calling("Work", "work", timeouts={"stateExecTimeout": "PT20S"}))
+    late = local(calling("Work", "work", timeouts={"stateExecTimeout": "PT2H"}), id="late")
+    async with bench.worker(soon, late, work={"done": True}) as worker:
+        found = []
+        for number in range(2):
+            handle = await worker.start({}, definition=number)
+            await swf.result(handle)
+            found.append((await counted(handle))["activity_task_completed"])
+    assert found == [1, 0]
+
+
+async def test_the_timeout_of_an_action_ends_a_local_call(bench: Bench) -> None:
+    """A call that does not end in time fails as any other does."""
+    state = calling("Work", "work", timeouts={"actionExecTimeout": "PT0.2S"})
+    async with bench.worker(local(state), work=lambda _: asyncio.sleep(60)) as worker:
+        failed = await worker.failure({})
+    assert failed.name == "TimedOut"
+    assert "action 'work' took longer than it may" in failed.message
+
+
+@pytest.mark.parametrize("side_by_side", [1, 20])
+async def test_results_that_do_not_fit_into_one_task(bench: Bench, side_by_side: int) -> None:
+    """Results of local calls that the server would not take at once are those of activities."""
+    size = 100_000 if side_by_side > 1 else MAX_BYTES_AT_ONCE // 2
+    branches = [{"name": f"B{number}", "actions": [{"functionRef": "work"}]} for number in range(side_by_side)]
+    states = {"name": "Work", "type": "parallel", "branches": branches}
+    async with bench.worker(local(states), work=lambda _: {"text": "x" * size}) as worker:
+        handle = await worker.start({})
+        output: Any = await swf.result(handle)
+    assert len(output["text"]) == size
+    events = await counted(handle)
+    assert events["workflow_task_failed"] == 0
+    assert (events["activity_task_completed"] > 0) == (side_by_side == 1)
+
+
+async def test_a_local_call_is_seen_and_cancelled_while_it_is_made(bench: Bench) -> None:
+    """Queries and cancellations get through whenever the workflow task is renewed, which its timeout decides."""
+    begun, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def work(_: JSON) -> JSON:
+        begun.set()
+        try:
+            return await asyncio.sleep(60, None)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    definition = local(calling("Work", "work"))
+    async with bench.worker(definition, work=work) as worker:
+        handle = await bench.client.start_workflow(
+            definition.id, {}, id="seen", task_queue=worker.queue, task_timeout=timedelta(seconds=1)
+        )
+        await begun.wait()
+        status = await handle.query("status")
+        await handle.cancel()
+        await asyncio.wait_for(cancelled.wait(), PATIENCE)
+        with pytest.raises(WorkflowFailureError):
+            await handle.result()
+
+    assert status["localCalls"] == [{"id": "Work/work#1", "function": "work", "local": True}]
+    assert (await handle.describe()).status is WorkflowExecutionStatus.CANCELED
+
+
+class Service:
+    """A service that keeps the idempotency keys of its requests, and does not answer the second one."""
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+        self.is_asked_twice = asyncio.Event()
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the requests of one connection."""
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+                await reader.readexactly(int(head.partition("content-length: ")[2].partition("\r")[0] or 0))
+                self.keys.append(head.partition("idempotency-key: ")[2].partition("\r")[0])
+                if len(self.keys) == 2:
+                    self.is_asked_twice.set()
+                    await reader.read()  # until the worker has gone
+                    break
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}")
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+async def test_a_worker_that_is_lost_in_the_middle(bench: Bench, tmp_path: Path) -> None:
+    """Another makes the calls of its workflow task again, with the same keys, and those that follow once."""
+    service = Service()
+    server = await asyncio.start_server(service.answer, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    function = {"name": "work", "type": "rest", "operation": f"rest:POST:{url}/work", "metadata": LOCAL}
+    (tmp_path / "lost.json").write_text(define(calling("Work", *["work"] * 3), functions=(function,)).source.text)
+    handle = await bench.client.start_workflow(
+        "sample", {}, id="lost", task_queue="lost", task_timeout=timedelta(seconds=2)
+    )
+    worker = _worker(bench, tmp_path)
+    try:
+        await asyncio.wait_for(service.is_asked_twice.wait(), PATIENCE)
+        worker.kill()
+        worker.wait()
+        worker = _worker(bench, tmp_path)
+        await asyncio.wait_for(handle.result(), PATIENCE)
+    finally:
+        worker.kill()
+        worker.wait()
+        server.close()
+
+    run = (await handle.describe()).run_id
+    keys = [f"lost/{run}/work/work#{number}" for number in (1, 2, 3)]
+    made = Counter(service.keys)
+    assert sorted(made) == keys
+    assert (made[keys[0]] <= 2, made[keys[1]], made[keys[2]]) == (True, 2, 1)
+
+
+def _worker(bench: Bench, folder: Path) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "swf_temporal.cli", "worker", str(folder), "--task-queue", "lost"]
+    address = bench.client.service_client.config.target_host
+    env = {"PATH": os.environ["PATH"], "TEMPORAL_ADDRESS": address, "SWF_ALLOW_HOSTS": "127.0.0.1"}
+    return subprocess.Popen([*ending_with_us(), *command], env=env)

@@ -101,7 +101,7 @@ def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO)
     handler.addFilter(AcceptLines())
     handler.addFilter(Scrubbing())
     logging.basicConfig(level=logging.DEBUG if is_debugging() else _number(level), handlers=[handler])
-    _forward_to(logging.getLogger("temporalio"))
+    _forward()
 
 
 def be_quiet() -> None:
@@ -110,7 +110,7 @@ def be_quiet() -> None:
     if not is_debugging():
         for quiet in (logger.name, SERVER_LOG, INSTANCES, CALLS):
             logging.getLogger(quiet).setLevel(logging.CRITICAL + 1)
-    _forward_to(logger)
+    _forward()
 
 
 def show_what_functions_say() -> None:
@@ -128,10 +128,14 @@ def is_debugging() -> bool:
     return bool(os.environ.get("SWF_DEBUG"))
 
 
-def _forward_to(logger: logging.Logger) -> None:
-    """Give *logger* what the core of the library logs. Left alone, it writes to stdout, among a command's data."""
-    core = LoggingConfig(filter=TelemetryFilter("WARN", "ERROR"), forwarding=LogForwardingConfig(logger))
-    Runtime.set_default(Runtime(telemetry=TelemetryConfig(logging=core)), error_if_already_set=False)
+def core_logging() -> LoggingConfig:
+    """Return how the core of the library logs: by a logger. Left alone, it writes to stdout, among a command's data."""
+    forwarding = LogForwardingConfig(logging.getLogger("temporalio"))
+    return LoggingConfig(filter=TelemetryFilter("WARN", "ERROR"), forwarding=forwarding)
+
+
+def _forward() -> None:
+    Runtime.set_default(Runtime(telemetry=TelemetryConfig(logging=core_logging())), error_if_already_set=False)
 
 
 def _number(level: LogLevel) -> int:

@@ -9,6 +9,7 @@ from temporalio import client as temporal
 from temporalio.common import MetricMeter
 from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 
+from swf_temporal.app.logs import core_logging
 from swf_temporal.errors import UsageError
 from swf_temporal.guarding.guard import helpers
 from swf_temporal.temporal.metrics import ACTIONS, STATES
@@ -39,7 +40,8 @@ def export_metrics(port: int | None) -> None:
         histogram_bucket_overrides=_BUCKETS,
     )
     try:
-        runtime = Runtime(telemetry=TelemetryConfig(metrics=prometheus, attach_service_name=False))
+        telemetry = TelemetryConfig(logging=core_logging(), metrics=prometheus, attach_service_name=False)
+        runtime = Runtime(telemetry=telemetry)
     except ValueError as error:
         raise UsageError(f"port {port} is taken: {error}", "choose another with --metrics") from None
     Runtime.set_default(runtime, error_if_already_set=False)

@@ -164,7 +164,8 @@ async def test_every_metric_of_the_dashboard_and_the_alerts_exists(swf: Swf, dev
             found = {**found, **of_worker}
             gateway.stop(signal.SIGTERM)
         second = swf("worker", *serving)
-        worker.stop(signal.SIGTERM)
+        ended = worker.stop(signal.SIGTERM)
+    assert ended.out == ""  # the core of the SDK logs as it does without metrics
     assert (second.code, f"port {port} is taken" in second.err) == (2, True)
     ours = {name for name in found if name.startswith("swf_")}
     missing = {where: names - found.keys() - {"swf_consumed_messages_total"} for where, names in asked_for().items()}

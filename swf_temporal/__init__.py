@@ -21,6 +21,7 @@ __all__ = [
     "Checked",
     "Client",
     "CloudEvent",
+    "CurrentCall",
     "Definition",
     "InboxFullError",
     "Instance",
@@ -51,6 +52,7 @@ __all__ = [
     "WorkflowFault",
     "check",
     "check_file",
+    "current_call",
     "event_starts",
     "load",
     "simulate",
@@ -105,6 +107,7 @@ if TYPE_CHECKING:
         WorkflowFault,
     )
     from swf_temporal.functions.call import Call
+    from swf_temporal.functions.current_call import CurrentCall, current_call
     from swf_temporal.functions.registry import Registry
     from swf_temporal.languages.port import Checked, Definition
     from swf_temporal.loading import check, check_file, load
@@ -129,6 +132,7 @@ else:
             "WorkflowFault",
         ),
         "functions.call": ("Call",),
+        "functions.current_call": ("CurrentCall", "current_call"),
         "functions.registry": ("Registry",),
         "languages.port": ("Checked", "Definition"),
         "loading": ("check", "check_file", "load"),

@@ -168,6 +168,8 @@ class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specif
     """
 
     catchable: ClassVar[bool] = True
+    frames: str = ""
+    """Where Python code of the user raised it: files, lines and their text, and so none of the data of a run."""
     default_name: ClassVar[str] = "WorkflowFault"
     """Its name where it is given none: that of its class, or of the class here that it is derived from."""
 

@@ -8,7 +8,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from typing import Any, Final
 
 from temporalio import activity as temporal_activity
 from temporalio import client as temporal
@@ -46,6 +46,8 @@ from swf_temporal.temporal.event_options import EventOptions, EventOptionsInterc
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
 from swf_temporal.temporal.worker import Terms, allow_long_tasks, with_definitions
 
+_SLOTS: Final = 100
+"""How many activities the SDK's worker has at once where that is not said."""
 _log = logging.getLogger("swf")
 
 
@@ -148,7 +150,10 @@ class Plugin(temporal.Plugin, worker.Plugin):
         async with variables_of(client, self.settings.replace(task_queue=queue)) as variables:
             named = NamespaceVariables(variables, catalogue)
             functions = Functions(
-                self._offered, call_settings, replaced={"direktiv": lambda shared: Containers(shared, named, running)}
+                self._offered,
+                call_settings,
+                replaced={"direktiv": lambda shared: Containers(shared, named, running)},
+                max_threads=serving.slots,
             )
             calls = Calls(env=os.environ, functions=functions)
             sinks = Sinks(events.sinks, call_settings)
@@ -199,6 +204,8 @@ class _Serving(worker.Interceptor):
     def __init__(self, config: WorkerConfig, catalogue: Catalogue, settings: WorkerSettings) -> None:
         limit = limit_of(config["client"].data_converter.payload_converter)
         self.activities = Activities(catalogue, limit, settings.limits)
+        self.slots: int = config.get("max_concurrent_activities") or _SLOTS
+        """How many calls it makes at once."""
         self.functions: Functions | None = None
         """What makes the calls, while the worker works."""
 

@@ -16,7 +16,7 @@ from swf_temporal.functions.documents.local_documents import document_named, fil
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
 from swf_temporal.functions.operator.local_calls import check_local_function
 from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.functions.port import DeclaredType, Described, FunctionType, Performer, Services
+from swf_temporal.functions.port import MAX_THREADS, DeclaredType, Described, FunctionType, Performer, Services
 from swf_temporal.functions.registry import Registry
 from swf_temporal.functions.secrets import is_strong, scrubbed, withhold
 from swf_temporal.strict_json import NotJSON
@@ -41,9 +41,13 @@ class Functions:
         *,
         transport: "httpx.AsyncBaseTransport | None" = None,
         replaced: Mapping[str, Callable[[Services], Performer]] | None = None,
+        max_threads: int = MAX_THREADS,
     ) -> None:
-        """Offer the functions and types in *custom*; *replaced* makes what performs types of ours in another way."""
-        self._services = Services(settings, custom, transport)
+        """Offer the functions and types in *custom*; *replaced* makes what performs types of ours in another way.
+
+        *max_threads* is how many functions that are not async run at once.
+        """
+        self._services = Services(settings, custom, transport, max_threads)
         # Answers are data: of credentials, too, only those are hidden that cannot be ordinary data.
         self._credentials: list[JSON] = [one for one in self._services.settings.credentials if is_strong(one)]
         scrub_libraries()
@@ -149,6 +153,7 @@ def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> Cal
     """Return *fault* knowing its function and attempt, and nothing of what is *hidden*."""
     told = scrubbed(fault, hidden)
     told.attempt, told.function = call.attempt, fault.function or call.function.name
+    told.frames = fault.frames
     return told
 
 

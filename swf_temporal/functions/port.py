@@ -6,6 +6,7 @@ performs the calls. A type of the user's own needs no more than `perform`.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
     from swf_temporal.functions.auth.oauth2 import Tokens
     from swf_temporal.functions.http.client import Http
+
+
+MAX_THREADS = 200
+"""How many functions that are not async run at once, where nobody says how many calls there are at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +82,14 @@ class Services:
         settings: Settings | None = None,
         custom: Mapping[str, Callable[..., Any]] | None = None,
         transport: "httpx.AsyncBaseTransport | None" = None,
+        max_threads: int = MAX_THREADS,
     ) -> None:
         self.settings = settings or Settings()
         self.custom = {} if custom is None else custom
         """The Python functions that workflows may call by name."""
         self.limits = RateLimits(self.settings)
         self._transport = transport
+        self._max_threads = max_threads
 
     @cached_property
     def http(self) -> "Http":
@@ -90,6 +97,11 @@ class Services:
         from swf_temporal.functions.http.client import Http  # noqa: PLC0415 - heavy
 
         return Http(self.settings, self._transport, self.limits)
+
+    @cached_property
+    def threads(self) -> ThreadPoolExecutor:
+        """Threads for functions that are not async: of their own, so that they keep nobody else from working."""
+        return ThreadPoolExecutor(self._max_threads, "function")
 
     @cached_property
     def tokens(self) -> "Tokens":
@@ -106,6 +118,8 @@ class Services:
         """Close the connections that were kept open."""
         if "http" in self.__dict__:
             await self.http.aclose()
+        if "threads" in self.__dict__:
+            self.threads.shutdown(wait=False)
 
 
 class DeclaredType(OperationType):

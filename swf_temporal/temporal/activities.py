@@ -1,6 +1,7 @@
 """Activities: function calls, produced events, looking definitions up."""
 
 import asyncio
+import contextvars
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from swf_temporal.errors import (
     UnknownDefinition,
     WorkflowFault,
 )
+from swf_temporal.functions.current_call import CurrentCall, answering
 from swf_temporal.guarding.deferring import Evaluation, answer_to
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.budgets import InstanceLimits, LimitsRecord
@@ -138,17 +140,17 @@ class Activities:
         key = f"{info.workflow_id}/{info.workflow_run_id}/{info.activity_id}"
         if "local" in record:
             with locally(asked=record["local"]["asked"]):
-                return await self._local(call, record["source"], key, record["local"]["most"])
+                return await self._local(call, record, key, record["local"]["most"])
         with _beating():
-            return await self._attempt(call, record["source"], key, record.get("made", 0) + info.attempt)
+            return await self._attempt(call, record, key, record.get("made", 0) + info.attempt)
 
-    async def _local(self, call: FunctionCall, source: str, key: str, most: int) -> RawValue:
+    async def _local(self, call: FunctionCall, record: CallRecord, key: str, most: int) -> RawValue:
         """Make a local call: attempts follow each other here, as long as they may; a result has *most* bytes."""
         clock = asyncio.get_running_loop().time
         begun = clock()
         for attempt in count(1):
             try:
-                result = await self._attempt(call, source, key, attempt)
+                result = await self._attempt(call, record, key, attempt)
             except NotLocal:
                 raise GoesOn(is_refused=True).to_error() from None
             except ApplicationError as error:
@@ -164,10 +166,11 @@ class Activities:
                 return result
         raise AssertionError
 
-    async def _attempt(self, call: FunctionCall, source: str, key: str, attempt: int) -> RawValue:
+    async def _attempt(self, call: FunctionCall, record: CallRecord, key: str, attempt: int) -> RawValue:
         """Return the result of one attempt. Raises ApplicationError as the call's retry rule says."""
         try:
-            result = await self.performer.perform(call, source=source, key=key, attempt=attempt)
+            with answering(_current(call, record, key, attempt)):
+                result = await self.performer.perform(call, source=record["source"], key=key, attempt=attempt)
             # Written here: what failed after the call would be tried again for ever, with all that the call does.
             payload = activity.payload_converter().to_payloads([result])[0]
             check_result(len(payload.data), call.function.name, self.max_payload_bytes)
@@ -186,8 +189,7 @@ class Activities:
             log_lost_attempt(call.function.name, error, attempt)
             raise ApplicationError(str(error), type=type(error).__name__) from None
         except Exception as error:  # noqa: BLE001 - raised again as what it is to the definition
-            # Whatever a performer raises is the function's error: the definition decides what becomes of it. Of its
-            # traceback nothing is told, which would have its message once more, as long as it is.
+            # Whatever a performer raises is the function's error: the definition decides what becomes of it.
             unforeseen = CallFailed(str(error), name=type(error).__name__)
             raise _failure_of(call, unforeseen, attempt, key) from None
 
@@ -284,6 +286,32 @@ def _failure_of(call: FunctionCall, fault: WorkflowFault, attempt: int, key: str
     count_failed_attempt(fault, is_tried_again=error.next_retry_delay is not None)
     log_failed_call(call.function.name, fault, attempt, error.next_retry_delay)
     return error
+
+
+def _current(call: FunctionCall, record: CallRecord, key: str, attempt: int) -> CurrentCall:
+    """Return what a Python function may know of this attempt."""
+    info, loop, context = activity.info(), asyncio.get_running_loop(), contextvars.copy_context()
+
+    def beat() -> None:
+        if not info.is_local:  # whose worker is alive as long as its workflow task is
+            loop.call_soon_threadsafe(activity.heartbeat, context=context)
+
+    limits = [(info.started_time, info.start_to_close_timeout), (info.scheduled_time, info.schedule_to_close_timeout)]
+    is_part = "/" in info.activity_id
+    state, _, action = info.activity_id.partition("/")
+    owner, place = record.get("owner"), record.get("place")
+    return CurrentCall(
+        function=call.function.name,
+        instance=owner["id"] if owner else str(info.workflow_id),
+        run_id=owner["run"] if owner else str(info.workflow_run_id),
+        definition=info.workflow_type if is_part else None,
+        state=place["state"] if place else state,
+        action=place["action"] if place else action.rpartition("#")[0],
+        attempt=attempt,
+        idempotency_key=key,
+        deadline=min((since + limit for since, limit in limits if limit is not None), default=None),
+        _beat=beat,
+    )
 
 
 @contextmanager

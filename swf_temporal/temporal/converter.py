@@ -99,15 +99,17 @@ class SwfPayloadConverter(CompositePayloadConverter):
 
 
 class SwfFailureConverter(DefaultFailureConverter):
-    """The SDK's converter. The stack of a fault is left out: it would lead into the interpreter, not to what failed."""
+    """The SDK's converter. The stack of a fault is that of the user's own code: ours would not lead to what failed."""
 
     def to_failure(self, exception: BaseException, payload_converter: PayloadConverter, failure: Failure) -> None:
         super().to_failure(exception, payload_converter, failure)
         if isinstance(exception, ApplicationError) and _carries_fault(exception):
-            failure.stack_trace = ""
-            if failure.HasField("encoded_attributes"):
+            frames = getattr(exception, "frames", "")
+            if not failure.HasField("encoded_attributes"):
+                failure.stack_trace = frames
+            else:
                 [attributes] = payload_converter.from_payloads([failure.encoded_attributes])
-                [encoded] = payload_converter.to_payloads([{**attributes, "stack_trace": ""}])
+                [encoded] = payload_converter.to_payloads([{**attributes, "stack_trace": frames}])
                 failure.encoded_attributes.CopyFrom(encoded)
 
     def from_failure(self, failure: Failure, payload_converter: PayloadConverter) -> BaseException:

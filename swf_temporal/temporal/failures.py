@@ -28,13 +28,22 @@ MAX_BODY_BYTES: Final = 1024 * 1024
 """The size limit of a service's answer in a failure, in bytes as JSON."""
 
 
+class FaultError(ApplicationError):
+    """The engine's form of a fault."""
+
+    frames: str = ""
+    """Where Python code of the user raised it."""
+
+
 def application_error(fault: WorkflowFault, *, text: str | None = None, **options: object) -> ApplicationError:
     """Return the engine's form of *fault*: its type is the fault's name, its details carry all the facts.
 
     What of it is longer than a server takes is shortened in *fault*, too.
     """
     _shorten(fault)
-    return ApplicationError(_cut(text or fault.message), fault.to_json(), type=fault.name, **options)  # type: ignore[arg-type]  # options are the constructor's own
+    error = FaultError(_cut(text or fault.message), fault.to_json(), type=fault.name, **options)  # type: ignore[arg-type]  # options are the constructor's own
+    error.frames = _cut(fault.frames)
+    return error
 
 
 def _shorten(fault: WorkflowFault) -> None:

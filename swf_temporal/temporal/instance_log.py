@@ -20,6 +20,7 @@ from swf_temporal.errors import ExpressionFailed, SchemaMismatch, StoreUnavailab
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
 from swf_temporal.strict_json import show_json
+from swf_temporal.temporal.failures import FaultError
 from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
 
 _MAX_LENGTH = 300
@@ -29,6 +30,10 @@ _QUERY = re.compile(r"(\w://[^\s?]*)\?[^\s]*")
 _instances = workflow.LoggerAdapter(logging.getLogger(INSTANCES), None)
 _calls = activity.LoggerAdapter(logging.getLogger(CALLS), None)
 _instances.workflow_info_on_message = False
+logging.getLogger("temporalio.activity").addFilter(
+    # The SDK's line has a traceback, which leads through our code and not the function's.
+    lambda record: not (record.exc_info and isinstance(record.exc_info[1], FaultError))
+)
 _calls.activity_info_on_message = False
 
 
@@ -109,7 +114,11 @@ def log_failed_call(function: str, fault: WorkflowFault, attempt: int, again: ti
     details = {"event": "call failed", "function": function, **facts_of(fault), "attempt": attempt}
     if again is not None:
         details["again"] = again.total_seconds()
-    _calls.log(level, "call of %r failed%s: %s", function, more, in_a_line(fault), extra={FACTS: details})
+    frames = ""
+    if fault.frames:
+        details["traceback"] = fault.frames
+        frames = f"\n{fault.frames}"
+    _calls.log(level, "call of %r failed%s: %s%s", function, more, in_a_line(fault), frames, extra={FACTS: details})
 
 
 def log_lost_attempt(function: str, error: StoreUnavailable, attempt: int) -> None:

@@ -19,7 +19,7 @@ class Custom(Performer):
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._python = Python(services.custom, services.settings)
+        self._python = Python(services.custom, services.settings, services.threads)
         self._scripts = Scripts(services.settings)
 
     async def perform(self, call: Call) -> JSON:

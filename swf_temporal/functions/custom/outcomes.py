@@ -2,7 +2,12 @@
 
 import asyncio
 from collections.abc import Iterator
+from concurrent.futures import thread
 from contextlib import contextmanager
+from itertools import dropwhile
+from pathlib import Path
+from traceback import FrameSummary, StackSummary, extract_tb
+from typing import Final
 
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
@@ -11,6 +16,9 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.grammar import with_article
 from swf_temporal.strict_json import checked, write_json
+
+_PACKAGE: Final = Path(__file__).parents[2]
+_MAX_FRAMES: Final = 20
 
 
 def as_json(call: Call, result: object) -> JSON:
@@ -48,4 +56,19 @@ def raised(error: BaseException) -> CallFailed:
     if isinstance(error, CallFailed):
         return error
     name = type(error).__name__
-    return CallFailed(str(error) or name, name=name, code=name, cause=name)
+    fault = CallFailed(str(error) or name, name=name, code=name, cause=name)
+    fault.frames = _frames_of(error)
+    return fault
+
+
+def _frames_of(error: BaseException) -> str:
+    """Return where *error* and its cause were raised, the innermost frame last, without our own code."""
+    own = list(dropwhile(_is_on_the_way, extract_tb(error.__traceback__)))
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    before = [] if cause is None else extract_tb(cause.__traceback__)[-_MAX_FRAMES:]
+    return "".join(StackSummary.from_list([*before, *own[-_MAX_FRAMES:]]).format()).rstrip()
+
+
+def _is_on_the_way(frame: FrameSummary) -> bool:
+    """Tell whether *frame* is where our code, in a thread or not, calls the user's."""
+    return frame.filename == thread.__file__ or Path(frame.filename).is_relative_to(_PACKAGE)

@@ -1,8 +1,10 @@
 """Calls functions that are written in Python. Section "Defining custom function types"."""
 
 import asyncio
+import contextvars
 import inspect
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from typing import Any
 
 from swf_temporal.data import JSON
@@ -23,14 +25,17 @@ _SERVICE = "service:python:"
 class Python:
     """Calls functions registered by name, and functions named `module:function`."""
 
-    def __init__(self, custom: Mapping[str, Callable[..., Any]], settings: Settings) -> None:
+    def __init__(self, custom: Mapping[str, Callable[..., Any]], settings: Settings, threads: Executor) -> None:
         self._custom = custom
         offered = custom.modules if isinstance(custom, Registry) else {}
         self._modules = Modules(offered, settings.modules or ())
+        self._threads = threads
 
     async def perform(self, call: Call) -> JSON:
         """Return what the function returns. Raises CallFailed with the name of the exception that it raises."""
-        return await _run(call, self.find(call))
+        function = self.find(call)
+        positional, keywords = bound(call, function)
+        return as_json(call, await self._result(function, positional, keywords))
 
     def find(self, call: Call) -> Callable[..., Any]:
         """Return the function that is called. Raises CallFailed if there is none, or if it may not be called.
@@ -51,6 +56,19 @@ class Python:
             what, instead = foreign
             raise permanent_failure("UnknownFunction", f"{what}: {instead}") from None
 
+    async def _result(
+        self, function: Callable[..., Any], positional: tuple[object, ...], keywords: Mapping[str, object]
+    ) -> object:
+        """Return what *function* returns; one that is not async runs in a thread, so that it may block."""
+        with exceptions_as_faults():
+            if is_async(function):
+                return await function(*positional, **keywords)
+            context = contextvars.copy_context()
+            result = await asyncio.get_running_loop().run_in_executor(
+                self._threads, context.run, _in_thread, function, positional, keywords
+            )
+            return await result if inspect.isawaitable(result) else result
+
     def _referred(self, call: Call, text: str) -> Callable[..., Any]:
         module_name, _, name = text.partition(":")
         if not module_name or not name:
@@ -66,22 +84,6 @@ def _reference(operation: str) -> str:
     if operation.startswith(_SERVICE):
         return operation.removeprefix(_SERVICE).replace("::", ":", 1)
     return operation.removeprefix("python:")
-
-
-async def _run(call: Call, function: Callable[..., Any]) -> JSON:
-    positional, keywords = bound(call, function)
-    return as_json(call, await _result(function, positional, keywords))
-
-
-async def _result(
-    function: Callable[..., Any], positional: tuple[object, ...], keywords: Mapping[str, object]
-) -> object:
-    """Return what *function* returns; one that is not async runs in a thread, so that it may block."""
-    with exceptions_as_faults():
-        if is_async(function):
-            return await function(*positional, **keywords)
-        result = await asyncio.to_thread(_in_thread, function, positional, keywords)
-        return await result if inspect.isawaitable(result) else result
 
 
 def _in_thread(function: Callable[..., Any], positional: tuple[object, ...], keywords: Mapping[str, object]) -> object:

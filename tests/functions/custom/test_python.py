@@ -284,3 +284,27 @@ async def test_cancelling_reaches_the_function() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert cancelled.is_set()
+
+
+def price_of(item: str) -> int:
+    """Return a price, of two things."""
+    return {"pen": 2, "book": 15}[item]
+
+
+async def test_a_fault_knows_the_frames_of_the_function(failed: Failed) -> None:
+    """Of the user's code, with the text of each line, and nothing of what the function was given."""
+    fault = await failed(Functions({"f": price_of}), custom("f", {"item": "s3cr3t"}))
+    assert fault.name == "KeyError"
+    assert fault.frames.splitlines()[0].endswith("in price_of")
+    assert fault.frames.splitlines()[1:] == ['    return {"pen": 2, "book": 15}[item]'] or "^" in fault.frames
+    assert "s3cr3t" not in fault.frames
+
+
+async def test_functions_wait_in_threads_of_their_own() -> None:
+    """As many as calls are made at once; and the program's own threads are free meanwhile."""
+    together = threading.Barrier(61)
+    functions = Functions({"f": lambda: together.wait(30)}, max_threads=60)
+    calls = [asyncio.ensure_future(functions.call(custom("f"))) for _ in range(60)]
+    await asyncio.to_thread(together.wait, 30)
+    await asyncio.gather(*calls)
+    await functions.aclose()

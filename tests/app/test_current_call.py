@@ -1,0 +1,122 @@
+"""What a function of a worker knows of its call, and what is told where it fails."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import pytest
+from temporalio.client import WorkflowFailureError
+
+from swf_temporal import JSON, Client, CurrentCall, Registry, RunEnded, UsageError, Worker, WorkerSettings, current_call
+from swf_temporal.temporal.server import local_server
+
+DEFINITION = """\
+id: asking
+version: 1.0.0
+specVersion: "0.8"
+functions: [{name: ask, type: custom}]
+autoRetries: true
+retries: [{name: once, maxAttempts: 2, delay: PT0.01S}]
+states:
+  - name: Work
+    type: operation
+    actions:
+      - {name: asked, functionRef: ask, retryRef: once}
+    timeouts: {actionExecTimeout: PT1M}
+    end: true
+"""
+
+
+@pytest.fixture(scope="module")
+async def client() -> AsyncIterator[Client]:
+    """Return a client of a server."""
+    async with local_server() as server:
+        yield Client.of(server)
+
+
+@pytest.mark.temporal
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_a_function_knows_its_call(client: Client, *, is_async: bool) -> None:
+    """Which attempt of which call it is, and how long it may take; a heartbeat can be sent."""
+    registry, calls = Registry(), list[CurrentCall]()
+    queue = f"knowing-{is_async}"
+
+    def answer() -> JSON:
+        call = current_call()
+        calls.append(call)
+        call.heartbeat()
+        if call.attempt == 1:
+            raise KeyError("once")
+        return {"attempt": call.attempt}
+
+    async def later() -> JSON:
+        return answer()
+
+    registry.custom("ask")(later if is_async else answer)
+    async with Worker(client, definitions=DEFINITION, functions=registry, task_queue=queue):
+        instance = await client.start("asking", {}, task_queue=queue, workflow_id=queue)
+        assert await instance.result() == {"attempt": 2}
+    first, second = calls
+    assert (first.function, first.instance, first.definition) == ("ask", queue, "asking")
+    assert (first.state, first.action, first.attempt, second.attempt) == ("Work", "asked", 1, 2)
+    assert first.idempotency_key == second.idempotency_key
+    assert first.remaining is not None
+    assert timedelta() < first.remaining <= timedelta(minutes=1)
+    assert not first.is_cancelled
+
+
+@pytest.mark.temporal
+async def test_a_cancelled_call_can_be_noticed(client: Client) -> None:
+    """A function that is not async waits for it, or asks."""
+    registry, noticed, begun = Registry(), asyncio.Event(), asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    @registry.custom("ask")
+    def wait() -> None:
+        loop.call_soon_threadsafe(begun.set)
+        call = current_call()
+        if call.wait_for_cancellation(timedelta(seconds=60)) and call.is_cancelled:
+            loop.call_soon_threadsafe(noticed.set)
+
+    settings = WorkerSettings(task_queue="noticing", grace_period=timedelta())
+    async with Worker(client, definitions=DEFINITION, functions=registry, settings=settings):
+        await client.start("asking", {}, task_queue="noticing")
+        await asyncio.wait_for(begun.wait(), 30)
+    await asyncio.wait_for(noticed.wait(), 30)
+
+
+@pytest.mark.temporal
+async def test_where_a_function_failed_is_told_once(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    """With the instance, the action and the attempt; and in the history, by which other tools show it."""
+    registry = Registry()
+
+    @registry.custom("ask")
+    def missing() -> None:
+        dict[str, int]()["s3cr3t"]
+
+    with caplog.at_level(logging.INFO):
+        async with Worker(client, definitions=DEFINITION, functions=registry, task_queue="failing"):
+            instance = await client.start("asking", {}, task_queue="failing", workflow_id="failing")
+            with pytest.raises(RunEnded) as ended:
+                await instance.result()
+    assert ended.value.code == "KeyError"
+    told = [one for one in caplog.records if "in missing" in one.getMessage()]
+    assert [vars(one)["temporal_activity"]["attempt"] for one in told] == [1, 2]
+    assert {vars(one)["temporal_activity"]["workflow_id"] for one in told} == {"failing"}
+    assert [one.name for one in caplog.records if one.exc_info] == []
+    with pytest.raises(WorkflowFailureError):
+        await client.temporal.get_workflow_handle("failing").result()
+    history = await client.temporal.get_workflow_handle("failing").fetch_history()
+    [failure] = [
+        one.activity_task_failed_event_attributes.failure
+        for one in history.events
+        if one.HasField("activity_task_failed_event_attributes")
+    ]
+    assert "in missing" in failure.stack_trace
+
+
+def test_without_a_call_there_is_none() -> None:
+    """Outside of a worker nobody calls."""
+    with pytest.raises(UsageError, match="no call is being answered here"):
+        current_call()

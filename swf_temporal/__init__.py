@@ -53,6 +53,7 @@ __all__ = [
     "check",
     "check_file",
     "current_call",
+    "current_resource",
     "event_starts",
     "load",
     "simulate",
@@ -107,7 +108,7 @@ if TYPE_CHECKING:
         WorkflowFault,
     )
     from swf_temporal.functions.call import Call
-    from swf_temporal.functions.current_call import CurrentCall, current_call
+    from swf_temporal.functions.current_call import CurrentCall, current_call, current_resource
     from swf_temporal.functions.registry import Registry
     from swf_temporal.languages.port import Checked, Definition
     from swf_temporal.loading import check, check_file, load
@@ -132,7 +133,7 @@ else:
             "WorkflowFault",
         ),
         "functions.call": ("Call",),
-        "functions.current_call": ("CurrentCall", "current_call"),
+        "functions.current_call": ("CurrentCall", "current_call", "current_resource"),
         "functions.registry": ("Registry",),
         "languages.port": ("Checked", "Definition"),
         "loading": ("check", "check_file", "load"),

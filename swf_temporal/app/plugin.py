@@ -162,6 +162,7 @@ class Plugin(temporal.Plugin, worker.Plugin):
             serving.activities.work_with(calls, EventDelivery(sinks), variables)
             serving.functions = functions
             try:
+                await functions.open()
                 if self.definitions.are_own:
                     for problem in await missing(catalogue, functions):
                         _log.warning("%s", in_one_line(problem))

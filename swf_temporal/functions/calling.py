@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from swf_temporal.calls import Function
@@ -11,6 +12,7 @@ from swf_temporal.errors import CallFailed, FatalFault, StoreUnavailable
 from swf_temporal.function_types import TYPES, operation_type
 from swf_temporal.functions.auth.auth import derived_secrets
 from swf_temporal.functions.call import HIDE_SECRETS, Call, cause_here, permanent_failure, switch
+from swf_temporal.functions.current_call import with_resources
 from swf_temporal.functions.custom.outcomes import as_json, exceptions_as_faults
 from swf_temporal.functions.documents.local_documents import document_named, file_named, looked
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
@@ -54,15 +56,28 @@ class Functions:
         own = custom.types if isinstance(custom, Registry) else {}
         self._own = frozenset(own)
         self._performers: dict[str, Performer] = {name: _OwnType(kind) for name, kind in own.items()}
+        self._to_open = custom.resources if isinstance(custom, Registry) else []
+        self._resources: dict[Any, Any] = {}
+        self._opened = AsyncExitStack()
         for name, made in (replaced or {}).items():
             self._performers[name] = made(self._services)
 
+    async def open(self) -> None:
+        """Open the resources of the registry, which functions get until all is closed. What they raise comes out."""
+        try:
+            for opening in self._to_open:
+                self._resources[opening] = await self._opened.enter_async_context(opening())
+        except BaseException:
+            await self._opened.aclose()
+            raise
+
     async def call(self, call: Call) -> JSON:
         """Return the function's result, and keep the secrets of *call* out of what libraries log; see `_call`."""
-        if not (call.secrets or self._credentials):
-            return await self._call(call)
-        with scrubbing(lambda: self._hidden(call)):
-            return await self._call(call)
+        with with_resources(self._resources):
+            if not (call.secrets or self._credentials):
+                return await self._call(call)
+            with scrubbing(lambda: self._hidden(call)):
+                return await self._call(call)
 
     async def _call(self, call: Call) -> JSON:
         """Return the function's result. Raises CallFailed, whatever goes wrong with the function.
@@ -126,10 +141,12 @@ class Functions:
         self._performer(function).check(Call(function))
 
     async def aclose(self) -> None:
-        """Close the connections that were kept open."""
+        """Close the resources, and the connections that were kept open."""
         await self._services.aclose()
         for performer in self._performers.values():
             await performer.aclose()
+        self._resources.clear()
+        await self._opened.aclose()
 
     def _performer(self, function: Function) -> Performer:
         """Return what performs calls of *function*; a type that is not known here is taken as `custom`."""
@@ -160,8 +177,9 @@ def _completed(fault: CallFailed, call: Call, hidden: Mapping[str, JSON]) -> Cal
 class _OwnType(Performer):
     """A type of the user's own, as `Functions` asks it: exceptions become faults, and results JSON."""
 
-    def __init__(self, kind: FunctionType) -> None:
-        self._kind: Any = kind
+    def __init__(self, kind: type[FunctionType] | FunctionType) -> None:
+        self._is_made_here = isinstance(kind, type)
+        self._kind: Any = kind() if isinstance(kind, type) else kind
 
     async def perform(self, call: Call) -> JSON:
         """Return the function's result. Raises CallFailed."""
@@ -184,5 +202,5 @@ class _OwnType(Performer):
                 self._kind.check(call)
 
     async def aclose(self) -> None:
-        if hasattr(self._kind, "aclose"):
+        if self._is_made_here and hasattr(self._kind, "aclose"):
             await self._kind.aclose()

@@ -1,13 +1,16 @@
 """What a Python function may know of the call that it answers, and say meanwhile."""
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
 
 from swf_temporal.errors import UsageError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,30 @@ def current_call() -> CurrentCall:
         return _CURRENT.get()
     except LookupError:
         raise UsageError("no call is being answered here", "ask in a function that a worker runs") from None
+
+
+_RESOURCES: ContextVar[Mapping[Any, Any]] = ContextVar("swf_resources", default={})  # noqa: B039 - never changed
+
+
+def current_resource(opening: Callable[[], AbstractAsyncContextManager[T]]) -> T:
+    """Return what the registry's resource *opening* yielded for this worker. Raises UsageError if it is not open."""
+    opened = _RESOURCES.get()
+    if opening not in opened:
+        name = getattr(opening, "__name__", repr(opening))
+        hint = "decorate it with @registry.resource, give the worker that registry, and ask in one of its functions"
+        raise UsageError(f"the resource {name!r} is not open here", hint)
+    resource: T = opened[opening]
+    return resource
+
+
+@contextmanager
+def with_resources(opened: Mapping[Any, Any]) -> Iterator[None]:
+    """Have the resources that are *opened* within the context."""
+    token = _RESOURCES.set(opened)
+    try:
+        yield
+    finally:
+        _RESOURCES.reset(token)
 
 
 @contextmanager

@@ -2,13 +2,16 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeVar, overload
 
 from swf_temporal.function_types import TYPES
 from swf_temporal.functions.port import FunctionType
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Kind = TypeVar("Kind", bound="type[FunctionType] | FunctionType")
+T = TypeVar("T")
+Resource = Callable[[], AbstractAsyncContextManager[T]]
 
 
 class Registry(dict[str, Callable[..., Any]]):
@@ -23,15 +26,29 @@ class Registry(dict[str, Callable[..., Any]]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.types: dict[str, FunctionType] = {}
-        """What carries out the functions of each type."""
+        self.types: dict[str, type[FunctionType] | FunctionType] = {}
+        """What carries out the functions of each type: an object, or the class of one that a worker makes."""
+        self.resources: list[Resource[Any]] = []
+        """What is opened when a worker begins, and closed when it ends."""
         self.modules: dict[str, dict[str, Callable[..., Any]]] = {}
         """What each module offers, by the names that it has there: what `module:function` may name."""
 
-    def custom(self, name: str) -> Callable[[Handler], Handler]:
-        """Make the decorated function the one that workflows call *name*; it stays usable as it is."""
+    @overload
+    def custom(self, name: str | None = None) -> Callable[[Handler], Handler]: ...
+
+    @overload
+    def custom(self, name: Handler) -> Handler: ...
+
+    def custom(self, name: Any = None) -> Any:
+        """Make the decorated function the one that workflows call *name*, or by its own name; it stays as it is."""
+        if callable(name):
+            return self.custom(None)(name)
+        given: str | None = name
 
         def register(handler: Handler) -> Handler:
+            name = given or getattr(handler, "__name__", None)
+            if not isinstance(name, str):
+                raise TypeError(f"{handler!r} has no name: give it one, as in registry.custom('price')(…)")
             if name in self:
                 raise ValueError(f"there is a custom function '{name}' already")
             self[name] = handler
@@ -42,7 +59,8 @@ class Registry(dict[str, Callable[..., Any]]):
     def type(self, name: str) -> Callable[[Kind], Kind]:
         """Make the decorated class, or the object, the one that carries out functions of the type *name*.
 
-        It has `async def perform(call)`. A class is instantiated without arguments.
+        It has `async def perform(call)`. A class is instantiated without arguments, by each worker when it begins, and
+        closed when that ends; an object belongs to the program.
         """
 
         def register(kind: Kind) -> Kind:
@@ -50,21 +68,25 @@ class Registry(dict[str, Callable[..., Any]]):
                 raise ValueError(f"the type '{name}' has a meaning already: choose another word")
             if name in self.types:
                 raise ValueError(f"there is a function type '{name}' already")
-            self.types[name] = _made(name, kind)
+            if not inspect.iscoroutinefunction(getattr(kind, "perform", None)):
+                raise TypeError(f"what carries out the function type '{name}' must have `async def perform(call)`")
+            self.types[name] = kind
             return kind
 
         return register
+
+    def resource(self, opening: Resource[T]) -> Resource[T]:
+        """Have each worker open, and close at its end, the async context manager that the decorated function returns.
+
+        Functions get what it yields by `current_resource(opening)`.
+        """
+        self.resources.append(opening)
+        return opening
 
     def include(self, other: "Registry") -> None:
         """Take over what *other* offers; it wins over what is here under the same names."""
         self.update(other)
         self.types.update(other.types)
+        self.resources += [one for one in other.resources if one not in self.resources]
         for module, functions in other.modules.items():
             self.modules.setdefault(module, {}).update(functions)
-
-
-def _made(name: str, kind: object) -> FunctionType:
-    made = kind() if isinstance(kind, type) else kind
-    if not isinstance(made, FunctionType) or not inspect.iscoroutinefunction(made.perform):
-        raise TypeError(f"what carries out the function type '{name}' must have `async def perform(call)`")
-    return made

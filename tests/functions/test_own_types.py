@@ -73,12 +73,21 @@ async def test_a_type_that_nobody_knows_is_told(failed: "Failed") -> None:
 
 
 async def test_a_type_ends_with_the_worker() -> None:
-    """What it holds is let go."""
-    echo = Echo()
+    """What it holds is let go, if the worker has made it; an object may be shared, and belongs to who made it."""
+    made: list[Echo] = []
 
-    await Functions(_registry(echo)).aclose()
+    class Kept(Echo):
+        def __init__(self) -> None:
+            made.append(self)
 
-    assert echo.closed
+    registry, shared = _registry(Kept), Echo()
+    assert made == []
+    for _ in range(2):
+        await Functions(registry).aclose()
+    await Functions(_registry(shared)).aclose()
+
+    assert [one.closed for one in made] == [True, True]
+    assert not shared.closed
 
 
 async def test_a_type_needs_nothing_to_let_go() -> None:

@@ -1,9 +1,17 @@
 """How custom functions get their names."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+
 import pytest
 
+from swf_temporal.calls import Function
 from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed, UsageError
 from swf_temporal.functions.call import Call
+from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.current_call import current_resource
 from swf_temporal.functions.registry import Registry
 
 
@@ -44,7 +52,7 @@ def test_types_are_kept_apart_from_functions() -> None:
     assert registry.type("suds")(soap) is soap
     registry.custom("soap")(print)
 
-    assert isinstance(registry.types["soap"], Soap)
+    assert registry.types["soap"] is Soap
     assert registry.types["suds"] is soap
     assert dict(registry) == {"soap": print}
 
@@ -87,3 +95,54 @@ def test_registries_join() -> None:
     first.include(second)
 
     assert (dict(first), list(first.types)) == ({"a": repr}, ["soap"])
+
+
+def test_a_function_has_its_own_name() -> None:
+    """With parentheses or without; a method is one, too."""
+    registry = Registry()
+
+    class Shop:
+        def price(self, item: str) -> int:
+            return len(item)
+
+    @registry.custom
+    def greet(name: str) -> str:
+        return name
+
+    @registry.custom()
+    def part(name: str) -> str:
+        return name
+
+    registry.custom(Shop().price)
+
+    assert list(registry) == ["greet", "part", "price"]
+    assert greet("Ada") == "Ada"
+    with pytest.raises(TypeError, match="has no name: give it one"):
+        registry.custom(partial(greet, "Ada"))
+
+
+async def test_resources_are_open_as_long_as_functions_are_called() -> None:
+    """Each worker has its own, in the order in which they were registered, and closes it."""
+    registry, told = Registry(), list[str]()
+
+    @registry.resource
+    @asynccontextmanager
+    async def pool() -> AsyncIterator[list[str]]:
+        told.append("opened")
+        yield told
+        told.append("closed")
+
+    @registry.custom
+    def note(text: str) -> None:
+        current_resource(pool).append(text)
+
+    for text in ("first", "second"):
+        functions = Functions(registry)
+        await functions.open()
+        await functions.call(Call(Function(name="note", type="custom"), {"text": text}))
+        await functions.aclose()
+    assert told == ["opened", "first", "closed", "opened", "second", "closed"]
+    with pytest.raises(UsageError, match="the resource 'pool' is not open here"):
+        current_resource(pool)
+    with pytest.raises(CallFailed, match="'pool' is not open here"):
+        await Functions(registry).call(Call(Function(name="note", type="custom"), {"text": "third"}))

@@ -38,6 +38,8 @@ class Contender:
 
     def __init__(self, name: str, client: Client, process: Process, service: str) -> None:
         self.name = name
+        self.latest = ""
+        """The id of the workflow that was started last."""
         self._service = service
         self._client = client
         self._process = process
@@ -57,7 +59,8 @@ class Contender:
 
     async def run(self, work: Work) -> JSON:
         """Run one workflow and return its output."""
-        output: JSON = await (await self._started(work, f"{self.name}-{next(_numbers)}")).result()
+        self.latest = f"{self.name}-{next(_numbers)}"
+        output: JSON = await (await self._started(work, self.latest)).result()
         return output
 
     async def _started(self, work: Work, workflow_id: str) -> WorkflowHandle[object, JSON]:

@@ -132,6 +132,20 @@ class Asks:
         return await _answered(Asking.ask, data)
 
 
+@workflow.defn(name="asks-locally")
+class AsksLocally:
+    """Asks a service by local activities, one call after the other."""
+
+    @workflow.run
+    async def run(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the data and the answers."""
+        ask = workflow.execute_local_activity_method
+        for _ in range(data["calls"]):
+            arguments = {"service": data["service"], "number": data["number"]}
+            data = {**data, **await ask(Asking.ask, arguments, start_to_close_timeout=LIMIT)}
+        return data
+
+
 @workflow.defn(name="posts")
 class Posts:
     """Sends to a service, one call after the other."""
@@ -217,4 +231,4 @@ async def _call(number: int) -> dict[str, Any]:
     return await workflow.execute_activity(answer_activity, {"number": number}, start_to_close_timeout=LIMIT)
 
 
-WORKFLOWS = (NoActivity, OneActivity, Sequence, Parallel, Foreach, Rest, Asks, Posts, Counting)
+WORKFLOWS = (NoActivity, OneActivity, Sequence, Parallel, Foreach, Rest, Asks, AsksLocally, Posts, Counting)

@@ -1,7 +1,7 @@
 """What work is measured, and how often is it done in one batch?"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -29,6 +29,9 @@ class Work:
     by_hand: str = ""
     """The name of the workflow written by hand, where that is not the work's own."""
 
+    metadata: dict[str, Any] = field(default_factory=dict)
+    """Those of the function that calls the service."""
+
     direktiv: bool = False
     """Whether it is written in Direktiv's language."""
 
@@ -41,7 +44,7 @@ class Work:
         if self.direktiv:
             post = {"type": "knative-workflow", "id": POST, "image": POST}
             return {"id": self.name, "functions": [post], "states": self.states()}
-        rest = {"name": "ask", "operation": f"{service}/openapi.json#answer"}
+        rest = {"name": "ask", "operation": f"{service}/openapi.json#answer", "metadata": self.metadata}
         custom = {"name": "answer", "type": "custom", "operation": "answer"}
         return {
             "id": self.name,

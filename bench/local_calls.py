@@ -1,0 +1,161 @@
+"""`python -m bench.local_calls`: calls over HTTP in sequence as local calls, against activities written by hand.
+
+Three contenders make the same calls in turn, against one server: the interpreter with local calls, and workflows that
+are written by hand, with regular and with local activities, both outside of the sandbox. What is told of each is the
+median of the rounds, for one workflow: processor time of worker and server, time on the clock, and events.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from bench.contender import Contender, contender, service
+from bench.work import ACTIVITIES, WORK, Work
+from bench.worker import INTERPRETED, UNSANDBOXED
+from swf_temporal.temporal.connected_server import Server
+from swf_temporal.temporal.server import local_server
+
+_LOCAL, _REGULAR, _LOCAL_BY_HAND = _NAMES = ("local calls", "regular by hand", "local by hand")
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one workflow of a batch took: milliseconds, and events."""
+
+    worker: float
+    server: float
+    wall: float
+    events: int
+
+    @property
+    def cpu(self) -> float:
+        """Of worker and server together."""
+        return self.worker + self.server
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One contender: who does the work, and what it takes."""
+
+    contender: Contender
+    work: Work
+    server: Server
+    server_pid: int
+
+    async def measure(self) -> Cost:
+        """Run a batch, one workflow after the other."""
+        server, worker, wall = _used(self.server_pid), await self.contender.cpu(), time.perf_counter()
+        for _ in range(self.work.batch):
+            await self.contender.run(self.work)
+        wall, worker = time.perf_counter() - wall, await self.contender.cpu() - worker
+        server = _used(self.server_pid) - server
+        each = 1000 / self.work.batch
+        return Cost(worker * each, server * each, wall * each, await self._events())
+
+    async def _events(self) -> int:
+        handle = self.server.client.get_workflow_handle(self.contender.latest)
+        return len((await handle.fetch_history()).events)
+
+
+def main() -> None:
+    """Measure, and print a table or JSON."""
+    parser = argparse.ArgumentParser(prog="python -m bench.local_calls", description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=7, help="how often everything is measured")
+    parser.add_argument("--calls", type=int, default=ACTIVITIES, help="how many calls a workflow makes")
+    parser.add_argument("--batch", type=int, default=30, help="how many workflows one measurement has")
+    parser.add_argument("--json", action="store_true", help="print what was measured as JSON")
+    given = parser.parse_args()
+    rounds = asyncio.run(measure(given.calls, given.rounds, given.batch))
+    if given.json:
+        print(json.dumps([{name: asdict(cost) for name, cost in one.items()} for one in rounds], indent=2))
+    else:
+        print(table(rounds))
+
+
+async def measure(calls: int, rounds: int, batch: int) -> list[dict[str, Cost]]:
+    """Return, for each round, what each contender took; who begins changes from round to round."""
+    async with AsyncExitStack() as stack:
+        server = await stack.enter_async_context(local_server())
+        url = await stack.enter_async_context(service())
+        first, second = [
+            await stack.enter_async_context(contender(name, server.client, url)) for name in (INTERPRETED, UNSANDBOXED)
+        ]
+        [work] = [replace(one, batch=batch, data={**one.data, "calls": calls}) for one in WORK if one.name == "rest-10"]
+        states = _calling(calls)
+        local = replace(work, name=f"local-{calls}", states=lambda: states, metadata={"local": True})
+        pid = _pid_of(server)
+        ways = {
+            _LOCAL: Measured(first, local, server, pid),
+            _REGULAR: Measured(second, work, server, pid),
+            _LOCAL_BY_HAND: Measured(second, replace(work, by_hand="asks-locally"), server, pid),
+        }
+        outputs = [await way.contender.run(way.work) for way in ways.values()]
+        assert all(output == outputs[0] for output in outputs), "the contenders disagree"
+        for way in ways.values():
+            await way.measure()  # all are warm
+        return [await _round(ways, number) for number in range(rounds)]
+
+
+async def _round(ways: dict[str, Measured], number: int) -> dict[str, Cost]:
+    first = number % len(_NAMES)
+    return {name: await ways[name].measure() for name in (*_NAMES[first:], *_NAMES[:first])}
+
+
+def _calling(calls: int) -> list[dict[str, Any]]:
+    action = {"functionRef": {"refName": "ask", "arguments": {"number": "${ .number }"}}}
+    actions = [{"name": f"answer {number}", **action} for number in range(calls)]
+    return [{"name": "Answer", "type": "operation", "actions": actions, "end": True}]
+
+
+def table(rounds: Sequence[dict[str, Cost]]) -> str:
+    """Return the medians of all rounds, and the ratios of local calls to what is written by hand."""
+    measures = ("worker", "server", "wall", "events")
+    lines = [
+        "| of one workflow, median | worker CPU, ms | server CPU, ms | wall, ms | events |",
+        "|---|---|---|---|---|",
+    ]
+    for name in _NAMES:
+        figures = [median(getattr(one[name], measure) for one in rounds) for measure in measures]
+        lines.append(f"| {name} | {' | '.join(f'{figure:.1f}' for figure in figures[:3])} | {figures[3]:.0f} |")
+    lines += ["", "| local calls : by hand | worker CPU | worker + server CPU | wall |", "|---|---|---|---|"]
+    for rival in (_REGULAR, _LOCAL_BY_HAND):
+        ratios = [
+            median(getattr(one[_LOCAL], measure) / getattr(one[rival], measure) for one in rounds)
+            for measure in ("worker", "cpu", "wall")
+        ]
+        lines.append(f"| : {rival} | {' | '.join(f'{ratio:.2f}' for ratio in ratios)} |")
+    return "\n".join(lines)
+
+
+def _pid_of(server: Server) -> int:
+    """Return the process of the development server."""
+    port = server.client.service_client.config.target_host.rpartition(":")[2]
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdecimal():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        if words[1:3] == ["server", "start-dev"] and port in words:
+            return int(entry.name)
+    raise RuntimeError("the process of the server was not found")
+
+
+def _used(pid: int) -> float:
+    """Return the processor time of a process, in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+if __name__ == "__main__":
+    main()

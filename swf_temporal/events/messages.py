@@ -7,12 +7,8 @@ before them in MQTT 5.
 
 from base64 import b64encode
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, Final
 from urllib.parse import quote, unquote
-
-from cloudevents.core.exceptions import BaseCloudEventException
-from cloudevents.core.v1.event import CloudEvent as Envelope
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -49,19 +45,18 @@ def event_in(message: Message, family: str) -> CloudEvent:
         raise ValueError("it is a batch of CloudEvents, which no binding of this protocol has")
     attributes = _attributes_in(message, family)
     if not media_type.startswith("application/cloudevents") and "specversion" in attributes:
-        return CloudEvent.from_json({**attributes, **_data_in(message, media_type, charset)})
+        return CloudEvent.from_message({**attributes, **_data_in(message, media_type, charset)})
     try:
         whole = read_json(message.payload)
     except NotJSON as error:
         raise ValueError(f"it is not a CloudEvent: neither headers with its attributes, nor JSON: {error}") from None
     if not isinstance(whole, dict) or "specversion" not in whole:
         raise ValueError("it is not a CloudEvent: it has no specversion")
-    return CloudEvent.from_json(whole)
+    return CloudEvent.from_message(whole)
 
 
 def message_of(event: CloudEvent, family: str, mode: Mode) -> Message:
-    """Return the message that carries *event*. Raises ValueError if it is not valid, or the protocol lacks the mode."""
-    _check(event)
+    """Return the message that carries *event*, whose attributes are checked. Raises ValueError if there is none."""
     if mode == "structured":
         whole = {key.lower(): value for key, value in event.to_json().items()}
         return Message(write_json(whole, ensure_ascii=False).encode(), STRUCTURED)
@@ -73,24 +68,6 @@ def message_of(event: CloudEvent, family: str, mode: Mode) -> Message:
     headers = {f"{prefix}{key}": _text(value, quoted=quoted) for key, value in attributes.items() if value is not None}
     content_type = _JSON if content_type is None else str(content_type)
     return Message(_payload(event.data, content_type), content_type, headers)
-
-
-def _check(event: CloudEvent) -> None:
-    """Let the SDK of CloudEvents look whether *event* is valid. Raises ValueError."""
-    attributes: dict[str, object] = {"specversion": "1.0", "id": event.id, "source": event.source, "type": event.type}
-    attributes |= {name.lower(): _attribute(name, value) for name, value in event.attributes.items()}
-    data: Any = event.data  # the SDK names fewer types than JSON has, and writes them all
-    try:
-        Envelope(attributes=attributes, data=data)
-    except BaseCloudEventException as error:
-        raise ValueError(str(error)) from error
-
-
-def _attribute(name: str, value: JSON) -> object:
-    """Return an attribute as the SDK wants it: a time as one, a text or a number as they are, the rest as texts."""
-    if name == "time" and isinstance(value, str):
-        return datetime.fromisoformat(value)
-    return value if isinstance(value, str | int | bool) else str(value)
 
 
 def _attributes_in(message: Message, family: str) -> dict[str, Any]:

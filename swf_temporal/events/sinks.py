@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from uuid import uuid4
 
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.cloud_event import CloudEvent, check_attributes
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.channels import channel_of, client_id_of
@@ -103,15 +103,14 @@ class Sinks:
             raise CallFailed(message, code="Timeout") from error
 
     async def _to(self, sink: SinkSettings, event: CloudEvent) -> bool:
-        if sink.url == ROUTER:
-            if self.router is None:
-                return False
-            return await self.router(event)
-        family = sink.family
         try:
-            message = message_of(event, family, sink.mode)
+            check_attributes(event)
+            message = None if sink.url == ROUTER else message_of(event, sink.family, sink.mode)
         except ValueError as error:
             raise CallFailed(f"the event {event.type!r} cannot be sent: {error}", retryable=False) from error
+        if message is None:
+            return False if self.router is None else await self.router(event)
+        family = sink.family
         if family == "http":
             await self._post(sink, message)
         else:

@@ -41,7 +41,7 @@ def gathered(definition: Definition, waiting: Sequence[Arrived], arrived: Arrive
     window = None if start.window is None else start.window.total_seconds()
     kept = [one for one in waiting if window is None or arrived["at"] - one["at"] <= window]
     events = [*kept, arrived]
-    parsed = [CloudEvent.from_json(one["event"]) for one in events]
+    parsed = [CloudEvent.from_record(one["event"]) for one in events]
     inputs = definition.event_starts(parsed)
     if inputs:
         return Gathering((), is_complete=True, input=inputs[0])

@@ -197,7 +197,7 @@ class Activities:
     async def publish(self, event: dict[str, Any]) -> Sequence[str] | None:
         """Send a produced event; return the names of the sinks that take it."""
         try:
-            return await self.publisher.publish(CloudEvent.from_json(event))
+            return await self.publisher.publish(CloudEvent.from_record(event))
         except CallFailed as fault:
             log_failed_event(event.get("type"), fault, activity.info().attempt)
             raise application_error(fault, non_retryable=not fault.retryable) from None

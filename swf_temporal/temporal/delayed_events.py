@@ -39,7 +39,7 @@ class DelayedEvent:
         given.check()
         event = given.record["event"]
         try:
-            type_, delay = CloudEvent.from_json(event).type, timedelta(seconds=given.record["seconds"])
+            type_, delay = CloudEvent.from_record(event).type, timedelta(seconds=given.record["seconds"])
         except (ValueError, OverflowError) as error:
             raise wrong_input(str(error)) from None
         if workflow.info().parent is None:

@@ -190,7 +190,7 @@ class EventMailbox:
             workflow.logger.error("%s dropped a message: %s", workflow.info().workflow_id, fault)
 
     async def _deliver(self, delivery: Delivery) -> None:
-        event = CloudEvent.from_json(delivery["event"])
+        event = CloudEvent.from_record(delivery["event"])
         known = digest_of_event(event.source, event.id)
         if event.id and known in self._seen:
             return
@@ -272,7 +272,7 @@ class EventMailbox:
     async def _begin_next(self, instance: str, events: Sequence[tuple[bool, Held]]) -> int:
         """Begin the next instance with what another gives back, which is about to end; return how much it was given."""
         definition, pin = self._definition()
-        pin.hops = hops_of(*(CloudEvent.from_json(one["event"]) for starts, one in events if starts))
+        pin.hops = hops_of(*(CloudEvent.from_record(one["event"]) for starts, one in events if starts))
         for _ in range(_TRIES):
             count = await self._instances.begin_with(instance, definition, pin, [one for _, one in events])
             if count:
@@ -284,18 +284,18 @@ class EventMailbox:
         """Keep an event until there is one of each kind, and begin an instance with all of them then."""
         found = gathered(definition, self._gathered, arrived)
         start = definition.event_start
-        pin.hops = hops_of(*(CloudEvent.from_json(one["event"]) for one in (*self._gathered, arrived)))
+        pin.hops = hops_of(*(CloudEvent.from_record(one["event"]) for one in (*self._gathered, arrived)))
         self._gathered = list(found.waiting)
         self._window = None if start is None or start.window is None else start.window.total_seconds()
         if found.is_complete:
-            instance = single_id(definition.id, CloudEvent.from_json(arrived["event"]))
+            instance = single_id(definition.id, CloudEvent.from_record(arrived["event"]))
             await self._instances.begin(instance, definition, found.input, pin)
 
     async def _hand_over(self, arrived: Arrived, definition: Definition, pin: Pin, instance: str) -> None:
         """Begin the instance with the event and what was kept for it; give the event to one that runs already."""
         if self._instances.begun is not None and await self._instances.give(instance, arrived):
             return  # it runs, as nearly always
-        pin.hops = hops_of(CloudEvent.from_json(arrived["event"]))
+        pin.hops = hops_of(CloudEvent.from_record(arrived["event"]))
         pause = _PAUSE
         while not (given := await self._instances.begin_with(instance, definition, pin, [arrived, *self._held])):
             if await self._instances.give(instance, arrived):

@@ -126,7 +126,7 @@ def test_what_is_known_of_an_event_survives_beside_it() -> None:
     inbox = Inbox()
     claims: dict[str, JSON] = {"swfaddressed": True, "addressed": {"id": "1", "source": "s", "type": "a"}}
     inbox.deliver(CloudEvent("", "s", "a", {"x": 1}, is_addressed=True))
-    inbox.deliver(CloudEvent.from_json({"id": "2", "source": "s", "type": "a", **claims}))
+    inbox.deliver(CloudEvent("2", "s", "a", None, claims))
     again = _resumed(inbox)
     assert again.kept == inbox.kept
     assert [(event.is_addressed, event.attributes) for event in again.kept] == [(True, {}), (False, claims)]

@@ -4,39 +4,29 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
-from cloudevents.core.bindings.http import CE_PREFIX
-from cloudevents.core.exceptions import CloudEventValidationError
-from cloudevents.core.formats.json import JSONFormat
-from cloudevents.core.v1.event import REQUIRED_ATTRIBUTES
-from cloudevents.core.v1.event import CloudEvent as Envelope
-
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, kind_of
+from swf_temporal.data import JSON
+from swf_temporal.functions.http.answers import is_json
 from swf_temporal.functions.http.charsets import content_type_of, decoded, is_charset
 from swf_temporal.strict_json import has_more_elements, read_json
 
-STRUCTURED: Final = JSONFormat.CONTENT_TYPE
+STRUCTURED: Final = "application/cloudevents+json"
 BATCH: Final = "application/cloudevents-batch+json"
 
 _CLOUDEVENTS: Final = "application/cloudevents"
+_PREFIX: Final = "ce-"
 _HOW: Final = (
     f"send it as {STRUCTURED}, several as {BATCH}, or its data with the attributes in ce- headers: "
     "ce-specversion, ce-id, ce-source and ce-type"
 )
 MAX_ERRORS: Final = 100
 """How many events of a batch an answer says to be wrong."""
-_MAX_ATTRIBUTE: Final = 4096
-"""The length of an attribute, such as the id and the source by which an event is known again, in characters."""
 _SHOWN: Final = 300
 _ESCAPED: Final = re.compile(r"\\(.)")
-_TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
-_NO_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
-"""Given to the library with an event that has no time, which it would take as of now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +55,7 @@ def events_of(headers: Iterable[tuple[str, str]], body: bytes, max_batch: int) -
         return Received((_structured(json_of_body(body, charset)),))
     if media.startswith(_CLOUDEVENTS):
         raise Refused(415, "unknown-format", f"the event format {media} is not read here", _HOW)
-    attributes = {name.removeprefix(CE_PREFIX): value for name, value in given.items() if name.startswith(CE_PREFIX)}
+    attributes = {name.removeprefix(_PREFIX): value for name, value in given.items() if name.startswith(_PREFIX)}
     if not attributes:
         raise Refused(415, "no-event", f"a request with Content-Type {media or 'of no kind'} is not a CloudEvent", _HOW)
     try:
@@ -93,7 +83,7 @@ def _malformed(detail: str, **facts: Any) -> Refused:
 def _distinct(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in headers:
-        if name in found and (name.startswith(CE_PREFIX) or name == "content-type"):
+        if name in found and (name.startswith(_PREFIX) or name == "content-type"):
             raise _malformed(f"the header {name} is given more than once")
         found[name] = value
     return found
@@ -122,35 +112,26 @@ def _batch(content: JSON) -> Received:
     return Received(tuple(events), is_batch=True)
 
 
-def _event_in(content: JSON) -> CloudEvent:
-    if not isinstance(content, dict):
-        raise _WrongError("an event is a JSON object")
-    # Null means the same as an attribute that is not there.
-    present = {name: value for name, value in content.items() if value is not None}
-    _check({name: value for name, value in present.items() if name not in ("data", "data_base64")})
+def _event_in(content: Any) -> CloudEvent:
     try:
-        return CloudEvent.from_json(present)
+        return CloudEvent.from_message(content)
     except ValueError as error:
         raise _WrongError(str(error)) from None
 
 
 def _binary(raw: Mapping[str, str], content_type: str | None, media: str, charset: str, body: bytes) -> CloudEvent:
     attributes: dict[str, JSON] = {name: _header_value(name, value) for name, value in raw.items()}
-    if "datacontenttype" in attributes:
-        raise _WrongError("the type of the data is in Content-Type, not in ce-datacontenttype")
+    for name in attributes.keys() & {"datacontenttype", "data", "data_base64"}:
+        raise _WrongError(f"the data is in the body and its type in Content-Type, not in ce-{name}")
     if content_type:
         attributes["datacontenttype"] = content_type
-    _check(attributes)
-    try:
-        return CloudEvent.from_json(attributes | _data_in(body, media, charset))
-    except ValueError as error:
-        raise _WrongError(str(error)) from None
+    return _event_in(attributes | _data_in(body, media, charset))
 
 
 def _data_in(body: bytes, media: str, charset: str) -> dict[str, JSON]:
     if not body:
         return {}
-    if JSONFormat.JSON_CONTENT_TYPE_PATTERN.match(media):
+    if is_json(media):
         try:
             return {"data": read_json(_text_in(body, charset))}
         except ValueError as error:
@@ -170,34 +151,6 @@ def _header_value(name: str, value: str) -> str:
         return unquote_to_bytes(value.encode("latin-1")).decode()
     except UnicodeError:
         raise _WrongError(f"the header ce-{name} is not UTF-8, percent-encoded") from None
-
-
-def _check(attributes: Mapping[str, JSON]) -> None:
-    """Raise _WrongError unless these are the attributes of a CloudEvent."""
-    for name in REQUIRED_ATTRIBUTES:
-        if name not in attributes:
-            raise _WrongError(f"the event has no {name!r}")
-    checked: dict[str, Any] = {**attributes, "time": _NO_TIME}
-    if "time" in attributes:
-        checked["time"] = _time_in(attributes["time"])
-    for name, value in attributes.items():
-        if not isinstance(value, str | int | bool):
-            raise _WrongError(f"the attribute {name!r} is {kind_of(value)}: it may be a text, a number or a boolean")
-        if isinstance(value, str) and len(value) > _MAX_ATTRIBUTE:
-            raise _WrongError(f"the attribute {name[:_SHOWN]!r} has more than {_MAX_ATTRIBUTE:,} characters")
-    try:
-        Envelope(checked)
-    except CloudEventValidationError as error:
-        raise _WrongError("; ".join(str(one) for each in error.errors.values() for one in each)) from None
-
-
-def _time_in(value: JSON) -> datetime:
-    try:
-        if _TIMESTAMP.fullmatch(str(value)):
-            return datetime.fromisoformat(str(value))
-    except ValueError:
-        pass
-    raise _WrongError(f"the 'time' {value!r} is not a timestamp such as 2018-04-05T17:31:00Z")
 
 
 def _text_in(body: bytes, charset: str) -> str:

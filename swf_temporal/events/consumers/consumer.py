@@ -121,8 +121,6 @@ class Consumer:
             if len(message.payload) > self.settings.max_bytes:
                 raise NeverError(f"it has {len(message.payload):,} bytes, and {self.settings.max_bytes:,} are allowed")  # noqa: TRY301 - all that can never be taken ends alike
             event = event_in(message, self._family)
-            if not event.id:
-                raise NeverError("the event has no id")  # noqa: TRY301 - all that can never be taken ends alike
             number = await self._taken(event, incoming)
         except (ValueError, NeverError) as error:
             self._count(await self._dead_letters.bury(incoming, str(error)))

@@ -146,7 +146,8 @@ def test_the_json_format() -> None:
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "id": None}), 400, "the event has no 'id'"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "specversion": "0.3"}), 400, "specversion"),
         ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "source": 5}), 400, "source"),
-        ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "Order": "5"}), 400, "Order"),
+        ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "Bad_Attr": "5"}), 400, "'Bad_Attr'"),
+        ({"Content-Type": STRUCTURED}, json.dumps({**EVENT, "Order": "5", "order": "6"}), 400, "'order' twice"),
         (
             {"Content-Type": STRUCTURED},
             json.dumps({**EVENT, "order": {"a": 1}}),

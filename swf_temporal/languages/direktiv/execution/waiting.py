@@ -73,7 +73,7 @@ async def all_of(wait: EventsBody, lane: Lane) -> list[dict[str, JSON]]:
     refs = [str(index) for index in range(len(wait.kinds))]
 
     def fits(ref: str, event: JSON) -> bool:
-        return isinstance(event, dict) and _is_like(wait.kinds[int(ref)], CloudEvent.from_json(event))
+        return isinstance(event, dict) and _is_like(wait.kinds[int(ref)], CloudEvent.from_record(event))
 
     while len(wait.taken) < len(refs):
         free = [int(ref) for ref in usable(refs, wait.taken, fits)]

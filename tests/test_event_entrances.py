@@ -1,0 +1,113 @@
+"""What is no CloudEvent is refused by every entrance, with the same words: one table, entrance by event."""
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+
+import pytest
+
+from swf_temporal import simulate
+from swf_temporal.app.gateway.cloud_events import STRUCTURED, events_of
+from swf_temporal.app.gateway.refusals import Refused
+from swf_temporal.cli.arguments import given_events
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.errors import CallFailed, UsageError
+from swf_temporal.events.messages import event_in
+from swf_temporal.events.settings import ROUTER, SinkSettings
+from swf_temporal.events.sinks import Sinks
+from swf_temporal.functions.asyncapi.brokers.port import Message
+from swf_temporal.loading import load
+from swf_temporal.temporal.mailbox_records import read_arriving
+from swf_temporal.temporal.signal_events import NotTakenError, check_form, event_of_signal
+
+EVENT: Final = {"specversion": "1.0", "id": "1", "source": "/s", "type": "t"}
+DEFINITION: Final = load("""
+id: waiting
+specVersion: '0.8'
+events: [{name: E, type: t}]
+states: [{name: Wait, type: event, onEvents: [{eventRefs: [E]}], end: true}]
+""")
+
+WRONG: Final[dict[str, tuple[dict[str, Any], str]]] = {
+    "a name": ({"Bad_Attr": "x"}, "'Bad_Attr' may have letters and digits only"),
+    "a name twice": ({"order": "1", "Order": "2"}, "'Order' twice"),
+    "an object": ({"order": {"a": 1}}, "'order' is object"),
+    "a fraction": ({"order": 1.5}, "'order' is number"),
+    "a time": ({"time": "yesterday"}, "'yesterday' is not a timestamp"),
+    "a day": ({"time": "2018-02-30T00:00:00Z"}, "is not a timestamp"),
+    "an id": ({"id": "i" * 200_000}, "'id' has more than 4,096 characters"),
+    "a subject": ({"subject": ""}, "'subject' must be a text that is not empty"),
+}
+
+
+def by_gateway(event: dict[str, Any]) -> None:
+    """Receive *event* over HTTP."""
+    events_of([("content-type", STRUCTURED)], json.dumps(event).encode(), 1)
+
+
+def by_broker(event: dict[str, Any]) -> None:
+    """Take *event* from a broker."""
+    event_in(Message(json.dumps(event).encode(), STRUCTURED), "kafka")
+
+
+def by_command(event: dict[str, Any]) -> None:
+    """Name *event* on the command line."""
+    given_events(json.dumps(event))
+
+
+def by_update(event: dict[str, Any]) -> None:
+    """Send *event* to an instance, which answers."""
+    check_form(event)
+
+
+def by_signal(event: dict[str, Any]) -> None:
+    """Send *event* to an instance, which does not answer."""
+    event_of_signal("event", event, DEFINITION)
+
+
+def by_mailbox(event: dict[str, Any]) -> None:
+    """Send *event* to where it is kept for those that wait."""
+    read_arriving({"event": event, "starts": False, "instance": None})
+
+
+def by_simulation(event: dict[str, Any]) -> None:
+    """Simulate with *event*."""
+    simulate(DEFINITION, events=[event])
+
+
+ENTRANCES: Final = (by_gateway, by_broker, by_command, by_update, by_signal, by_mailbox, by_simulation)
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES)
+@pytest.mark.parametrize("what", WRONG)
+def test_what_is_no_event_comes_in_nowhere(what: str, entrance: Callable[[dict[str, Any]], None]) -> None:
+    """Each entrance says what is wrong."""
+    wrong, told = WRONG[what]
+    with pytest.raises((ValueError, UsageError, Refused, NotTakenError)) as refused:
+        entrance({**EVENT, **wrong})
+    assert told in str(getattr(refused.value, "detail", refused.value))
+
+
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_capitals_in_names_are_let_in(entrance: Callable[[dict[str, Any]], None]) -> None:
+    """As events in the specification of Serverless Workflow have them; what is null is not there."""
+    entrance({**EVENT, "patientId": "P1", "n": 5, "yes": True, "time": "2018-04-05T17:31:00Z", "subject": None})
+
+
+@pytest.mark.parametrize("missing", EVENT)
+def test_other_programs_send_whole_events(missing: str) -> None:
+    """Those that a person writes may leave out what is not needed to tell where they go."""
+    for entrance in (by_gateway, by_broker):
+        with pytest.raises((ValueError, Refused)) as refused:
+            entrance({name: value for name, value in EVENT.items() if name != missing})
+        assert missing in str(getattr(refused.value, "detail", refused.value))
+
+
+@pytest.mark.parametrize("to", [ROUTER, "kafka://127.0.0.1:1"])
+async def test_what_is_no_event_leaves_nowhere(to: str) -> None:
+    """A sink that another attempt would not help says so."""
+    sinks = Sinks([SinkSettings(name="sink", url=to, topic=None if to == ROUTER else "t")])
+    with pytest.raises(CallFailed, match="'order' is object") as failed:
+        await sinks.publish(CloudEvent("1", "s", "t", None, {"order": {"a": 1}}))
+    await sinks.aclose()
+    assert not failed.value.retryable

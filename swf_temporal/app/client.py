@@ -133,9 +133,11 @@ class Instance:
 class Client:
     """Talks to a Temporal server about instances of definitions.
 
-    client = await Client.connect("localhost:7233")
-    instance = await client.start(load("orders.yaml"), {"item": "mouse"})
-    print(await instance.result())
+        client = await Client.connect("localhost:7233")
+        instance = await client.start(load("orders.yaml"), {"item": "mouse"})
+        print(await instance.result())
+
+    `Client(temporal_client)` takes a client of the SDK that is connected already.
     """
 
     def __init__(self, temporal_client: temporal.Client) -> None:
@@ -176,7 +178,7 @@ class Client:
 
         *payloads* is what becomes of payloads on their way, if not what the environment says. Raises
         ServerUnavailableError if no server answers there, and UsageError if it refuses the caller, or has no such
-        namespace. `Client(temporal_client)` takes a client of the SDK that is connected already.
+        namespace.
         """
         payloads = payloads or payloads_of_environment()
         return cls(await connect(address=address, namespace=namespace, payloads=payloads))

@@ -17,11 +17,13 @@ Resource = Callable[[], AbstractAsyncContextManager[T]]
 class Registry(dict[str, Callable[..., Any]]):
     """Custom functions by name, and types of functions, to be given to a worker.
 
-    registry = Registry()
+        registry = Registry()
 
-    @registry.custom("greet")
-    def greet(name: str) -> str:
-        return f"Hello, {name}!"
+        @registry.custom("greet")
+        def greet(name: str) -> str:
+            return f"Hello, {name}!"
+
+    It is a mapping from names to functions, too.
     """
 
     def __init__(self) -> None:

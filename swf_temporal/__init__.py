@@ -40,6 +40,7 @@ __all__ = [
     "Registry",
     "ReservedIdError",
     "RunEnded",
+    "SecretProvider",
     "ServerUnavailableError",
     "Severity",
     "Simulation",
@@ -112,6 +113,7 @@ if TYPE_CHECKING:
     from swf_temporal.functions.registry import Registry
     from swf_temporal.languages.port import Checked, Definition
     from swf_temporal.loading import check, check_file, load
+    from swf_temporal.secret_providers import SecretProvider
     from swf_temporal.simulation.result import Simulation
     from swf_temporal.simulation.simulate import event_starts, simulate
     from swf_temporal.temporal.start_options import StartOptions
@@ -137,6 +139,7 @@ else:
         "functions.registry": ("Registry",),
         "languages.port": ("Checked", "Definition"),
         "loading": ("check", "check_file", "load"),
+        "secret_providers": ("SecretProvider",),
         "simulation.result": ("Simulation",),
         "simulation.simulate": ("event_starts", "simulate"),
         "temporal.start_options": ("StartOptions",),

@@ -12,6 +12,7 @@ from swf_temporal.functions.secrets import Secrets
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.made_of_secrets import made_of_secrets
 from swf_temporal.runtime.performing import filled
+from swf_temporal.secret_providers import ProvidedSecrets, SecretProvider
 
 
 class Calls:
@@ -23,18 +24,24 @@ class Calls:
         settings: Settings | None = None,
         secrets: Secrets | None = None,
         functions: Functions | None = None,
+        provider: SecretProvider | None = None,
     ) -> None:
         """Take settings and secrets from the environment *env* where they are not given.
 
-        *functions* carry calls out instead of those that *custom* and *settings* make.
+        *functions* carry calls out instead of those that *custom* and *settings* make. What *provider* has wins over
+        *secrets*.
         """
         self.functions = functions or Functions(custom, settings or read_settings(env or {}))
         self.secrets = secrets or Secrets.from_environment(env or {})
+        self._provided = None if provider is None else ProvidedSecrets(provider)
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
         # What only a document may ask for need not be known: the service decides about a call without.
         is_needed = call.secret_template is not None or call.function.auth_ref is not None
-        secrets = self.secrets.entrusted(call.secrets) if is_needed else self.secrets.as_mapping(call.secrets)
+        known = self.secrets
+        if self._provided is not None and call.secrets:
+            known = known.beneath(await self._provided.of(call.secrets))
+        secrets = known.entrusted(call.secrets) if is_needed else known.as_mapping(call.secrets)
         arguments = filled(call, secrets)
         return await self.functions.call(
             Call(

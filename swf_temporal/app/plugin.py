@@ -40,6 +40,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.performing import Calls
 from swf_temporal.runtime.external_activities import is_external_activity
+from swf_temporal.secret_providers import SecretProvider
 from swf_temporal.temporal.activities import Activities
 from swf_temporal.temporal.converter import converter_of, limit_of
 from swf_temporal.temporal.event_options import EventOptions, EventOptionsInterceptor
@@ -73,13 +74,15 @@ class Plugin(temporal.Plugin, worker.Plugin):
         call_settings: Settings | None = None,
         payloads: PayloadSettings | None = None,
         events: EventSettings | None = None,
+        secrets: SecretProvider | None = None,
     ) -> None:
         """Serve *definitions*, which are definitions or what `load` takes.
 
-        *functions* are custom functions by name, or a Registry. *settings*, *call_settings*, *events*, which says
-        where produced events go, and *payloads*, which says what becomes of payloads on their way, are used instead of
-        those of the environment. What the SDK's Worker has an argument for, such as the task queue and how many
-        activities there are at once, is said there, and not taken from *settings*; nor are logs and health.
+        *functions* are custom functions by name, or a Registry. *settings*, *call_settings*, *events*, which says where
+        produced events go, and *payloads*, which says what becomes of payloads on their way, are used instead of those
+        of the environment; *secrets* looks up what `$SECRETS` holds, before the environment does. What the SDK's Worker
+        has an argument for, such as the task queue and how many activities there are at once, is said there, and not
+        taken from *settings*; nor are logs and health.
         Raises InvalidDefinition if a definition cannot run, and UsageError for an argument of another kind.
         """
         check_functions(functions)
@@ -87,12 +90,14 @@ class Plugin(temporal.Plugin, worker.Plugin):
         check_kind("call_settings", call_settings, Settings)
         check_kind("payloads", payloads, PayloadSettings)
         check_kind("events", events, EventSettings)
+        check_kind("secrets", secrets, SecretProvider)
         self.settings = settings or WorkerSettings.read()
         self.definitions = Definitions(definitions)
         self._offered = {} if functions is None else functions
         self._call_settings = call_settings
         self._payloads = payloads
         self._events = events
+        self._secrets = secrets
 
     def name(self) -> str:
         """Return the name under which the server lists it."""
@@ -155,7 +160,7 @@ class Plugin(temporal.Plugin, worker.Plugin):
                 replaced={"direktiv": lambda shared: Containers(shared, named, running)},
                 max_threads=serving.slots,
             )
-            calls = Calls(env=os.environ, functions=functions)
+            calls = Calls(env=os.environ, functions=functions, provider=self._secrets)
             sinks = Sinks(events.sinks, call_settings)
             sinks.router = Router(Client(client), catalogue, queue, max_hops=events.max_hops).deliver
             _warn_of_weak(calls.secrets.unprotected())

@@ -25,6 +25,7 @@ from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.payloads.settings import PayloadSettings
+from swf_temporal.secret_providers import SecretProvider
 from swf_temporal.temporal.connection_errors import trouble_of
 
 _REFUSED = ("Worker validation failed", "Workflow worker failed", "Activity worker failed")
@@ -57,6 +58,7 @@ class Worker:
         call_settings: Settings | None = None,
         payloads: PayloadSettings | None = None,
         events: EventSettings | None = None,
+        secrets: SecretProvider | None = None,
         workflows: Sequence[type] = (),
         activities: Sequence[Callable[..., Any]] = (),
         interceptors: Sequence[temporal_worker.Interceptor] = (),
@@ -68,7 +70,8 @@ class Worker:
 
         *definitions* are definitions or what `load` takes; *functions* are custom functions by name, or a Registry.
         *task_queue* wins over that of *settings*; these, *call_settings* and *events*, which says where produced
-        events go, are used instead of those of the environment. *workflows*, *activities* and *interceptors* of your
+        events go, are used instead of those of the environment. *secrets* looks up what `$SECRETS` holds, before the
+        environment does. *workflows*, *activities* and *interceptors* of your
         own are those that the SDK's Worker takes. Raises InvalidDefinition if a definition cannot run, and UsageError
         for an argument of another kind.
         """
@@ -90,6 +93,7 @@ class Worker:
             call_settings=call_settings,
             payloads=payloads,
             events=events,
+            secrets=secrets,
         )
         self._client = client
         self._namespace = namespace

@@ -53,6 +53,12 @@ class Secrets:
                 found._values[key.removeprefix(_PREFIX)] = _structured(text)
         return found
 
+    def beneath(self, values: Mapping[str, JSON]) -> "Secrets":
+        """Return these and *values*, which win."""
+        both = Secrets(values)
+        both._values = self._values | both._values
+        return both
+
     def get(self, name: str) -> JSON:
         """Return the secret *name*, in any case, with dots or dashes. Raises KeyError if there is none."""
         return self._values[environment_name(name)]

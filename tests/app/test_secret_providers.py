@@ -1,0 +1,90 @@
+"""Secrets that a program of the user's own looks up."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from swf_temporal import JSON, Client, Registry, RunEnded, UsageError, Worker, load
+from swf_temporal.temporal.server import local_server
+
+DEFINITION = load("""\
+id: login
+version: 1.0.0
+specVersion: "0.8"
+secrets: [VAULTED, LOCAL]
+functions: [{name: login, type: custom}]
+retries: [{name: again, delay: PT0.01S, maxAttempts: 3}]
+errors: [{name: away, code: SecretsUnavailable}]
+states:
+  - name: Log in
+    type: foreach
+    inputCollection: "${ [1, 2, 3] }"
+    mode: sequential
+    actions:
+      - functionRef: {refName: login, arguments: {both: "${ $SECRETS.VAULTED + $SECRETS.LOCAL }"}}
+        retryRef: again
+        retryableErrors: [away]
+    end: true
+""")
+
+
+class Vault:
+    """Has one secret, and is away at first."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def secret(self, name: str) -> JSON:
+        """Return the secret, the second time that it is asked for one."""
+        self.asked.append(name)
+        if len(self.asked) == 1:
+            raise ConnectionError("the vault is sealed: s3cr3t-of-the-vault")
+        return "correct-horse" if name == "VAULTED" else None
+
+
+@pytest.fixture(scope="module")
+async def client() -> AsyncIterator[Client]:
+    """Return a client of a server that the module has."""
+    async with local_server() as server:
+        yield Client(server.client)
+
+
+@pytest.mark.temporal
+async def test_secrets_are_looked_up_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the provider lacks the environment has; an attempt without is made again; results do not show them."""
+    monkeypatch.setenv("SWF_SECRET_LOCAL", "-battery-staple")
+    monkeypatch.setenv("SWF_SECRET_VAULTED", "of the environment")
+    seen, vault, registry = [], Vault(), Registry()
+
+    @registry.custom("login")
+    def login(both: str) -> dict[str, str]:
+        seen.append(both)
+        return {"echo": f"I was told {both}"}
+
+    async with Worker(client, definitions=[DEFINITION], functions=registry, task_queue="vault", secrets=vault):
+        output = await (await client.start("login", task_queue="vault")).result()
+    assert seen == ["correct-horse-battery-staple"] * 3
+    assert vault.asked == ["VAULTED", "VAULTED", "LOCAL"]
+    assert "correct-horse" not in str(output)
+
+
+@pytest.mark.temporal
+async def test_a_provider_that_is_away(client: Client) -> None:
+    """The call fails with a code of its own, and without what the provider said."""
+
+    class Sealed:
+        async def secret(self, name: str) -> JSON:
+            raise ConnectionError(f"{name} is in the vault: s3cr3t-of-the-vault")
+
+    text = DEFINITION.source.text.replace("maxAttempts: 3", "maxAttempts: 0")
+    async with Worker(client, definitions=[text], functions={"login": dict}, task_queue="sealed", secrets=Sealed()):
+        with pytest.raises(RunEnded, match="the secret 'VAULTED' cannot be looked up at the moment") as ended:
+            await (await client.start("login", task_queue="sealed")).result()
+    assert ended.value.code == "SecretsUnavailable"
+    assert "s3cr3t" not in str(ended.value)
+
+
+def test_what_is_no_provider_is_refused() -> None:
+    """At once."""
+    with pytest.raises(UsageError, match="secrets must be a SecretProvider, and is a dict"):
+        Worker(secrets={"A": "b"})  # type: ignore[arg-type]  # that is what is tried

@@ -1,12 +1,23 @@
 """A simulation with the functions of a registry, and what a test is told that would otherwise hold for nothing."""
 
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import date
 
 import pytest
 from pydantic import BaseModel
 
-from swf_temporal import JSON, Call, CloudEvent, Registry, UsageError, simulate
+from swf_temporal import (
+    JSON,
+    Call,
+    CloudEvent,
+    Registry,
+    UsageError,
+    current_call,
+    current_resource,
+    simulate,
+)
 
 DEFINITION = """
 id: order
@@ -66,6 +77,27 @@ def test_functions_are_called_as_by_a_worker(registry: Registry) -> None:
         "total": 24, "currency": "EUR", "since": "2024-05-01", "echo": "HI", "placed": "lamp",
     }  # fmt: skip
     assert [name for name, _ in run.calls] == ["price", "shout", "place"]
+
+
+def test_functions_know_their_call_and_resources(registry: Registry) -> None:
+    """As on a worker: a resource is open as long as the simulation lasts."""
+    told: list[object] = []
+
+    @registry.resource
+    @asynccontextmanager
+    async def pool() -> AsyncIterator[str]:
+        told.append("open")
+        yield "pool"
+        told.append("closed")
+
+    async def place(item: str) -> dict[str, str]:
+        call = current_call()
+        told.append((call.function, call.definition, call.state, call.action, call.attempt, current_resource(pool)))
+        return {"placed": item}
+
+    registry["place"] = place
+    simulate(DEFINITION, functions=registry).raise_for_status()
+    assert told == ["open", ("place", "order", "Price", "place", 1, "pool"), "closed"]
 
 
 def test_wrong_arguments_and_what_leaves_the_process(registry: Registry) -> None:

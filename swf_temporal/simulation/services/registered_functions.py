@@ -8,6 +8,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.function_types import TYPES
 from swf_temporal.functions.call import permanent_failure
+from swf_temporal.functions.current_call import CurrentCall, answering
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.plain.type import is_plain_text
 from swf_temporal.functions.registry import Registry
@@ -27,14 +28,30 @@ class RegisteredFunctions(CallingThread):
         self._secrets = Secrets(secrets)
 
     async def start(self) -> Calls:
-        """Offer what the registry has; nothing of the environment is read."""
-        return Calls(self._registry, settings=Settings(), secrets=self._secrets)
+        """Offer what the registry has, and open its resources; nothing of the environment is read."""
+        calls = Calls(self._registry, settings=Settings(), secrets=self._secrets)
+        await calls.functions.open()
+        return calls
 
     async def attempt(self, calls: Calls, call: FunctionCall, source: str, key: str, attempt: int) -> JSON:
         """Return what the function returns. Raises CallFailed, `NotScripted` if it would leave this process."""
         here = replace(call, function=self._here(call.function))
+        instance = key.removesuffix(f"/{call.id}")
+        current = CurrentCall(
+            function=call.function.name,
+            instance=instance,
+            run_id=instance,
+            definition=None if "/" in instance else instance,  # that of a sub-workflow is not known here
+            state=call.state or "",
+            action=call.action or "",
+            attempt=attempt,
+            idempotency_key=key,
+            deadline=None,
+            _beat=lambda: None,
+        )
         try:
-            return await calls.perform(here, source=source, key=key, attempt=attempt)
+            with answering(current):
+                return await calls.perform(here, source=source, key=key, attempt=attempt)
         except CallFailed as fault:
             if fault.code == "UnknownSecret":
                 fault.message = f"{fault.message.partition(': ')[0]}: give it in `secrets`"

@@ -41,7 +41,7 @@ def migrate(
     with 0 if nothing needs a hand, and with 1 otherwise.
     """
     with default_sigint():
-        from swf_temporal import __version__
+        from swf_temporal.cli.annotations import sarif_of_migration
         from swf_temporal.cli.output import OutputFormat, print_data
         from swf_temporal.migration import migrate as migrating
         from swf_temporal.migration import report
@@ -55,5 +55,5 @@ def migrate(
     elif form is ReportFormat.JSON:
         print_data(report.as_data(migration), OutputFormat.JSON)
     else:
-        print_data(report.as_sarif(migration, __version__), OutputFormat.JSON)
+        print_data(sarif_of_migration(migration), OutputFormat.JSON)
     raise typer.Exit(int(bool(migration.of("by hand"))))

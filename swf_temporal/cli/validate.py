@@ -1,13 +1,24 @@
 """`swf validate`: everything that is wrong with definitions."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.options import Mode, Output, ResourceFolders, Strict
-from swf_temporal.cli.output import OutputFormat
+from swf_temporal.cli.options import Mode, ResourceFolders, Strict
+
+
+class ReportFormat(StrEnum):
+    """The form of what is reported."""
+
+    TEXT = "text"
+    JSON = "json"
+    YAML = "yaml"
+    SARIF = "sarif"
+    GITHUB = "github"
+
 
 EXAMPLES = {"validate": "Example: swf validate workflows/ --strict"}
 
@@ -17,7 +28,7 @@ def validate(
         list[Path], typer.Argument(metavar="PATH", help="Definitions, folders of definitions, and - for stdin.")
     ],
     *,
-    form: Output = OutputFormat.TEXT,
+    form: Annotated[ReportFormat, typer.Option("--output", "-o", help="The format of the output.")] = ReportFormat.TEXT,
     strict: Strict = False,
     mode: Mode = None,  # noqa: ARG001 - its callback has the effect
     resources: ResourceFolders = None,

@@ -9,9 +9,11 @@ import typer
 
 from swf_temporal.app.definitions import check_given, resources_of
 from swf_temporal.app.documents import missing_from_files
+from swf_temporal.cli.annotations import github_commands, sarif_of_problems
 from swf_temporal.cli.options import STDIN
-from swf_temporal.cli.output import OutputFormat, print_yaml
+from swf_temporal.cli.output import print_yaml
 from swf_temporal.cli.terminal import Progress, styled
+from swf_temporal.cli.validate import ReportFormat
 from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.files import is_folder
@@ -25,7 +27,7 @@ _MANY_FILES, _MANY_BYTES = 20, 500_000
 """From how many files, or bytes in them, on it is told how far it is."""
 
 
-def validate_all(paths: Iterable[Path], form: OutputFormat, resources: Iterable[Path] | None, *, strict: bool) -> int:
+def validate_all(paths: Iterable[Path], form: ReportFormat, resources: Iterable[Path] | None, *, strict: bool) -> int:
     """Say everything that is wrong with the definitions at *paths*; return the exit code."""
     groups = list(_groups(paths))
     if sum(group.count(STDIN) for group in groups) > 1:
@@ -36,11 +38,16 @@ def validate_all(paths: Iterable[Path], form: OutputFormat, resources: Iterable[
     problems = list(dict.fromkeys(problem for group in checked for problem in _problems(group, readable)))
     files = [file for group in groups for file in group]
     notes = dict(_notes(files, [one for group in checked for one in group]))
-    if form is OutputFormat.TEXT:
-        _show([*notes, *problems])
+    everything = [*notes, *problems]
+    if form is ReportFormat.TEXT:
+        _show(everything)
+    elif form is ReportFormat.GITHUB:
+        typer.echo(github_commands(everything), nl=False)
+    elif form is ReportFormat.SARIF:
+        typer.echo(show_json(sarif_of_problems(everything), indent=2))
     else:
         facts = [*({**_facts(note), **more} for note, more in notes.items()), *map(_facts, problems)]
-        print_yaml(facts) if form is OutputFormat.YAML else typer.echo(show_json(facts, indent=2))
+        print_yaml(facts) if form is ReportFormat.YAML else typer.echo(show_json(facts, indent=2))
     typer.echo(_summary(sum(map(len, groups)), problems), err=True)
     return int(any(strict or problem.severity is Severity.ERROR for problem in problems))
 

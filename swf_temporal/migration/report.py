@@ -1,4 +1,4 @@
-"""The report of a migration: as text, as JSON, as SARIF, and as a page of HTML."""
+"""The report of a migration: as text, as JSON, and as a page of HTML."""
 
 from collections import Counter
 from html import escape
@@ -7,19 +7,18 @@ from typing import Any, Final
 from swf_temporal.grammar import counted
 from swf_temporal.migration.findings import KINDS, Finding, Migration
 
-_LEVELS: Final = {"rewritten": "note", "differs": "warning", "by hand": "error"}
-_MEANINGS: Final = {
+MEANINGS: Final = {
     "rewritten": "means the same, and is written as the specification has it",
     "differs": "is left as it was, and does something else here",
     "by hand": "has no counterpart, and needs a person",
 }
+"""What each kind of finding says."""
 _VERDICTS: Final = {
     None: "runs as it is",
     "rewritten": "runs once it is rewritten",
     "differs": "runs, with differences",
     "by hand": "needs a hand",
 }
-_SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _STYLE: Final = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
 body { margin: 2rem auto; max-width: 70rem; padding: 0 1rem; }
@@ -78,39 +77,6 @@ def as_data(migration: Migration) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def as_sarif(migration: Migration, version: str) -> dict[str, Any]:
-    """Return the report as SARIF 2.1.0, which code hosts show beside the lines."""
-    return {
-        "$schema": _SARIF,
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "swf migrate",
-                        "version": version,
-                        "rules": [{"id": kind, "shortDescription": {"text": _MEANINGS[kind]}} for kind in KINDS],
-                    }
-                },
-                "results": [_result(one) for one in migration.findings],
-            }
-        ],
-    }
-
-
-def _result(one: Finding) -> dict[str, Any]:
-    place: dict[str, Any] = {"artifactLocation": {"uri": one.file.partition("#")[0]}}
-    if one.line is not None:
-        place["region"] = {"startLine": one.line}
-    text = f"{one.message}: {one.hint}" if one.hint else one.message
-    return {
-        "ruleId": one.kind,
-        "level": _LEVELS[one.kind],
-        "message": {"text": text},
-        "locations": [{"physicalLocation": place}],
-    }
-
-
 def as_html(migration: Migration) -> str:
     """Return a page."""
     told = verdicts(migration)
@@ -118,7 +84,7 @@ def as_html(migration: Migration) -> str:
     parts = [
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Migration report</title>',
         f"<style>{_STYLE}</style>\n</head>\n<body>\n<h1>Migration report</h1>\n<p>{escape(summary(migration))}</p>",
-        "<dl>" + "".join(f"<dt>{kind}</dt><dd>{_MEANINGS[kind]}</dd>" for kind in KINDS) + "</dl>",
+        "<dl>" + "".join(f"<dt>{kind}</dt><dd>{MEANINGS[kind]}</dd>" for kind in KINDS) + "</dl>",
     ]
     for file in files:
         verdict = f": {told[file]}" if file in told else ""

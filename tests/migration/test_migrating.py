@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.cli.annotations import sarif_of_migration
 from swf_temporal.errors import UsageError
 from swf_temporal.migration.configuration import Called, configuration
 from swf_temporal.migration.findings import Finding, MigratedFile, Migration
 from swf_temporal.migration.migrate import migrate, write
 from swf_temporal.migration.properties import of_profile, read_properties, resolved
-from swf_temporal.migration.report import as_data, as_html, as_sarif, as_text
+from swf_temporal.migration.report import as_data, as_html, as_text
 from tests.migration.__main__ import tried
 from tests.sampling import seeds
 
@@ -121,7 +122,7 @@ def test_reports_say_the_same() -> None:
     assert as_data(migration)["findings"][0] == {
         "file": "a.yaml", "kind": "differs", "message": "<b>", "line": 3, "hint": "do",
     }  # fmt: skip
-    results = as_sarif(migration, "1")["runs"][0]["results"]
+    results = sarif_of_migration(migration)["runs"][0]["results"]
     assert [one["level"] for one in results] == ["warning", "error"]
     assert "&lt;b&gt;" in as_html(migration)
     assert "<b>" not in as_html(migration)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from swf_temporal.data import JSON
-from swf_temporal.events.settings import BrokerAddress, target_of
+from swf_temporal.events.settings import BrokerAddress, ConsumerSettings, target_of
 from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Credentials
 from swf_temporal.functions.operator.settings import Settings
 
@@ -54,9 +54,13 @@ def client_id_of(name: str) -> str:
     return f"swf-{sha256(name.encode()).hexdigest()[:18]}"
 
 
-def at(channel: Channel, address: str) -> Channel:
-    """Return *channel* with another address of the same broker."""
-    return replace(channel, address=address, bindings=Bindings())
+def dead_letters_at(channel: Channel, consumer: ConsumerSettings) -> Channel | None:
+    """Return where messages go that *consumer* cannot take, at the broker of *channel*. None: nowhere."""
+    if consumer.dead_letter is None:
+        return None
+    queue: dict[str, JSON] = {"name": consumer.dead_letter, **({"durable": True} if consumer.declare else {})}
+    bindings = Bindings(channel={"is": "queue", "queue": queue}) if consumer.family == "amqp" else Bindings()
+    return replace(channel, address=consumer.dead_letter, bindings=bindings)
 
 
 def _bindings(broker: BrokerAddress, family: str) -> Bindings:

@@ -7,6 +7,7 @@ before them in MQTT 5.
 
 from base64 import b64encode
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -53,6 +54,16 @@ def event_in(message: Message, family: str) -> CloudEvent:
     if not isinstance(whole, dict) or "specversion" not in whole:
         raise ValueError("it is not a CloudEvent: it has no specversion")
     return CloudEvent.from_message(whole)
+
+
+def id_in(message: Message, family: str) -> str | None:
+    """Return the id of the event that *message* carries, also if that is wrong in other ways. None: none is found."""
+    found: JSON = _attributes_in(message, family).get("id")
+    if found is None:
+        with suppress(NotJSON):
+            whole = read_json(message.payload)
+            found = whole.get("id") if isinstance(whole, dict) else None
+    return found if isinstance(found, str) and found else None
 
 
 def message_of(event: CloudEvent, family: str, mode: Mode) -> Message:

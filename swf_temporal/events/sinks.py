@@ -2,8 +2,7 @@
 
 import asyncio
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from uuid import uuid4
@@ -13,13 +12,12 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.channels import channel_of, client_id_of
 from swf_temporal.events.connections import Connection
+from swf_temporal.events.jetstream import storing
 from swf_temporal.events.messages import message_of
 from swf_temporal.events.settings import ROUTER, SinkSettings
-from swf_temporal.functions.asyncapi.brokers.faults import UNKNOWN, Refused
-from swf_temporal.functions.asyncapi.brokers.nats import connected, mapping_faults
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Connecting, Message, Send
+from swf_temporal.functions.asyncapi.brokers.port import Channel, Connecting, Message
 from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
-from swf_temporal.functions.call import cause_here, optional
+from swf_temporal.functions.call import cause_here
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
@@ -129,7 +127,7 @@ class Sinks:
         if sink.name not in self._connections:
             broker, stream = self._brokers.speaking(family), sink.stream
             assert isinstance(broker, Connecting)  # noqa: S101 - all but HTTP
-            connect = partial(broker.sending, channel) if stream is None else partial(_publishing_to, channel, stream)
+            connect = partial(broker.sending, channel) if stream is None else partial(storing, channel, stream)
             self._connections[sink.name] = Connection(connect, channel.timeout)
         return self._connections[sink.name]
 
@@ -159,23 +157,3 @@ def _reaching(settings: Settings, sinks: Sequence[SinkSettings]) -> Settings:
 def _known_by_event(message: Message, event: CloudEvent) -> Message:
     """Return *message* such that a stream knows it again by its event for two minutes, or as it is configured."""
     return replace(message, headers={**message.headers, "Nats-Msg-Id": f"{event.source} {event.id}"})
-
-
-@asynccontextmanager
-async def _publishing_to(channel: Channel, stream: str) -> AsyncIterator[Send]:
-    """Connect; what is sent then is in *stream* of NATS, which confirms what it stored. Raises CallFailed."""
-    errors = optional("nats.js.errors", "nats", "messages of NATS")
-
-    async def send(to: Channel, message: Message) -> None:
-        headers = {**message.headers, "content-type": message.content_type or ""}
-        with mapping_faults(to):
-            try:
-                async with asyncio.timeout(to.timeout):
-                    await connection.jetstream().publish(
-                        to.address, message.payload, timeout=to.timeout, stream=stream, headers=headers
-                    )
-            except errors.NoStreamResponseError as error:
-                raise Refused(UNKNOWN, "no stream of JetStream has the subject") from error
-
-    async with connected(channel) as (connection, _):
-        yield send

@@ -72,7 +72,7 @@ async def broker(request: pytest.FixtureRequest, topic: str) -> BrokerAddress:
         case "nats":
             server = request.getfixturevalue("jetstream")
             connection = await nats.connect(f"nats://{HOST}:{server.port}")
-            await connection.jetstream().add_stream(name=topic, subjects=[topic])
+            await connection.jetstream().add_stream(name=topic, subjects=[topic, f"{topic}-dead", f"{topic}-b"])
             await connection.close()
             return BrokerAddress(url=f"nats://{HOST}:{server.port}", subject=topic)
     raise ValueError(request.param)

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from swf_temporal.events.channels import dead_letters_at
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.events.settings import ConsumerSettings
 from swf_temporal.functions.asyncapi.brokers.amqp import connected, incoming, mapping_faults
@@ -18,12 +19,16 @@ class AmqpSource:
     def __init__(self, channel: Channel, settings: ConsumerSettings) -> None:
         self._channel = channel
         self._prefetch = settings.prefetch
+        self._dead_letters = dead_letters_at(channel, settings)
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
-        """Consume; the queue must be there, or be declared by the settings."""
+        """Consume; the queue and that of dead letters must be there, or be declared by the settings."""
         channel = self._channel
         async with connected(channel) as connection:
+            if self._dead_letters is not None:
+                with mapping_faults(self._dead_letters):
+                    await route_of(self._dead_letters).queue(connection)
             with mapping_faults(channel):
                 queue = await route_of(channel).queue(connection)
                 await queue.channel.set_qos(prefetch_count=self._prefetch)
@@ -45,4 +50,6 @@ class AmqpSource:
             with mapping_faults(self._channel):
                 await received.reject(requeue=False)
 
-        return Incoming(incoming(received), accept, refuse)
+        known = {"routing key": received.routing_key, "message id": received.message_id}
+        place = ", ".join(f"{name} {value}" for name, value in known.items() if value)
+        return Incoming(incoming(received), accept, refuse, place=place)

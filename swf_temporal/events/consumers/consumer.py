@@ -12,35 +12,30 @@ does with dead letters. An event that no definition consumes is acknowledged.
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Final
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.events.channels import at, channel_of, client_id_of
+from swf_temporal.events.consumers.dead_letters import DeadLetters
 from swf_temporal.events.consumers.port import Incoming, MessageSource, NeverError, NotNowError, Take
 from swf_temporal.events.messages import event_in
 from swf_temporal.events.settings import ConsumerSettings
-from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.call import cause_here
-from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import scrub
 
 _log = logging.getLogger("swf.events")
 
-_MAX_LETTER_BYTES: Final = 64 * 1024 * 1024
-"""The size limit of dead letters; that of the broker may be lower."""
 _FIRST_PAUSE: Final = 0.5
 _MAX_PAUSE: Final = 10.0
 _MAX_FAILURES: Final = 3
 """How often an event is tried that fails for a reason that nobody foresaw."""
-_HOLDING: Final = 10.0
-"""Seconds after which the broker is told again that a message has not been forgotten."""
+_HOLDING: Final = 3.0
+"""Seconds after which the broker is told again that messages have not been forgotten."""
 _MAX_REMEMBERED: Final = 1000
 """The number of event types of which it is remembered that nobody consumes them."""
 
@@ -63,7 +58,7 @@ class Consumer:
         self._source = source
         self._take = take
         self._family = consumer.family
-        self._dead_letters = _DeadLetters(consumer, settings)
+        self._dead_letters = DeadLetters(consumer, settings)
         self._hidden: dict[str, JSON] = {"credentials": [*consumer.secrets, *settings.credentials]}
         scrub_libraries()
         self._unknown: set[str] = set()
@@ -75,6 +70,7 @@ class Consumer:
 
     async def _run(self) -> None:
         name, pause, clock = self.settings.name, _FIRST_PAUSE, asyncio.get_running_loop()
+        self._dead_letters.tell_loss()
         while True:
             began = clock.time()
             try:
@@ -100,37 +96,50 @@ class Consumer:
 
     async def _consume(self, messages: AsyncGenerator[Incoming]) -> None:
         room = asyncio.Semaphore(self.settings.prefetch)
-        last: dict[str, asyncio.Task[None]] = {}
+        turns: dict[str, asyncio.Event] = {}
+        held: dict[asyncio.Task[None], Incoming] = {}
+
+        def forget(task: asyncio.Task[None]) -> None:
+            del held[task]
+            room.release()
+
         async with aclosing(messages), asyncio.TaskGroup() as tasks:
+            holding = tasks.create_task(_hold(held))
+            await room.acquire()
             async for incoming in messages:
+                before = turns.get(incoming.lane) if self.settings.ordered else None
+                turn = turns[incoming.lane] = asyncio.Event()
+                task = tasks.create_task(self._handle(incoming, before, turn))
+                held[task] = incoming
+                task.add_done_callback(forget)
                 await room.acquire()
-                before = last.get(incoming.lane) if self.settings.ordered else None
-                task = tasks.create_task(self._handle_in_turn(incoming, before))
-                task.add_done_callback(lambda _: room.release())
-                last[incoming.lane] = task
+            holding.cancel()
 
-    async def _handle_in_turn(self, incoming: Incoming, before: asyncio.Task[None] | None) -> None:
-        while before is not None and not before.done():
-            if not (await asyncio.wait([before], timeout=_HOLDING))[0]:
-                await incoming.hold()
-        await self._handle(incoming)
-
-    async def _handle(self, incoming: Incoming) -> None:
-        message = incoming.message
+    async def _handle(self, incoming: Incoming, before: asyncio.Event | None, turn: asyncio.Event) -> None:
+        """Take a message after that *before*; set *turn* when the one behind it may be."""
+        if before is not None:
+            await before.wait()
         try:
-            if len(message.payload) > self.settings.max_bytes:
-                raise NeverError(f"it has {len(message.payload):,} bytes, and {self.settings.max_bytes:,} are allowed")  # noqa: TRY301 - all that can never be taken ends alike
-            event = event_in(message, self._family)
-            number = await self._taken(event, incoming)
+            await self._hand_on(incoming)
         except (ValueError, NeverError) as error:
+            if self._family != "mqtt":  # which has its messages acknowledged in their order
+                turn.set()
             self._count(await self._dead_letters.bury(incoming, str(error)))
-            return
+        turn.set()
+
+    async def _hand_on(self, incoming: Incoming) -> None:
+        """Hand on the event of a message, and accept it. Raises ValueError or NeverError if it can never be taken."""
+        message = incoming.message
+        if len(message.payload) > self.settings.max_bytes:
+            raise NeverError(f"it has {len(message.payload):,} bytes, and {self.settings.max_bytes:,} are allowed")
+        event = event_in(message, self._family)
+        number = await self._taken(event)
         if not number:
             self._tell_unknown(event)
         await incoming.accept()
         self._count("taken" if number else "unknown")
 
-    async def _taken(self, event: CloudEvent, incoming: Incoming) -> int:
+    async def _taken(self, event: CloudEvent) -> int:
         """Hand *event* on, as often as it takes until its receiver answers.
 
         Raises NeverError for one that is refused, or that cannot be handled for a reason that nobody foresaw.
@@ -151,7 +160,6 @@ class Consumer:
                     raise NeverError(f"{type(error).__name__}: {error}") from error
                 _log.exception("%s: the event %r is not taken yet", self.settings.name, event.id)
             self._count("held")
-            await incoming.hold()
             await asyncio.sleep(pause)
             pause = min(2 * pause, _MAX_PAUSE)
 
@@ -163,37 +171,12 @@ class Consumer:
         _log.info("%s: no definition consumes events of type %r from %r", self.settings.name, event.type, event.source)
 
 
-class _DeadLetters:
-    """The destination of messages that cannot be processed."""
-
-    def __init__(self, consumer: ConsumerSettings, settings: Settings) -> None:
-        self._name = consumer.name
-        self._brokers = Brokers(Http(settings))
-        self._family = consumer.family
-        self._channel = None
-        if consumer.dead_letter is not None:
-            channel = channel_of(settings, consumer, client_id_of(f"{consumer.name}/dead"), _MAX_LETTER_BYTES)
-            self._channel = at(channel, consumer.dead_letter)
-
-    async def bury(self, incoming: Incoming, reason: str) -> str:
-        """Let the message be delivered no more; return what became of it: `dead-lettered` or `refused`."""
-        if self._channel is None:
-            _log.error("%s: a message is refused: %s", self._name, reason)
-            await incoming.refuse()
-            return "refused"
-        message = incoming.message
-        letter = replace(message, headers={**message.headers, "swf-reason": reason[:500]}, reply_to=None)
-        try:
-            await self._brokers.speaking(self._family).send(self._channel, letter)
-        except CallFailed as fault:
-            if fault.retryable:
-                raise
-            _log.error("%s: a message is refused: %s; and it cannot be a dead letter: %s", self._name, reason, fault)
-            await incoming.refuse()
-            return "refused"
-        _log.error("%s: a message goes to the dead letters at %s: %s", self._name, self._channel.address, reason)
-        await incoming.accept()
-        return "dead-lettered"
+async def _hold(held: Mapping[asyncio.Task[None], Incoming]) -> None:
+    """Tell the broker again and again that messages are still being worked on."""
+    while True:
+        await asyncio.sleep(_HOLDING)
+        for incoming in list(held.values()):
+            await incoming.hold()
 
 
 def _first(group: BaseExceptionGroup[CallFailed]) -> CallFailed:

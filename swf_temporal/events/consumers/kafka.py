@@ -57,7 +57,9 @@ class KafkaSource:
                 await offsets.commit()
 
         # Kafka knows no dead letters: what is refused is passed over.
-        return Incoming(incoming(self._channel, record), accept, accept, lane=f"{record.topic}/{record.partition}")
+        lane = f"topic {record.topic}, partition {record.partition}"
+        found = f"{lane}, offset {record.offset}"
+        return Incoming(incoming(self._channel, record), accept, accept, lane=lane, place=found)
 
 
 class _Progress:

@@ -36,4 +36,4 @@ class MqttSource:
                 received = await anext(messages)
             accept = session.acknowledging(received)
             # MQTT knows no dead letters: what is refused is passed over.
-            yield Incoming(incoming(received), accept, accept)
+            yield Incoming(incoming(received), accept, accept, place=f"topic {received.topic}, packet {received.mid}")

@@ -6,16 +6,18 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from swf_temporal.events.consumers.port import Incoming
+from swf_temporal.events.jetstream import stream_of
 from swf_temporal.events.settings import ConsumerSettings
-from swf_temporal.functions.asyncapi.brokers.faults import LOST, UNKNOWN, Refused
+from swf_temporal.functions.asyncapi.brokers.faults import LOST, Refused
 from swf_temporal.functions.asyncapi.brokers.nats import connected, incoming, mapping_faults
 from swf_temporal.functions.asyncapi.brokers.port import Channel
 from swf_temporal.functions.call import optional
 
 _ASKING: Final = 5.0
 """Seconds for which the server lets a request wait for a message."""
-_ACK_WAIT: Final = 30.0
+_ACK_WAIT: Final = 10.0
 """Seconds after which the server delivers a message again that is neither acknowledged nor held."""
+_OTHER: Final = ("OtherSubject", "the position of this consumer is that of another subject")
 
 
 class NatsSource:
@@ -23,9 +25,8 @@ class NatsSource:
 
     def __init__(self, channel: Channel, settings: ConsumerSettings) -> None:
         self._channel = channel
-        self._stream = settings.stream
+        self._settings = settings
         self._durable = settings.group or settings.name
-        self._prefetch = settings.prefetch
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
@@ -35,21 +36,27 @@ class NatsSource:
             with mapping_faults(channel):
                 async with asyncio.timeout(channel.timeout):
                     subscription = await self._subscribed(connection)
+                    if self._settings.dead_letter is not None:
+                        await stream_of(connection, self._settings.dead_letter)
             yield self._messages(connection, subscription)
 
     async def _subscribed(self, connection: Any) -> Any:
-        library = _library("nats.js.api")
-        try:
-            return await connection.jetstream().pull_subscribe(
-                self._channel.address,
-                durable=self._durable,
-                stream=self._stream,
-                config=library.ConsumerConfig(
-                    ack_policy=library.AckPolicy.EXPLICIT, ack_wait=_ACK_WAIT, max_ack_pending=self._prefetch
-                ),
-            )
-        except _library("nats.js.errors").NotFoundError as error:
-            raise Refused(UNKNOWN, "no stream of JetStream has the subject") from error
+        library, subject = _library("nats.js.api"), self._channel.address
+        stream = self._settings.stream or await stream_of(connection, subject)
+        subscription = await connection.jetstream().pull_subscribe(
+            subject,
+            durable=self._durable,
+            stream=stream,
+            config=library.ConsumerConfig(
+                ack_policy=library.AckPolicy.EXPLICIT, ack_wait=_ACK_WAIT, max_ack_pending=self._settings.prefetch
+            ),
+        )
+        config = (await subscription.consumer_info()).config
+        taken = [config.filter_subject] if config.filter_subject else config.filter_subjects or [">"]
+        if taken != [subject]:
+            what = f"the durable consumer {self._durable!r} of the stream {stream!r} takes {' and '.join(taken)}"
+            raise Refused(_OTHER, f"{what}, not {subject}: name another `group`, or delete that consumer")
+        return subscription
 
     async def _messages(self, connection: Any, subscription: Any) -> AsyncGenerator[Incoming]:
         timed_out = _library("nats.errors").TimeoutError
@@ -76,7 +83,8 @@ class NatsSource:
             with mapping_faults(self._channel):
                 await received.in_progress()
 
-        return Incoming(incoming(received), accept, refuse, hold)
+        place = f"stream {received.metadata.stream}, sequence {received.metadata.sequence.stream}"
+        return Incoming(incoming(received), accept, refuse, hold, place=place)
 
 
 def _library(module: str) -> Any:

@@ -38,6 +38,8 @@ class Incoming:
     """Tell the broker that the message is still being worked on."""
     lane: str = ""
     """Of messages with the same one the broker keeps the order: the partition."""
+    place: str = ""
+    """What finds the message again at the broker: its partition and offset, its stream and sequence."""
 
 
 class MessageSource(Protocol):

@@ -16,6 +16,7 @@ _PORT = 4222
 _CLOSING = 1.0
 """Seconds for saying farewell."""
 _CONTENT_TYPE = "content-type"
+_NO_RESPONDERS = ("NoResponders", "nobody there answers requests")
 _DENIALS = ("authorization violation", "permissions violation", "authentication")
 """The beginning of the server's message when it denies something."""
 
@@ -36,10 +37,14 @@ class Nats:
         async def send(to: Channel, message: Message) -> None:
             with mapping_faults(to):
                 async with asyncio.timeout(to.timeout):
+                    # The server says that nobody listens to the one who asks, where it awaits the answer.
+                    replies = await connection.subscribe(message.reply_to) if message.reply_to else None
                     await connection.publish(
                         to.address, message.payload, reply=message.reply_to or "", headers=_headers(message)
                     )
                     await _asked(connection, errors)
+                    if replies is not None and replies.pending_msgs and _is_unanswered(await replies.next_msg()):
+                        raise Refused(_NO_RESPONDERS)
 
         async with connected(channel) as (connection, errors):
             yield send
@@ -115,6 +120,10 @@ async def _connected(channel: Channel) -> AsyncIterator[tuple[Any, list[Exceptio
         with suppress(TimeoutError):
             async with asyncio.timeout(_CLOSING):
                 await connection.close()
+
+
+def _is_unanswered(received: Any) -> bool:
+    return not received.data and (received.headers or {}).get("Status") == "503"
 
 
 async def _asked(connection: Any, errors: list[Exception]) -> None:

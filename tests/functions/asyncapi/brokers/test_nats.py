@@ -58,6 +58,18 @@ async def test_other_clients_understand_it(nats: Nats, nats_server: Server, chan
     assert (received.data, received.headers) == (b"one", {"x": "y"})
 
 
+async def test_a_request_that_nobody_can_answer_fails_at_once(
+    nats: Nats, nats_server: Server, channel: ChannelTo, topic: str, fault_of: FaultOf
+) -> None:
+    """Nobody listens; where somebody does, it is not told to be unanswered before it could be answered."""
+    asked = Message(b"?", reply_to=f"{topic}-answers")
+    fault = await fault_of(nats.send(channel(nats_server.port), asked))
+    async with nats.receive(channel(nats_server.port)) as questions:
+        await nats.send(channel(nats_server.port), asked)
+        assert (await anext(questions)).message.reply_to == f"{topic}-answers"
+    assert (fault.code, fault.retryable) == ("NoResponders", True)
+
+
 async def test_a_wildcard_is_a_subject_to_receive_from(nats: Nats, nats_server: Server, channel: ChannelTo) -> None:
     """Subjects have levels."""
     async with nats.receive(channel(nats_server.port, "lamps.*.lit")) as deliveries:

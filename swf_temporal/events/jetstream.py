@@ -1,0 +1,44 @@
+"""Streams of NATS: what is published is stored, and what has no stream is refused."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from swf_temporal.functions.asyncapi.brokers.faults import UNKNOWN, Refused
+from swf_temporal.functions.asyncapi.brokers.nats import connected, mapping_faults
+from swf_temporal.functions.asyncapi.brokers.port import Channel, Message, Send
+from swf_temporal.functions.call import optional
+
+
+@asynccontextmanager
+async def storing(channel: Channel, stream: str | None = None) -> AsyncIterator[Send]:
+    """Connect; what is sent then is confirmed when *stream* has stored it, or any of NATS. Raises CallFailed."""
+    errors = optional("nats.js.errors", "nats", "messages of NATS")
+
+    async def send(to: Channel, message: Message) -> None:
+        headers = {**message.headers, "content-type": message.content_type or ""}
+        with mapping_faults(to):
+            try:
+                async with asyncio.timeout(to.timeout):
+                    await connection.jetstream().publish(
+                        to.address, message.payload, timeout=to.timeout, stream=stream, headers=headers
+                    )
+            except errors.NoStreamResponseError as error:
+                raise _without_stream(to.address) from error
+
+    async with connected(channel) as (connection, _):
+        yield send
+
+
+async def stream_of(connection: Any, subject: str) -> str:
+    """Return the name of the stream that stores what is published to *subject*. Raises Refused if none does."""
+    try:
+        name: str = await connection.jsm().find_stream_name_by_subject(subject)
+    except optional("nats.js.errors", "nats", "messages of NATS").NotFoundError as error:
+        raise _without_stream(subject) from error
+    return name
+
+
+def _without_stream(subject: str) -> Refused:
+    return Refused(UNKNOWN, f"no stream of JetStream has the subject {subject!r}")

@@ -1,0 +1,169 @@
+"""Messages that a consumer cannot take: none is lost unsaid, and none holds up another."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import aio_pika
+import nats
+import pytest
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.events.consumers import consumer as consumers
+from swf_temporal.events.consumers.consumer import Consumer
+from swf_temporal.events.consumers.port import Incoming
+from swf_temporal.events.messages import message_of
+from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
+from swf_temporal.functions.asyncapi.brokers.port import Message
+from swf_temporal.functions.operator.settings import Settings
+from tests.events.test_consumers import broker, connected, consuming, every_broker, publish
+from tests.functions.asyncapi.brokers.servers import HOST, Server
+
+__all__ = ["broker"]
+
+BAD = Message(b'{"specversion": "1.0", "id": "e-1"}', "application/cloudevents+json")
+GOOD = CloudEvent("e-2", "shop", "placed")
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    async with asyncio.timeout(20):
+        while not is_so():
+            await asyncio.sleep(0.02)
+
+
+@pytest.fixture
+def taken() -> list[str]:
+    """Return the ids of the events that were taken."""
+    return []
+
+
+@pytest.fixture
+def take(taken: list[str]) -> Any:
+    """Return what takes every event."""
+
+    async def take(event: CloudEvent) -> int:
+        taken.append(event.id)
+        return 1
+
+    return take
+
+
+def settings_of(broker: BrokerAddress, **more: Any) -> ConsumerSettings:
+    """Return the settings of a consumer."""
+    return ConsumerSettings(**{"name": broker.address, **dict(broker), **more})
+
+
+@every_broker
+async def test_what_is_refused_can_be_found_again(
+    broker: BrokerAddress, take: Any, taken: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """By its place at the broker, and by its event; where nothing is left of it, that is said at the start."""
+    caplog.set_level(logging.INFO, "swf.events")
+    async with consuming(settings_of(broker), take) as consumer:
+        await connected(consumer)
+        await publish(broker, [BAD, GOOD], "structured")
+        await until(lambda: taken == ["e-2"])
+    [told] = [line for line in caplog.messages if "is refused" in line]
+    places = {"kafka": "partition", "nats": "sequence 1", "mqtt": "packet 1", "amqp": "routing key"}
+    assert places[broker.family] in told
+    assert "event 'e-1'" in told
+    assert any("will be gone" in line for line in caplog.messages) == (broker.family in ("kafka", "mqtt"))
+
+
+@pytest.mark.parametrize("broker", ["amqp", "nats"], indirect=True)
+async def test_an_address_of_dead_letters_is_looked_at_first(
+    broker: BrokerAddress, take: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One that is not there would lose what is sent there, or have it come again for good."""
+    async with consuming(settings_of(broker, declare=False, dead_letter="nowhere"), take) as consumer:
+        await until(lambda: "nowhere" in caplog.text)
+        assert not consumer.is_connected
+
+
+async def test_what_has_no_queue_of_dead_letters_holds_up_nothing(
+    rabbitmq: Server, topic: str, take: Any, taken: list[str]
+) -> None:
+    """It is kept, and put away when there is that queue again."""
+    broker = BrokerAddress(url=f"amqp://{HOST}:{rabbitmq.port}", queue=topic)
+    async with await aio_pika.connect(broker.url) as connection, await connection.channel() as channel:
+        for name in (topic, "lost"):
+            await channel.declare_queue(name, durable=True)
+        async with consuming(settings_of(broker, dead_letter="lost"), take) as consumer:
+            await connected(consumer)
+            await channel.queue_delete("lost")
+            await publish(broker, [BAD, GOOD], "structured")
+            await until(lambda: taken == ["e-2"])
+            async with asyncio.timeout(20), (await channel.declare_queue("lost")).iterator() as letters:
+                assert (await anext(letters)).body == BAD.payload
+
+
+@pytest.mark.parametrize("broker", ["nats"], indirect=True)
+async def test_what_has_no_stream_of_dead_letters_holds_up_nothing(
+    broker: BrokerAddress, take: Any, taken: list[str]
+) -> None:
+    """It is kept, and put away when a stream has their subject again."""
+    dead = f"{broker.address}-dead"
+    async with await nats.connect(broker.url) as connection:
+        streams = connection.jetstream()
+        async with consuming(settings_of(broker, dead_letter=dead), take) as consumer:
+            await connected(consumer)
+            await streams.update_stream(name=broker.address, subjects=[broker.address])
+            await publish(broker, [BAD, GOOD], "structured")
+            await until(lambda: taken == ["e-2"])
+            await streams.update_stream(name=broker.address, subjects=[broker.address, dead])
+            letters = await streams.subscribe(dead)
+            assert (await letters.next_msg(20)).data == BAD.payload
+
+
+@pytest.mark.parametrize("broker", ["nats"], indirect=True)
+async def test_the_position_of_another_subject_is_not_used(
+    broker: BrokerAddress, take: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The messages of the new one would not come, and those of the old one still would."""
+    async with consuming(settings_of(broker), take) as consumer:
+        await connected(consumer)
+    other = broker.replace(subject=f"{broker.address}-b")
+    async with consuming(settings_of(other, name=broker.address), take) as consumer:
+        await until(lambda: f"takes {broker.address}, not {broker.address}-b" in caplog.text)
+        assert not consumer.is_connected
+
+
+async def test_a_message_is_held_for_as_long_as_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And so are those that wait for it; none when it is accepted."""
+    monkeypatch.setattr(consumers, "_HOLDING", 0.01)
+    held, accepted, is_over = [0, 0], list[int](), asyncio.Event()
+
+    def incoming(number: int) -> Incoming:
+        async def hold() -> None:
+            held[number] += 1
+
+        async def accept() -> None:
+            accepted.append(number)
+
+        return Incoming(message_of(GOOD, "amqp", "binary"), accept, accept, hold)
+
+    class Source:
+        @asynccontextmanager
+        async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
+            yield self.messages()
+
+        async def messages(self) -> AsyncGenerator[Incoming]:
+            yield incoming(0)
+            yield incoming(1)
+            await asyncio.Event().wait()
+
+    async def take(_: CloudEvent) -> int:
+        await is_over.wait()
+        return 1
+
+    settings = ConsumerSettings(name="held", url="amqp://127.0.0.1", queue="q")
+    task = asyncio.create_task(Consumer(settings, Source(), take, Settings()).run())
+    await until(lambda: min(held) > 2)
+    is_over.set()
+    await until(lambda: accepted == [0, 1])
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task

@@ -44,8 +44,9 @@ class Attempt:
     timeout: str | None = None
     """Of the action, for calls that would wait for ever."""
 
-    def definition(self, expected: str | None) -> dict[str, Any]:
+    def definition(self, expected: str | None, *, is_local: bool = False) -> dict[str, Any]:
         """Return a definition that makes the call, and catches the error whose code is *expected*."""
+        metadata = {**self.function.get("metadata", {}), "local": is_local}
         action: dict[str, Any] = {"functionRef": {"refName": "ask", "arguments": self.arguments}}
         if self.function.get("type") == "graphql":
             action["functionRef"]["selectionSet"] = "{ id }"
@@ -60,7 +61,13 @@ class Attempt:
         known = {"auth": self.auth} if self.auth else {}
         secrets = {"secrets": list(self.secrets)} if self.secrets else {}
         head = {"id": "asking", "version": "1", "specVersion": "0.8"}
-        return {**head, **secrets, **known, "functions": [{"name": "ask", **self.function}], **parts}
+        return {
+            **head,
+            **secrets,
+            **known,
+            "functions": [{"name": "ask", **self.function, "metadata": metadata}],
+            **parts,
+        }
 
 
 @dataclass(frozen=True)
@@ -80,11 +87,16 @@ class Stage:
         self.client = server.client
 
     async def play(self, attempt: Attempt, code: str | int) -> Told:
-        """Make the failing call twice: once where an error with *code* is caught, and once where nothing is."""
+        """Make the failing call where an error with *code* is caught, and where nothing is; as a local one, too."""
         async with self._working(attempt) as queue:
-            output = await self._run(attempt.definition(str(code)), queue)
-            with pytest.raises(RunEnded) as ended:
-                await self._run(attempt.definition(None), queue)
+            found = [await self._told(attempt, str(code), queue, is_local=is_local) for is_local in (True, False)]
+        assert found[0] == found[1]
+        return found[1]
+
+    async def _told(self, attempt: Attempt, code: str, queue: str, *, is_local: bool) -> Told:
+        output = await self._run(attempt.definition(code, is_local=is_local), queue)
+        with pytest.raises(RunEnded) as ended:
+            await self._run(attempt.definition(None, is_local=is_local), queue)
         return Told(output["caught"], str(ended.value))
 
     @asynccontextmanager

@@ -138,5 +138,5 @@ async def test_an_expired_token(stage: Stage, users: Users, service: Service) ->
     )
     check(told, "UNAUTHENTICATED", UNAUTHENTICATED, "who are you?")
     granted_to = [request for request in service.requests if request.method == "POST"]
-    assert len(granted_to) == 3, "the first call asks for a token, and each of the two for a new one"
+    assert len(granted_to) == 5, "the first call asks for a token, and each of the four for a new one"
     assert "of-nobody" not in told.text + json.dumps(told.caught)

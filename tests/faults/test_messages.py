@@ -142,7 +142,7 @@ async def test_an_expired_token(stage: Stage, service: Service, protocol: str, t
 
     check(told, "401", "401", status=401, body={"detail": "the token has expired"})
     shown = [request.headers["authorization"] for request in service.requests if request.path == "/lights"]
-    assert len(set(shown)) == 3, "the first call asks for a token, and each of the two for a new one"
+    assert len(set(shown)) == 5, "the first call asks for a token, and each of the four for a new one"
     assert "of-nobody" not in told.text + json.dumps(told.caught)
 
 

@@ -67,6 +67,7 @@ def main() -> None:
     parser.add_argument("--restarts", type=int, default=usual.restarts, help="how often the server is restarted")
     parser.add_argument("--turn", type=float, default=usual.turn, help="seconds between two kills")
     parser.add_argument("--patience", type=float, default=usual.patience, help="seconds for what is left in the end")
+    parser.add_argument("--local-calls", action="store_true", help="calls are local that can be")
     parser.add_argument("--before", default="", help="the commit, or the tag, of the release before")
     given = vars(parser.parse_args())
     before = given.pop("before")

@@ -54,6 +54,8 @@ class Size:
     """Seconds between two kills."""
     patience: float = 300.0
     """Seconds that an instance may take once nothing is killed any more."""
+    local_calls: bool = False
+    """Whether calls are local that can be."""
 
 
 @dataclass
@@ -83,8 +85,10 @@ class Figures:
 class Workers:
     """Workers of several releases on one task queue, of which the oldest is killed again and again."""
 
-    def __init__(self, queue: str, releases: list[tuple[str, Path]], address: str, service: str) -> None:
-        self.queue, self.address, self.service = queue, address, service
+    def __init__(
+        self, queue: str, releases: list[tuple[str, Path]], address: str, service: str, *, local_calls: bool
+    ) -> None:
+        self.queue, self.address, self.service, self.local_calls = queue, address, service, local_calls
         self.releases = cycle(releases)
         self.release_of: dict[int, str] = {}
         self.running: list[subprocess.Popen[bytes]] = []
@@ -92,7 +96,9 @@ class Workers:
     def start(self) -> None:
         """Start a worker of the release whose turn it is."""
         name, code = next(self.releases)
-        worker = start_worker(code, self.address, self.queue, HEARTBEAT, service=self.service)
+        worker = start_worker(
+            code, self.address, self.queue, HEARTBEAT, service=self.service, local_calls=self.local_calls
+        )
         self.release_of[worker.pid] = name
         self.running.append(worker)
 
@@ -119,7 +125,7 @@ class Soak:
         self.port = free_port()
         address = f"127.0.0.1:{self.port}"
         both = [("this", ROOT)] if before is None else [("before", before), ("this", ROOT)]
-        self.workers = Workers("soak", both, address, service.url)
+        self.workers = Workers("soak", both, address, service.url, local_calls=size.local_calls)
         self.figures = Figures()
         self.server = AsyncExitStack()
         self.client: Client

@@ -35,12 +35,14 @@ def checkout(commit: str) -> Path | None:
 
 
 def start_worker(
-    release: Path, address: str, queue: str, *heartbeat: str, service: str | None = None
+    release: Path, address: str, queue: str, *heartbeat: str, service: str | None = None, local_calls: bool = False
 ) -> "subprocess.Popen[bytes]":
     """Start a worker of the release whose code is in *release*. It writes a line once it is ready.
 
-    A *service* is what each call asks, by its URL. The worker ends with this process, even if that is killed.
+    A *service* is what each call asks, by its URL. With *local_calls*, calls are local that can be. The worker ends
+    with this process, even if that is killed.
     """
     command = [*ending_with_us(), sys.executable, "-P", str(WORKER), address, queue, *heartbeat]
     env = {"PYTHONPATH": str(release), "PATH": "/usr/bin:/bin"} | ({} if service is None else {"SERVICE": service})
+    env |= {"LOCAL_CALLS": "true"} if local_calls else {}
     return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, cwd=release)

@@ -1,6 +1,7 @@
 """A worker of whatever release is on the path: `python -P worker.py ADDRESS QUEUE [HEARTBEAT]`.
 
-Where the variable SERVICE has a URL, a service there is asked at each attempt at a call.
+Where the variable SERVICE has a URL, a service there is asked at each attempt at a call. Where there is
+LOCAL_CALLS, calls are local that can be.
 """
 
 import asyncio
@@ -84,6 +85,8 @@ async def main(address: str, queue: str, heartbeat: str | None = None) -> None:
         host.HEARTBEAT = timedelta(seconds=float(heartbeat))
         # On a busy machine a task may take the two seconds after which the SDK would break it off.
         options["debug_mode"] = True
+    if "LOCAL_CALLS" in os.environ:
+        options["chooses_local_calls"] = True
     client = await connected(address)
     service = os.environ.get("SERVICE")
     functions = Functions() if service is None else Calling(service)

@@ -51,6 +51,7 @@ __all__ = [
     "Worker",
     "WorkerSettings",
     "WorkflowFault",
+    "as_child_workflow",
     "check",
     "check_file",
     "current_call",
@@ -116,6 +117,7 @@ if TYPE_CHECKING:
     from swf_temporal.secret_providers import SecretProvider
     from swf_temporal.simulation.result import Simulation
     from swf_temporal.simulation.simulate import event_starts, simulate
+    from swf_temporal.temporal.as_child import as_child_workflow
     from swf_temporal.temporal.start_options import StartOptions
 else:
     _HOMES = {
@@ -142,6 +144,7 @@ else:
         "secret_providers": ("SecretProvider",),
         "simulation.result": ("Simulation",),
         "simulation.simulate": ("event_starts", "simulate"),
+        "temporal.as_child": ("as_child_workflow",),
         "temporal.start_options": ("StartOptions",),
     }  # fmt: skip
     """By the module that a name stands in, the names."""

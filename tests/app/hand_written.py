@@ -4,12 +4,13 @@ The SDK imports this module again, in its sandbox, for every instance.
 """
 
 from datetime import timedelta
+from typing import Any
 
 from temporalio import activity, workflow
 from temporalio.exceptions import ApplicationError
 
 import swf_temporal
-from swf_temporal import Plugin, Registry, Worker, load
+from swf_temporal import Plugin, Registry, Worker, as_child_workflow, load
 
 EACH = [getattr(swf_temporal, name) for name in swf_temporal.__all__]
 REGISTRY = Registry()
@@ -18,7 +19,8 @@ id: greeting
 version: 1.0.0
 specVersion: "0.8"
 functions: [{name: double, type: custom}]
-states: [{name: Greet, type: operation, actions: [{functionRef: {refName: double, arguments: {n: 2}}}], end: true}]
+states:
+  - {name: Greet, type: operation, actions: [{functionRef: {refName: double, arguments: {n: "${ .n }"}}}], end: true}
 """)
 PLUGIN = Plugin(definitions=GREETING, functions=REGISTRY)
 WORKER = Worker(definitions=[GREETING], functions=REGISTRY)
@@ -34,6 +36,17 @@ def double(n: int) -> int:
 async def shout(text: str) -> str:
     """Return *text* in capitals."""
     return text.upper()
+
+
+@workflow.defn
+class Asking:
+    """A workflow by hand that has an instance of a definition as its child."""
+
+    @workflow.run
+    async def run(self, by_id: bool) -> Any:  # noqa: FBT001 - an argument of a workflow
+        """Return the output of the child."""
+        child = as_child_workflow("greeting" if by_id else GREETING, {"n": 3})
+        return await workflow.execute_child_workflow(**child, id=f"{workflow.info().workflow_id}-child")
 
 
 @workflow.defn

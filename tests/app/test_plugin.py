@@ -13,7 +13,7 @@ from temporalio.worker import Replayer, Worker
 import swf_temporal
 from swf_temporal import Client, InvalidDefinition, Plugin, UsageError, WorkerSettings
 from swf_temporal.temporal.server import local_server
-from tests.app.hand_written import Shouting, shout
+from tests.app.hand_written import GREETING, Asking, Shouting, shout
 
 DEFINITION = """\
 id: shouting
@@ -110,6 +110,18 @@ async def test_two_workers_do_both(address: str, plugin: Plugin) -> None:
         Worker(other, task_queue="shared", plugins=[plugin], **options),
     ):
         await run_many(client, "shared")
+
+
+@pytest.mark.temporal
+async def test_a_workflow_by_hand_has_an_instance_as_its_child(address: str) -> None:
+    """With a definition that it brings along, or by the id of one that the worker serves."""
+    client = await connected(address, Plugin(definitions=GREETING, functions={"double": lambda n: {"twice": 2 * n}}))
+    async with Worker(client, task_queue="asking", workflows=[Asking]):
+        for by_id in (True, False):
+            output = await client.execute_workflow(Asking.run, by_id, id=f"asking-{by_id}", task_queue="asking")
+            assert output == {"n": 3, "twice": 6}
+    child = await client.get_workflow_handle("asking-False-child").fetch_history()
+    assert "specVersion" in str(child.events[0].workflow_execution_started_event_attributes.input)
 
 
 @pytest.mark.temporal

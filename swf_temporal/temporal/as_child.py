@@ -1,0 +1,37 @@
+"""An instance of a definition as the child of a workflow that is written by hand."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypedDict
+
+from swf_temporal.client_errors import InvalidInputError
+from swf_temporal.languages.port import Definition
+from swf_temporal.python_values import json_from
+from swf_temporal.strict_json import NotJSON
+from swf_temporal.temporal.records import Pin, pinned
+
+
+class ChildWorkflow(TypedDict):
+    """The arguments of the SDK's `execute_child_workflow` and `start_child_workflow` that make it an instance."""
+
+    workflow: str
+    args: list[Any]
+
+
+def as_child_workflow(
+    definition: Definition | str, data: object = None, *, sub_workflows: Iterable[Definition] = ()
+) -> ChildWorkflow:
+    """Return with which arguments a workflow that is written by hand starts an instance of *definition* as its child.
+
+        output = await workflow.execute_child_workflow(**as_child_workflow(ORDER, {"item": "pen"}), id="order-1")
+
+    The child keeps a definition that is given, and *sub_workflows*, whatever the workers serve later; by an id, it runs
+    the one that the workers have. Raises InvalidInputError if *data* is not JSON.
+    """
+    try:
+        given: Any = {} if data is None else json_from(data)
+    except NotJSON as error:
+        raise InvalidInputError(f"the input of a workflow is one JSON value: {error}") from None
+    if isinstance(definition, str):
+        return ChildWorkflow(workflow=definition, args=[given])
+    pin: Mapping[str, Any] = Pin(pinned([definition, *sub_workflows]), version=definition.version).to_json()
+    return ChildWorkflow(workflow=definition.id, args=[given, pin])

@@ -13,8 +13,11 @@ from swf_temporal.data import JSON
 from swf_temporal.durations import parse_duration
 
 PREFIX = "temporal:"
+_OF_WORKFLOW = "workflow:"
+"""What follows the prefix where a workflow is named, and not an activity."""
 
 _TIMEOUTS = ("startToCloseTimeout", "scheduleToStartTimeout", "scheduleToCloseTimeout", "heartbeatTimeout")
+_OF_ACTIVITIES = ("scheduleToStartTimeout", "heartbeatTimeout")
 _POLICY = "retryPolicy"
 _INTERVALS = ("initialInterval", "maximumInterval")
 _POLICY_KEYS = (*_INTERVALS, "backoffCoefficient", "maximumAttempts", "nonRetryableErrorTypes")
@@ -55,6 +58,12 @@ class ActivityOptions:
     heartbeat: timedelta | None = None
     policy: ExternalRetryPolicy | None = None
     """Takes the place of the definition's retries."""
+    is_workflow: bool = False
+    """Whether it is a workflow, which becomes a child."""
+
+    @property
+    def word(self) -> str:
+        return "workflow" if self.is_workflow else "activity"
 
 
 def is_external_activity(function: Function) -> bool:
@@ -68,13 +77,17 @@ def parse_activity(function: Function) -> ActivityOptions | None:
         return None
     operation = str(function.operation)
     name = operation.strip().removeprefix(PREFIX)
+    is_workflow = name.startswith(_OF_WORKFLOW)
+    name = name.removeprefix(_OF_WORKFLOW)
     activity, at, queue = name.rpartition("@") if "@" in name else (name, "", "")
     activity, queue = activity.strip(), queue.strip()
     if not activity or (at and not queue):
-        missing = "activity" if not activity else "task queue"
-        raise InvalidActivityOptions(
-            f"the operation {operation!r} names no {missing}: it is temporal:ACTIVITY@QUEUE", "operation"
-        )
+        missing = "task queue" if activity else "workflow" if is_workflow else "activity"
+        form = "temporal:workflow:NAME@QUEUE" if is_workflow else "temporal:ACTIVITY@QUEUE"
+        raise InvalidActivityOptions(f"the operation {operation!r} names no {missing}: it is {form}", "operation")
+    for key in _OF_ACTIVITIES if is_workflow else ():
+        if key in function.metadata:
+            raise InvalidActivityOptions(f"{key} is of activities, and {activity!r} is a workflow", "metadata", key)
     start_to_close, schedule_to_start, schedule_to_close, heartbeat = (
         _length(function.metadata, key, "metadata") for key in _TIMEOUTS
     )
@@ -86,6 +99,7 @@ def parse_activity(function: Function) -> ActivityOptions | None:
         schedule_to_close,
         heartbeat,
         _policy(function.metadata[_POLICY]) if _POLICY in function.metadata else None,
+        is_workflow,
     )
 
 

@@ -1,4 +1,4 @@
-"""Running an activity of another worker, as `temporal:ACTIVITY@QUEUE` asks for.
+"""Running an activity or a workflow of another worker, as `temporal:ACTIVITY@QUEUE` asks for.
 
 The workflow schedules it itself: under its own name, on its task queue, with plain JSON, whatever language its worker
 is written in. Such a worker knows nothing of our retries, so they cannot be decided where the attempt is made.
@@ -19,9 +19,17 @@ from typing import cast
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue, RetryPolicy
-from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, RetryState, TimeoutType
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    CancelledError,
+    ChildWorkflowError,
+    FailureError,
+    RetryState,
+    TimeoutType,
+)
 from temporalio.exceptions import TimeoutError as EngineTimeout
-from temporalio.workflow import ActivityCancellationType
+from temporalio.workflow import ActivityCancellationType, ChildWorkflowCancellationType, ParentClosePolicy
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, TimedOut, WorkflowFault
@@ -31,11 +39,13 @@ from swf_temporal.runtime.attempts import repeat
 from swf_temporal.runtime.evaluating import evaluated
 from swf_temporal.runtime.external_activities import ActivityOptions
 from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, Timer, TraceEntry, TraceKind
-from swf_temporal.runtime.ids import shortened_id
+from swf_temporal.runtime.ids import id_of_child, shortened_id
 from swf_temporal.runtime.retrying import jitter_of
 from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.strict_json import NotJSON, read_json
-from swf_temporal.temporal.call_facts import activity_facts
+from swf_temporal.temporal.call_facts import activity_facts, child_facts
+from swf_temporal.temporal.children import REUSE
+from swf_temporal.temporal.failures import fault_of_start
 from swf_temporal.temporal.retry_policies import ONCE, policy_for, policy_of
 
 MARK = "swf-engine-activity"
@@ -79,7 +89,7 @@ class ExternalActivity:
             payload = await self._by_ourselves(limit, total, cast("Attempts", call.attempts))
         else:
             payload = await self._make(call.id, policy, limit, total)
-        return _result(payload, options.activity)
+        return _result(payload, f"the {options.word} '{options.activity}'")
 
     async def _by_ourselves(self, limit: timedelta, total: timedelta | None, attempts: Attempts) -> Payload:
         """Make one attempt after the other as the definition says, within the time that all may take."""
@@ -123,6 +133,8 @@ class ExternalActivity:
         self._emit(TraceEntry(TraceKind.ACTION_RETRIED, call.state, call.state, call.action, workflow.now(), detail))
 
     async def _make(self, activity_id: str, policy: RetryPolicy, limit: timedelta, total: timedelta | None) -> Payload:
+        if self.options.is_workflow:
+            return await self._run_child(activity_id, policy, total)
         try:
             raw: RawValue = await workflow.execute_activity(
                 self.options.activity,
@@ -144,11 +156,39 @@ class ExternalActivity:
             raise self._fault(error) from None
         return raw.payload
 
-    def _fault(self, error: ActivityError) -> WorkflowFault:
+    async def _run_child(self, child_id: str, policy: RetryPolicy, total: timedelta | None) -> Payload:
+        info = workflow.info()
+        try:
+            raw: RawValue = await workflow.execute_child_workflow(
+                self.options.activity,
+                args=self.arguments,
+                result_type=RawValue,
+                id=id_of_child(info.workflow_id, info.first_execution_run_id, child_id),
+                task_queue=self.options.task_queue,
+                execution_timeout=total,
+                run_timeout=self.options.start_to_close,
+                id_reuse_policy=REUSE,
+                retry_policy=policy,
+                parent_close_policy=ParentClosePolicy.REQUEST_CANCEL,
+                cancellation_type=ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+                **child_facts(self.call),
+            )
+        except ChildWorkflowError as error:
+            path = asyncio.current_task()
+            if workflow.cancellation_reason() is not None or (path is not None and path.cancelling()):
+                raise asyncio.CancelledError from None
+            raise self._fault(error) from None
+        except FailureError as error:
+            raise fault_of_start(error, self.options.activity) from None
+        return raw.payload
+
+    def _fault(self, error: ActivityError | ChildWorkflowError) -> WorkflowFault:
         cause = error.cause
         if not isinstance(cause, EngineTimeout):
-            fault = _failed(cause or error)
-        elif cause.type == TimeoutType.SCHEDULE_TO_CLOSE:
+            fault = _failed(cause or error, is_workflow=self.options.is_workflow)
+        elif cause.type == TimeoutType.SCHEDULE_TO_CLOSE or (
+            self.options.is_workflow and self.options.start_to_close is None
+        ):
             return TimedOut(f"action {self.call.action!r} took longer than it may")
         else:
             fault = self._timed_out(cause)
@@ -165,17 +205,17 @@ class ExternalActivity:
             return CallFailed(f"{message}: is there one?", code="NoWorker", retryable=False)
         if cause.type == TimeoutType.HEARTBEAT:
             return CallFailed(f"the activity '{name}' gave no sign of life in time", code="Lost")
-        return CallFailed(f"the activity '{name}' did not end in time", code="Timeout")
+        return CallFailed(f"the {self.options.word} '{name}' did not end in time", code="Timeout")
 
 
 def _now() -> float:
     return workflow.now().timestamp()
 
 
-def _failed(cause: BaseException) -> CallFailed:
+def _failed(cause: BaseException, *, is_workflow: bool) -> CallFailed:
     """Return the fault that an error of the activity is: its type is name and code, its details are the body."""
     if not isinstance(cause, ApplicationError):
-        return CallFailed(str(cause), name="ActivityFailed")
+        return CallFailed(str(cause), name="WorkflowFailed" if is_workflow else "ActivityFailed")
     name = cause.type or "ApplicationError"
     wish = cause.next_retry_delay
     return CallFailed(
@@ -201,8 +241,8 @@ def _too_late(call: FunctionCall, last: CallFailed) -> TimedOut:
     return TimedOut(f"action {call.action!r} took longer than it may", cause=f"{last.name}: {last.message}")
 
 
-def _result(payload: Payload, activity: str) -> JSON:
-    """Return as JSON what an activity gave, whichever of Temporal's ways it is written in."""
+def _result(payload: Payload, what: str) -> JSON:
+    """Return as JSON what an activity or a workflow gave, whichever of Temporal's ways it is written in."""
     encoding = payload.metadata.get("encoding", b"binary/null").decode()
     if encoding == "binary/null":
         return None
@@ -213,8 +253,6 @@ def _result(payload: Payload, activity: str) -> JSON:
             value: JSON = read_json(payload.data)
             return value
     except NotJSON as error:
-        raise CallFailed(
-            f"the result of the activity '{activity}' is not JSON: {error}", code="MalformedAnswer"
-        ) from None
-    message = f"the result of the activity '{activity}' is written as {encoding}, and not as JSON"
+        raise CallFailed(f"the result of {what} is not JSON: {error}", code="MalformedAnswer") from None
+    message = f"the result of {what} is written as {encoding}, and not as JSON"
     raise CallFailed(message, code="MalformedAnswer")

@@ -39,6 +39,16 @@ async def shout(text: str) -> str:
 
 
 @workflow.defn
+class Refusing:
+    """A workflow by hand that fails."""
+
+    @workflow.run
+    async def run(self) -> None:
+        """Fail."""
+        raise ApplicationError("there is none left", {"left": 0}, type="SoldOut", non_retryable=True)
+
+
+@workflow.defn
 class Asking:
     """A workflow by hand that has an instance of a definition as its child."""
 

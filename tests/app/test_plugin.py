@@ -13,7 +13,7 @@ from temporalio.worker import Replayer, Worker
 import swf_temporal
 from swf_temporal import Client, InvalidDefinition, Plugin, UsageError, WorkerSettings
 from swf_temporal.temporal.server import local_server
-from tests.app.hand_written import GREETING, Asking, Shouting, shout
+from tests.app.hand_written import GREETING, Asking, Refusing, Shouting, shout
 
 DEFINITION = """\
 id: shouting
@@ -110,6 +110,45 @@ async def test_two_workers_do_both(address: str, plugin: Plugin) -> None:
         Worker(other, task_queue="shared", plugins=[plugin], **options),
     ):
         await run_many(client, "shared")
+
+
+CALLING = """\
+id: calling
+version: 1.0.0
+specVersion: "0.8"
+functions:
+  - {name: loud, type: custom, operation: "temporal:workflow:Shouting"}
+  - {name: none, type: custom, operation: "temporal:workflow:Refusing", metadata: {startToCloseTimeout: PT1M}}
+errors: [{name: sold out, code: SoldOut}]
+states:
+  - name: Wait
+    type: operation
+    actions:
+      - {functionRef: {refName: loud, arguments: ["${ .text }"]}, actionDataFilter: {toStateData: "${ .said }"}}
+      - {functionRef: {refName: loud, arguments: [later], invoke: async}}
+    transition: Fail
+  - name: Fail
+    type: operation
+    actions: [{functionRef: none}]
+    onErrors: [{errorRef: sold out, end: true}]
+    end: true
+"""
+
+
+@pytest.mark.temporal
+async def test_a_definition_runs_workflows_by_hand(address: str) -> None:
+    """As it calls activities: it waits for them or not, and their errors are errors of the call."""
+    client = await connected(address, Plugin(definitions=CALLING))
+    async with Worker(client, task_queue="calling", workflows=[Shouting, Refusing], activities=[shout]):
+        output = await client.execute_workflow("calling", {"text": "text"}, id="calling", task_queue="calling")
+    assert output == {"text": "text", "said": "TEXT"}
+    history = await client.get_workflow_handle("calling").fetch_history()
+    begun = [
+        one.start_child_workflow_execution_initiated_event_attributes.workflow_type.name
+        for one in history.events
+        if one.HasField("start_child_workflow_execution_initiated_event_attributes")
+    ]
+    assert begun == ["Shouting", "loud", "Refusing"]
 
 
 @pytest.mark.temporal

@@ -37,7 +37,7 @@ class Custom(Performer):
         """Return the activity or the URL that the operation names, or that it is a script; None for the rest."""
         activity = parse_activity(call.function)
         if activity is not None:
-            address: dict[str, JSON] = {"activity": activity.activity}
+            address: dict[str, JSON] = {activity.word: activity.activity}
             return Described(address | ({"taskQueue": activity.task_queue} if activity.task_queue else {}))
         if is_plain_text(call.function.operation):
             return await PLAIN.performer(self._services).look(call)

@@ -23,6 +23,7 @@ FINE = [
     ("rest:GET:https://example.com", ""),
     ("script:python:1 + 1", ""),
     ("temporal:ChargeCard", ""),
+    ("temporal:workflow:Ship@warehouse", ", metadata: {startToCloseTimeout: PT1M}"),
     ("temporal:Charge@Card@payments", ", metadata: {startToCloseTimeout: PT1M, owner: shop}"),
     ("temporal:a@b", ", metadata: {retryPolicy: {initialInterval: PT1S, maximumAttempts: 0, backoffCoefficient: 1}}"),
 ]
@@ -30,6 +31,8 @@ FINE = [
 WRONG = [
     ("temporal:", "", "4:38 error function 'f': the operation 'temporal:' names no activity"),
     ("temporal:@q", "", "names no activity: it is temporal:ACTIVITY@QUEUE"),
+    ("temporal:workflow:@q", "", "names no workflow: it is temporal:workflow:NAME@QUEUE"),
+    ("temporal:workflow:A", ", metadata: {heartbeatTimeout: PT1S}", "heartbeatTimeout is of activities, and 'A' is a"),
     ("temporal:a", ", metadata: {startToCloseTimeout: PT0S}", "startToCloseTimeout is 'PT0S', and must be"),
     ("temporal:a", ", metadata: {retryPolicy: often}", "retryPolicy must be an object with some of initial"),
     ("temporal:a", ", metadata: {retryPolicy: {attempts: 1}}", "retryPolicy has no 'attempts'; it has initial"),

@@ -13,6 +13,7 @@ from temporalio.common import WorkflowIDReusePolicy
 from temporalio.service import RPCError
 
 from swf_temporal.app.instances import facts_of, warned_if_not_taken_up
+from swf_temporal.app.tracing import tracing_interceptors
 from swf_temporal.client_errors import InvalidEventError, ReservedIdError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -181,7 +182,8 @@ class Client:
         namespace.
         """
         payloads = payloads or payloads_of_environment()
-        return cls(await connect(address=address, namespace=namespace, payloads=payloads))
+        interceptors = tracing_interceptors()
+        return cls(await connect(address=address, namespace=namespace, payloads=payloads, interceptors=interceptors))
 
     async def start(
         self,

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.event_routes import latest_of
+from swf_temporal.app.tracing import continued
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import DefinitionsUnavailable, UsageError
 from swf_temporal.languages.catalogue import Catalogue
@@ -48,15 +49,16 @@ async def send(  # noqa: PLR0913 - what may be said of an event that is sent, mo
     if named is None and trusts_instance:
         attribute = event.attribute(INSTANCE)
         named = attribute if isinstance(attribute, str) and attribute else None
-    receipts = [] if named is None else [await send_to(client.temporal, event, named)]
     found, stopped = within_chain(event, found or route(event, latest_of(catalogue)), max_hops)
     if stopped:
         names = ", ".join(stopped)
         _log.error("the event %r of type %r does not reach %s: %s", event.id, event.type, names, why_stopped(event))
-    receipts += [Receipt(one, "stopped") for one in stopped]
-    receipts += await dispatch(
-        client.temporal, event, found, catalogue.with_reachable, task_queue, named, client.mailbox_locks
-    )
+    with continued({name: str(value) for name, value in event.attributes.items()}, "send event"):
+        receipts = [] if named is None else [await send_to(client.temporal, event, named)]
+        receipts += [Receipt(one, "stopped") for one in stopped]
+        receipts += await dispatch(
+            client.temporal, event, found, catalogue.with_reachable, task_queue, named, client.mailbox_locks
+        )
     if catalogue.unreadable is not None and not any(map(is_sent, receipts)):
         raise DefinitionsUnavailable(catalogue.unreadable)
     return receipts

@@ -12,6 +12,7 @@ from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, Tele
 
 from swf_temporal.app.option_values import LogFormat, LogLevel
 from swf_temporal.app.reachability import SERVER_LOG, CoreLines
+from swf_temporal.app.tracing import TraceIds, is_tracing
 from swf_temporal.functions.log_scrubbing import Scrubbing
 from swf_temporal.strict_json import show_json
 from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
@@ -21,6 +22,7 @@ _OF_ACTIVITY = ("workflow_id", "activity_type", "attempt")
 _OF_WORKFLOW = ("workflow_id",)
 """Fields of a log line that are shown to people: those of the instance and of the call."""
 _FOR_PROGRAMS = ("workflow_id", "run_id", "workflow_type", "activity_type")
+_OF_TRACE = ("trace_id", "span_id")
 _LOGGED_ELSEWHERE = ("Completing activity as failed", "Worker failed, shutting down")
 """Messages of the library that are left out, since a better one of ours stands beside them."""
 
@@ -53,6 +55,7 @@ class JsonLine(logging.Formatter):
             "logger": record.name,
             "message": " ".join(record.getMessage().split()),
             **{key: about[key] for key in _FOR_PROGRAMS if about.get(key)},
+            **{key: getattr(record, key) for key in _OF_TRACE if hasattr(record, key)},
             **getattr(record, FACTS, {}),
         }
         raised = _raised(record)
@@ -100,6 +103,8 @@ def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO)
         handler.addFilter(CoreLines())
     handler.addFilter(AcceptLines())
     handler.addFilter(Scrubbing())
+    if is_tracing():
+        handler.addFilter(TraceIds())
     logging.basicConfig(level=logging.DEBUG if is_debugging() else _number(level), handlers=[handler])
     _forward()
 

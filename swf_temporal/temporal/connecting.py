@@ -1,10 +1,11 @@
 """Connecting to a server: where it is, and what is wrong with it."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
-from temporalio.client import Client
+from temporalio.client import Client, Interceptor
 from temporalio.common import HeaderCodecBehavior
 from temporalio.envconfig import ClientConfig
 from temporalio.service import RPCError, RPCStatusCode
@@ -25,11 +26,15 @@ _PATIENCE = timedelta(seconds=10)
 
 
 async def connect(
-    *, address: str | None = None, namespace: str | None = None, payloads: "PayloadSettings | None" = None
+    *,
+    address: str | None = None,
+    namespace: str | None = None,
+    payloads: "PayloadSettings | None" = None,
+    interceptors: Sequence[Interceptor] = (),
 ) -> Client:
     """Return a client of the cluster that the environment names (`TEMPORAL_ADDRESS`, `TEMPORAL_API_KEY` and so on).
 
-    *payloads* is what becomes of payloads on their way.
+    *payloads* is what becomes of payloads on their way; *interceptors* see what is asked of the server.
     Raises ServerUnavailableError if no server answers there, and UsageError if it has no such namespace.
     """
     config = configured()
@@ -44,6 +49,7 @@ async def connect(
         client = await Client.connect(
             **config,
             data_converter=converter,
+            interceptors=interceptors,
             header_codec_behavior=HeaderCodecBehavior.CODEC
             if converter.payload_codec
             else HeaderCodecBehavior.NO_CODEC,

@@ -19,6 +19,7 @@ from swf_temporal.errors import TimedOut, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.temporal.instance_log import fault_in
+from swf_temporal.temporal.spans import record_state
 
 STARTED, ENDED = "swf_instances_started", "swf_instances_ended"
 STATES, ACTIONS = "swf_state_duration", "swf_action_duration"
@@ -143,6 +144,8 @@ class InstanceMetrics:
             name, description = STATES if is_state else ACTIONS, f"{what}, by result, and how long they took"
             duration = workflow.metric_meter().create_histogram_timedelta(name, description, "duration")
             duration.record(entry.at - at, {**labels, "result": result})
+            if is_state:
+                record_state(entry.state, at, entry.at, result)
 
 
 def _key(of: TraceKind, entry: TraceEntry) -> tuple[TraceKind, str, str]:

@@ -25,6 +25,7 @@ from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import PATIENCE, RequestContext, TenantCatalogue
 from swf_temporal.app.http_settings import LOOPBACK, GatewaySettings
 from swf_temporal.app.metrics import meter_of
+from swf_temporal.app.tracing import continued
 from swf_temporal.languages.catalogue import Catalogue
 
 _log = logging.getLogger("swf")
@@ -101,7 +102,7 @@ class Gateway:
             asked = await self._asked(request)
             if endpoint.permits is not None:
                 refuse_operation(asked.tenant, endpoint.permits)
-            with refusals_as_usage_errors():
+            with refusals_as_usage_errors(), continued(request.headers, f"{endpoint.method} {endpoint.path}"):
                 patience = None if endpoint.takes_events else PATIENCE + asked.seconds_to_wait()
                 async with asyncio.timeout(patience):
                     return await endpoint.work(asked)

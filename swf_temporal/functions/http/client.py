@@ -23,6 +23,7 @@ from swf_temporal.functions.http.answers import (
 from swf_temporal.functions.http.connections import RESEND, Connections
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import HARMLESS, Request, check_headers, redirected
+from swf_temporal.functions.http.tracing import traced
 from swf_temporal.functions.operator.limits import RateLimits
 from swf_temporal.functions.operator.local_calls import check_local_host
 from swf_temporal.functions.operator.settings import HostOptions, Settings
@@ -142,19 +143,24 @@ class Http:
     async def _answer(self, request: Request, there: "_There") -> AsyncIterator[httpx.Response]:
         self._settings.network.check(there.host, there.port)
         client = self._connections.to(there.url, there.options)
-        prepared = client.build_request(
-            request.method,
-            there.url,
-            headers=[(name.encode(), value.encode()) for name, value in _with_configured(request, there.options)],
-            content=request.content,
-            extensions={RESEND: there.options.retry_on_closed_connection and request.is_repeatable},
-        )
-        response = await client.send(prepared, stream=True)
-        try:
-            _check_coding(response)
-            yield response
-        finally:
-            await response.aclose()
+        with traced(request.method, there.host, there.port) as trace:
+            headers = _with_configured(request, there.options)
+            given = {name.lower() for name, _ in headers}
+            headers += [(name, value) for name, value in trace.headers.items() if name not in given]
+            prepared = client.build_request(
+                request.method,
+                there.url,
+                headers=[(name.encode(), value.encode()) for name, value in headers],
+                content=request.content,
+                extensions={RESEND: there.options.retry_on_closed_connection and request.is_repeatable},
+            )
+            response = await client.send(prepared, stream=True)
+            trace.answered(response.status_code)
+            try:
+                _check_coding(response)
+                yield response
+            finally:
+                await response.aclose()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,142 @@
+"""Traces by OpenTelemetry, where its variables say where they go: `OTEL_EXPORTER_OTLP_ENDPOINT` and others.
+
+The SDK's interceptor makes the spans of instances and calls, and carries the trace from clients to instances, to their
+calls and sub-workflows. Here are those of states and of requests, and what joins them with the traces of others.
+"""
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+from swf_temporal.errors import UsageError
+from swf_temporal.functions.http.tracing import TracedRequest, trace_requests
+from swf_temporal.temporal.spans import record_states
+
+if TYPE_CHECKING:
+    from temporalio.client import Interceptor
+
+_ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
+_HTTP: Final = "http/protobuf"
+_NAME: Final = "swf-temporal"
+_FIRST_ERROR: Final = 400
+"""The lowest status that says that a request failed."""
+
+
+def is_tracing() -> bool:
+    """Tell whether the environment asks for traces."""
+    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return False
+    return os.environ.get("OTEL_TRACES_EXPORTER", "otlp") == "otlp" and any(map(os.environ.get, _ENDPOINTS))
+
+
+def tracing_interceptors() -> "list[Interceptor]":
+    """Return what traces the requests of a client and the instances of its workers, if traces are asked for.
+
+    Raises UsageError where they cannot be exported.
+    """
+    if not is_tracing():
+        return []
+    if find_spec("opentelemetry.sdk") is None or find_spec("opentelemetry.exporter.otlp.proto.http") is None:
+        raise UsageError("traces need opentelemetry", "pip install 'swf-temporal[otel]', or set OTEL_SDK_DISABLED=true")
+    _provide()
+    from temporalio.contrib.opentelemetry import TracingInterceptor  # noqa: PLC0415 - of an extra
+
+    return [TracingInterceptor()]
+
+
+def _provide() -> None:
+    """Have spans exported, once for the process, unless the program that this is part of does so already."""
+    from opentelemetry import trace  # noqa: PLC0415 - of an extra
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 - of an extra
+    from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource  # noqa: PLC0415 - of an extra
+    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - of an extra
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - of an extra
+
+    if not isinstance(trace.get_tracer_provider(), TracerProvider):
+        for name in _PROTOCOLS:
+            if (protocol := os.environ.get(name, _HTTP)) != _HTTP:
+                raise UsageError(f"{name} is {protocol!r}, and traces are exported by {_HTTP}", f"set it to {_HTTP}")
+        resource = Resource({SERVICE_NAME: _NAME}).merge(OTELResourceDetector().detect())
+        provider = TracerProvider(resource=resource)
+        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        trace.set_tracer_provider(provider)
+    trace_requests(_request)
+    record_states(_record)
+
+
+@contextmanager
+def _request(method: str, host: str, port: int) -> Iterator[TracedRequest]:
+    from opentelemetry import propagate, trace  # noqa: PLC0415 - of an extra
+
+    attributes: dict[str, str | int] = {"http.request.method": method, "server.address": host, "server.port": port}
+    tracer = trace.get_tracer(_NAME)
+    # What is wrong is told by the fault of the call, without secrets.
+    with tracer.start_as_current_span(
+        method,
+        kind=trace.SpanKind.CLIENT,
+        attributes=attributes,
+        record_exception=False,
+        set_status_on_exception=False,
+    ) as span:
+
+        def answered(status: int) -> None:
+            span.set_attribute("http.response.status_code", status)
+            if status >= _FIRST_ERROR:
+                span.set_status(trace.Status(trace.StatusCode.ERROR))
+
+        headers: dict[str, str] = {}
+        propagate.inject(headers)
+        try:
+            yield TracedRequest(headers, answered)
+        except Exception as error:
+            span.set_attribute("error.type", type(error).__name__)
+            span.set_status(trace.Status(trace.StatusCode.ERROR))
+            raise
+
+
+def _record(name: str, begun: datetime, ended: datetime, attributes: Mapping[str, str]) -> None:
+    from opentelemetry import trace  # noqa: PLC0415 - of an extra
+
+    if trace.get_current_span().get_span_context().is_valid:  # else nobody traces the instance
+        span = trace.get_tracer(_NAME).start_span(name, start_time=_nanoseconds(begun), attributes=dict(attributes))
+        span.end(end_time=_nanoseconds(ended))
+
+
+def _nanoseconds(moment: datetime) -> int:
+    return round(moment.timestamp() * 1_000_000) * 1000
+
+
+@contextmanager
+def continued(headers: Mapping[str, str], name: str) -> Iterator[None]:
+    """Go on with the trace that a request's *headers* name, in a span called *name*, within the context.
+
+    Those of an event are its attributes. What names no trace belongs to the one that there is.
+    """
+    if not is_tracing():
+        yield
+        return
+    from opentelemetry import propagate, trace  # noqa: PLC0415 - of an extra
+
+    context, kind = propagate.extract(headers), trace.SpanKind.SERVER
+    with trace.get_tracer(_NAME).start_as_current_span(
+        name, context=context, kind=kind, record_exception=False, set_status_on_exception=False
+    ):
+        yield
+
+
+class TraceIds(logging.Filter):
+    """Gives lines of the log the ids of the trace and the span in which they are written."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Add to *record* what there is to add; it is always written."""
+        from opentelemetry import trace  # noqa: PLC0415 - of an extra
+
+        context: Any = trace.get_current_span().get_span_context()
+        if context.is_valid:
+            record.trace_id, record.span_id = f"{context.trace_id:032x}", f"{context.span_id:016x}"
+        return True

@@ -7,8 +7,8 @@ from typing import Any
 from swf_temporal.data import JSON, identity
 from swf_temporal.errors import Severity, UsageError
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.outline import WorkflowRef
 from swf_temporal.languages.port import Definition, EventUse
+from swf_temporal.outline import WorkflowRef
 from swf_temporal.text.located import plain
 from swf_temporal.text.parsing import read_object
 

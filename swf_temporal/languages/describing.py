@@ -11,8 +11,8 @@ from swf_temporal.calendars.moments import zone_of
 from swf_temporal.calendars.previewing import preview
 from swf_temporal.errors import UnknownDefinition, UsageError
 from swf_temporal.languages.diagrams import diagram_of
-from swf_temporal.languages.outline import OutlinePart, Way, Work, WorkflowRef, in_a_line
 from swf_temporal.languages.port import Addresses, Definition, EventUse, FunctionUse
+from swf_temporal.outline import OutlinePart, Way, Work, WorkflowRef, in_a_line
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -14,15 +14,16 @@ from swf_temporal.calls import Function
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, as_text
 from swf_temporal.errors import Position, Problem, Severity, UsageError, WorkflowFault
-from swf_temporal.languages.outline import Outline, WorkflowRef
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.languages.upgraded import Upgraded
+from swf_temporal.outline import Outline, WorkflowRef
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
     from swf_temporal.calendars.specs import ScheduleSpec
+    from swf_temporal.drawing.model import Picture
     from swf_temporal.runtime.run import Program
 
 ENDINGS: Final = (".json", ".yaml", ".yml")
@@ -131,6 +132,14 @@ class Definition(ABC):
     def outline(self) -> Outline:
         """Its parts, what they do and where they lead, in the words of the language."""
         return Outline()
+
+    def picture(self) -> "Picture":
+        """Return it as it is drawn, from its outline. Raises UsageError if the extra `drawing` is not installed."""
+        from swf_temporal.drawing.building import picture_of  # noqa: PLC0415 - most definitions are never drawn
+
+        called = WorkflowRef(self.id or "", self.version)
+        about = [str(called), *([self.description] if self.description else [])]
+        return picture_of(self.outline, self.name or self.id or "workflow", about)
 
     def meant_by(self, reference: WorkflowRef) -> tuple[WorkflowRef, ...]:
         """Return the definitions that a *reference* in this one may mean, the likeliest first."""

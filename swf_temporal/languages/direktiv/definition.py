@@ -19,9 +19,9 @@ from swf_temporal.languages.direktiv.model.states import (
 from swf_temporal.languages.direktiv.model.workflow import ScheduledStart, SubflowFunction, Workflow
 from swf_temporal.languages.direktiv.names import NAMELESS, candidates, name_at, split_name
 from swf_temporal.languages.direktiv.starts import consumed_events, event_start, inputs_of_starts
-from swf_temporal.languages.outline import Outline, WorkflowRef
 from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, EventStart
+from swf_temporal.outline import Outline, WorkflowRef
 from swf_temporal.text.located import Object, written
 from swf_temporal.text.origin import Source
 

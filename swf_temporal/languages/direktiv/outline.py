@@ -23,7 +23,7 @@ from swf_temporal.languages.direktiv.model.states import (
 )
 from swf_temporal.languages.direktiv.model.workflow import ScheduledStart, SubflowFunction, Workflow
 from swf_temporal.languages.direktiv.names import split_name
-from swf_temporal.languages.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
+from swf_temporal.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
 
 
 def outline_of(workflow: Workflow) -> Outline:

@@ -16,8 +16,8 @@ from swf_temporal.data import merge
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import Problem
 from swf_temporal.languages.base import LanguageBase
-from swf_temporal.languages.outline import Outline, OutlinePart, Way, Work, in_a_line
 from swf_temporal.languages.port import Checked, Definition, FunctionUse, Language
+from swf_temporal.outline import Outline, OutlinePart, Way, Work, in_a_line
 from swf_temporal.runtime.execution import ExecutionBase, ExecutionFrame
 from swf_temporal.runtime.host import Completed, FunctionCall, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run

@@ -1,0 +1,1 @@
+"""Pictures of definitions and of runs, as SVG and as pages."""

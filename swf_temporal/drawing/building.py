@@ -1,0 +1,227 @@
+"""The picture of an outline."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from swf_temporal.drawing.model import Arrow, Box, Icon, Label, Line, Mark, MarkKind, Picture, Scope
+from swf_temporal.drawing.placing import Edge, Size, place
+from swf_temporal.drawing.texts import cut, shown, width_of, wrapped
+from swf_temporal.outline import Outline, OutlinePart, Way, Work
+
+TEXT: Final = 11.5
+"""The size of the font of lines and labels."""
+NAME: Final = 13.5
+"""That of names."""
+LINE: Final = 17.0
+"""The height of a line."""
+PAD: Final = 12.0
+"""Around what is in a box."""
+HEAD: Final = 40.0
+"""The height of name and kind in a box."""
+INDENT: Final = 14.0
+ICON: Final = 18.0
+"""What an icon takes of a line."""
+
+_WIDEST: Final = 300.0
+"""Of texts in a box."""
+_NARROWEST: Final = 96.0
+_LABEL: Final = 180.0
+"""The width of a label at most."""
+_LABEL_LINES: Final = 3
+_MARK: Final = Size(18, 18)
+_GAP: Final = 14.0
+"""Between parts that run side by side."""
+_ROW: Final = 1100.0
+"""The width of a row of them at most, if they do not fit in one."""
+_TITLE: Final = 640.0
+"""The width of the text over a picture."""
+
+_ICONS: Final[dict[str, Icon]] = {
+    "switch": "choice", "event": "wait", "eventxor": "wait", "eventand": "wait", "eventsxor": "wait",
+    "eventsand": "wait", "consumeevent": "wait", "callback": "wait", "generateevent": "send", "sleep": "time",
+    "delay": "time", "parallel": "sides", "branch": "sides", "foreach": "loop", "loop": "loop", "inject": "data",
+    "relay": "data", "noop": "data", "getter": "data", "setter": "data", "error": "error", "validate": "check",
+    "subflow": "flow",
+}  # fmt: skip
+"""By the words of languages for kinds of states, in small letters, where these do not call something."""
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """A mark after a part, where ways lead that lead to no other."""
+
+    source: str
+    words: str
+    kind: MarkKind
+
+
+def picture_of(outline: Outline, title: str, subtitles: Sequence[str] = ()) -> Picture:
+    """Return *outline* as it is drawn, with lines of text over it. Raises UsageError if Graphviz is not installed."""
+    words = [*subtitles, *_beginning(outline)]
+    lines = [line for text in words for line in wrapped(text, _TITLE, TEXT, 3)]
+    return Picture(cut(title, _TITLE, 18, bold=True), tuple(lines), _scope(outline.parts))
+
+
+def _beginning(outline: Outline) -> Iterator[str]:
+    """Yield what begins an instance, and how long it may take."""
+    if outline.schedule is not None:
+        yield f"started {outline.schedule['words']}"
+    if outline.remarks:
+        yield ", ".join(outline.remarks)
+    yield from (", ".join(one.lines) for one in outline.sections if one.title == "timeouts")
+
+
+def _scope(parts: tuple[OutlinePart, ...]) -> Scope:
+    if not parts:
+        return Scope(0, 0, ())
+    numbers = {part.path: number for number, part in enumerate(parts, start=1)}
+    undoing = {way.to for part in parts for way in part.ways if way.on == "compensation"}
+    boxes = [_box(part, undoes=part.path in undoing) for part in parts]
+    # What leads to no part here is told by validation; the way is left out.
+    ways = [(part, way) for part in parts for way in part.ways if way.to is None or way.to in numbers]
+    ends = list(dict.fromkeys(_end(part, way) for part, way in ways if way.to is None))
+    ends_at = {end: number for number, end in enumerate(ends, start=len(boxes) + 1)}
+    labels = [_label(way) for _, way in ways]
+    placed = place(
+        [_MARK, *(Size(one.width, one.height) for one in boxes), *(_mark_size(end) for end in ends)],
+        [
+            Edge(0, 1, weight=8),
+            *(
+                Edge(
+                    numbers[part.path],
+                    ends_at[_end(part, way)] if way.to is None else numbers[way.to],
+                    _label_size(label) if label else None,
+                    _weight(way),
+                )
+                for (part, way), label in zip(ways, labels, strict=True)
+            ),
+        ],
+    )
+    first, *courses = placed.edges
+    arrows = [Arrow("start", "", parts[0].path, f"starts with {parts[0].name}", first.points, first.head)]
+    names = {part.path: part.name for part in parts}
+    for (part, way), label, course in zip(ways, labels, courses, strict=True):
+        there = way.end if way.to is None else names[way.to]
+        words = ", ".join([f"{part.name} → {there}", *_words(way)])
+        at = course.label
+        text = None if at is None else Label(label, (at[0] - _label_size(label).width / 2 + 3, at[1]))
+        arrows.append(Arrow(way.on, part.path, way.to, words, course.points, course.head, text))
+    middles = placed.nodes
+    return Scope(
+        placed.size.width,
+        placed.size.height,
+        tuple(
+            replace(box, at=(x - box.width / 2, y - box.height / 2))
+            for box, (x, y) in zip(boxes, middles[1 : len(boxes) + 1], strict=True)
+        ),
+        tuple(arrows),
+        (
+            Mark("start", middles[0]),
+            *(
+                Mark(end.kind, middle, end.source, end.words)
+                for end, middle in zip(ends, middles[len(boxes) + 1 :], strict=True)
+            ),
+        ),
+    )
+
+
+def _end(part: OutlinePart, way: Way) -> _End:
+    if way.continues_as is not None:
+        return _End(part.path, cut(f"goes on as {way.continues_as}", _LABEL, TEXT), "continue")
+    return _End(part.path, "ends all paths" if way.terminates else "", "terminate" if way.terminates else "end")
+
+
+def _mark_size(end: _End) -> Size:
+    return Size(max(_MARK.width, width_of(end.words, TEXT) + 24), 26) if end.kind == "continue" else _MARK
+
+
+def _weight(way: Way) -> int:
+    if not way.is_usual:
+        return 1
+    return 6 if way.on == "completion" else 3
+
+
+def _words(way: Way) -> list[str]:
+    named = [way.name] if way.name else []
+    return [*named, *([way.when] if way.when else []), *way.consequences]
+
+
+def _label(way: Way) -> tuple[str, ...]:
+    when = list(wrapped(way.name or way.when, _LABEL, TEXT, _LABEL_LINES)) if way.name or way.when else []
+    return (*when, *(line for one in way.consequences for line in wrapped(one, _LABEL, TEXT, 2)))
+
+
+def _label_size(lines: tuple[str, ...]) -> Size:
+    return Size(max(width_of(line, TEXT) for line in lines) + 8, len(lines) * 14.0 + 6)
+
+
+def _box(part: OutlinePart, *, undoes: bool = False) -> Box:
+    lines = tuple(_lines(part))
+    title = cut(part.name, _WIDEST, NAME, bold=True)
+    kind = f"{part.kind}, {part.note}" if part.note else part.kind
+    widths = [ICON + 6 + width_of(title, NAME, bold=True), ICON + 6 + width_of(kind, TEXT)]
+    widths += [ICON + line.depth * INDENT + width_of(line.text, TEXT) for line in lines]
+    width, height = max(_NARROWEST, *widths) + 2 * PAD, HEAD + PAD
+    height += len(lines) * LINE + (6 if lines else 0)
+    inner = _side_by_side(part.parts) if part.is_concurrent else _scope(part.parts) if part.parts else None
+    inner_at = (PAD, height - 4)
+    if inner is not None:
+        width, height = max(width, inner.width + 2 * PAD), height + inner.height + 8
+        inner_at = ((width - inner.width) / 2, inner_at[1])
+    return Box(
+        path=part.path,
+        name=part.name,
+        kind=kind,
+        icon=_ICONS.get(part.kind.lower(), "call"),
+        at=(0, 0),
+        width=width,
+        height=height,
+        title=title,
+        words=". ".join([f"{part.name}, {kind}", *(line.full for line in lines)]),
+        lines=lines,
+        undoes=undoes,
+        inner=inner,
+        inner_at=inner_at,
+    )
+
+
+def _lines(part: OutlinePart) -> Iterator[Line]:
+    for work in part.work:
+        yield from _work_lines(work, 0)
+    for name, length in part.limits.items():
+        yield _line(f"{name} {length}", "time", 0)
+
+
+def _work_lines(work: Work, depth: int) -> Iterator[Line]:
+    yield _line(work.words, _icon(work), depth)
+    for inner in work.work:
+        yield from _work_lines(inner, depth + 1)
+
+
+def _line(words: str, icon: Icon, depth: int) -> Line:
+    return Line(cut(words, _WIDEST - depth * INDENT, TEXT), icon, shown(words), depth)
+
+
+def _icon(work: Work) -> Icon:
+    if work.runs is not None:
+        return "flow"
+    if work.calls is not None:
+        return "call"
+    if work.awaits:
+        return "wait"
+    return "send" if work.produces else "note"
+
+
+def _side_by_side(parts: tuple[OutlinePart, ...]) -> Scope:
+    """Return parts that run side by side, in rows of about the same width."""
+    boxes = [_box(part) for part in parts]
+    placed: list[Box] = []
+    x = y = highest = widest = 0.0
+    for box in boxes:
+        if placed and x + box.width > _ROW:
+            x, y, highest = 0.0, y + highest + _GAP, 0.0
+        placed.append(replace(box, at=(x, y)))
+        x, highest = x + box.width + _GAP, max(highest, box.height)
+        widest = max(widest, x - _GAP)
+    return Scope(widest, y + highest, tuple(placed))

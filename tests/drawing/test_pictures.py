@@ -1,0 +1,145 @@
+"""Pictures of definitions: what is in them, and that it can be read."""
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from swf_temporal import Definition, InvalidDefinition, load
+from swf_temporal.drawing.model import Box, Picture
+from swf_temporal.drawing.svg import page_of, svg_of
+from swf_temporal.drawing.texts import cut, width_of
+from swf_temporal.simulation.definitions import workflows_of
+from swf_temporal.simulation.model.scenario import Scenario
+from swf_temporal.simulation.reading import find_scenarios
+from tests.drawing.overlaps import overlaps
+
+ROOT = Path(__file__).parents[2]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def orders() -> Picture:
+    """Return the picture of the order example."""
+    return load(ROOT / "examples" / "orders" / "orders.sw.yaml").picture()
+
+
+def _box(picture: Picture, path: str) -> Box:
+    return next(box for box in picture.scope.every_box if box.path == path)
+
+
+def test_every_part_and_way_is_drawn(orders: Picture) -> None:
+    """States and branches are boxes, branches within their state, and transitions, handlers and ends are arrows."""
+    definition = load(ROOT / "examples" / "orders" / "orders.sw.yaml")
+    assert [box.path for box in orders.scope.every_box] == [part.path for part in definition.outline.every_part]
+    inner = _box(orders, "Reserve and charge").inner
+    assert inner is not None
+    assert [box.name for box in inner.boxes] == ["goods", "money"]
+    ways = {(arrow.on, arrow.source, arrow.target) for arrow in orders.scope.arrows}
+    assert ("error", "Reserve and charge", "Tell the customer we are sorry") in ways
+    assert ("condition", "Is everything there", "Tell the customer we are sorry") in ways
+    assert ("start", "", "Check stock") in ways
+    assert [mark.kind for mark in orders.scope.marks] == ["start", "end", "end"]
+
+
+def test_svg_names_parts_as_histories_do(orders: Picture) -> None:
+    """Programs find a state by its path, and screen readers have a title for it and for every arrow."""
+    svg = ET.fromstring(svg_of(orders))  # noqa: S314 - our own
+    parts = [one for one in svg.iter(f"{SVG}g") if "part" in one.get("class", "").split()]
+    assert "Reserve and charge/money" in {one.get("data-path") for one in parts}
+    assert len({one.get("id") for one in parts}) == len(parts)
+    arrows = [one for one in svg.iter(f"{SVG}g") if "arrow" in one.get("class", "").split()]
+    assert all((one.findtext(f"{SVG}title") or "").strip() for one in [*parts, *arrows])
+
+
+def test_page_with_several(orders: Picture) -> None:
+    """A page holds several pictures, with one style and no id twice."""
+    page = page_of([orders, orders])
+    assert (page.count("<svg"), page.count("<style>")) == (2, 1)
+    ids = page.split(' id="')[1:]
+    assert len({one.split('"')[0] for one in ids}) == len(ids)
+
+
+def test_hostile_texts_stay_texts() -> None:
+    """Names, conditions and data are no markup, whatever is in them."""
+    bad = '<img src=x onerror="alert(1)">&\'\x1b'
+    states = [
+        {"name": bad, "type": "switch", "dataConditions": [{"name": bad, "condition": '${ . == "<b>" }', "end": True},
+                                                           {"condition": '${ . == "<b>" }', "end": True}],
+         "defaultCondition": {"transition": "B"}},
+        {"name": "B", "type": "inject", "data": {bad: bad}, "end": True},
+    ]  # fmt: skip
+    definition = load({"id": "hostile", "name": bad, "specVersion": "0.8", "states": states})
+    page = page_of([definition.picture()])
+    assert "<img" not in page
+    assert "<b>" not in page
+    assert 'onerror="' not in page
+    ET.fromstring(svg_of(definition.picture()))  # noqa: S314 - our own
+
+
+def test_long_texts_are_cut_and_kept_in_titles() -> None:
+    """A text that is too long ends in an ellipsis; its title has all of it."""
+    data = {"text": "long " * 100}
+    definition = load({"id": "a", "specVersion": "0.8",
+                       "states": [{"name": "A", "type": "inject", "data": data, "end": True}]})  # fmt: skip
+    picture = definition.picture()
+    line = _box(picture, "A").lines[0]
+    assert line.text.endswith("…")
+    assert line.full.count("long") == 100
+    titles = [one.text for one in ET.fromstring(svg_of(picture)).iter(f"{SVG}title")]  # noqa: S314 - our own
+    assert line.full in titles
+
+
+@pytest.mark.parametrize("text", ["", "a", "wide 漢字 text", "é́", "W" * 50])
+def test_what_is_cut_fits(text: str) -> None:
+    """A text that is cut is no wider than asked for."""
+    assert width_of(cut(text, 80, 11), 11) <= 80
+
+
+@pytest.mark.parametrize("folder", ["compensation", "direktiv", "drafts", "switch", "versions"])
+def test_every_language_can_be_read(folder: str) -> None:
+    """In whatever language a definition is, no label lies on anything, and no arrow runs through a state."""
+    scenarios = find_scenarios([ROOT / "tests" / "scenarios" / folder])
+    found = {one.digest: one for scenario in scenarios[::4] for one in _definitions(scenario)}
+    assert len(found) > 2
+    for one in found.values():
+        picture = one.picture()
+        assert overlaps(picture.scope) == [], one.source.name
+        ET.fromstring(svg_of(picture))  # noqa: S314 - our own
+
+
+def _definitions(scenario: Scenario) -> list[Definition]:
+    try:
+        return workflows_of(scenario)
+    except InvalidDefinition:  # of which some are about
+        return []
+
+
+def test_sixty_states_can_be_read() -> None:
+    """In a large definition with many jumps no label lies on anything, and no arrow runs through a state."""
+    names = [f"State number {number}" for number in range(60)]
+    definition = load({
+        "id": "sixty",
+        "specVersion": "0.8",
+        "functions": [{"name": "work", "type": "custom"}],
+        "errors": [{"name": "declined"}],
+        "states": [_state(number, names) for number in range(60)],
+    })  # fmt: skip
+    picture = definition.picture()
+    assert len(picture.scope.boxes) == 60
+    assert overlaps(picture.scope) == []
+
+
+def _state(number: int, names: list[str]) -> dict[str, object]:
+    onward = {"transition": names[number + 1]} if number + 1 < len(names) else {"end": True}
+    if number % 7 == 2:
+        jumps = [
+            {"condition": f'${{ .amount > {number} and .kind == "private" }}', "transition": names[(number * 5) % 60]},
+            {"name": "is urgent", "condition": "${ .urgent }", "transition": names[min(number + 6, 59)]},
+        ]
+        return {"name": names[number], "type": "switch", "dataConditions": jumps, "defaultCondition": onward}
+    if number % 7 == 4:
+        branches = [{"name": name, "actions": [{"functionRef": "work"}]} for name in ("left", "right")]
+        return {"name": names[number], "type": "parallel", "branches": branches, **onward}
+    handler = {"onErrors": [{"errorRef": "declined", "transition": names[-1]}]} if number % 7 == 1 else {}
+    return {"name": names[number], "type": "operation", "actions": [{"functionRef": "work"}], **handler, **onward}

@@ -1,7 +1,6 @@
 """A call of a function, what the function's metadata ask of it, and the faults that it ends with."""
 
 import importlib
-import socket
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -72,11 +71,12 @@ def causes(error: BaseException) -> Iterator[BaseException]:
 def cause_here(fault: CallFailed) -> CallFailed:
     """Return *fault*, or TooManyOpenFiles if it came about because this process can open no more files.
 
-    Then hosts are not found and modules not imported, either, for which libraries give another reason.
+    Then hosts are not found and modules not imported, either, for which libraries give other reasons: a look-up that
+    fails so has the number of whatever error was before.
     """
     chain = [fault, *causes(fault)]
     is_for_files = any(isinstance(each, OSError) and each.errno in NO_MORE_FILES for each in chain)
-    may_be = fault.code == "UNAVAILABLE" or any(isinstance(each, socket.gaierror | ImportError) for each in chain)
+    may_be = fault.code == "UNAVAILABLE" or any(isinstance(each, OSError | ImportError) for each in chain)
     if not is_for_files and (not may_be or can_open_more()):
         return fault
     what = "too many open files: raise the limit of this process (ulimit -n; LimitNOFILE of systemd)"

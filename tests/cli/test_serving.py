@@ -36,7 +36,7 @@ def test_reloads_what_changes(swf: Swf, dev: Dev) -> None:
     assert json.loads(started()) == {"greeting": "two"}, "what holds no states any more is a broken definition"
     file.unlink()
     dev.until("fresh.yaml: gone")
-    assert swf("start", "fresh", env=env).code == 1
+    assert swf("start", "fresh", env=env).code == 2
 
 
 @pytest.mark.parametrize("option", ["--port", "--ui-port"])

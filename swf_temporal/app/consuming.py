@@ -76,13 +76,15 @@ class Consuming:
 @asynccontextmanager
 async def consuming(events: EventSettings, settings: Settings, router: Router) -> AsyncIterator[Sequence[Consumer]]:
     """Run all consumers for as long as the context lasts. Raises UsageError if one of them never can."""
+    has_sessions = any(one.family == "mqtt" and one.client_id is None for one in events.consumers)
+    deployment = await _deployment(router) if has_sessions else ""
     messages = meter_of(router.client.temporal).create_counter(MESSAGES, "Messages of brokers, by what became of them")
 
     def consumer_of(one: ConsumerSettings) -> Consumer:
         def count(result: str) -> None:
             messages.add(1, {"consumer": one.name, "result": result})
 
-        return Consumer(one, source_of(one, settings), router.take, settings, count)
+        return Consumer(one, source_of(one, settings, deployment), router.take, settings, count)
 
     try:
         consumers = [consumer_of(one) for one in events.consumers]
@@ -98,6 +100,14 @@ async def consuming(events: EventSettings, settings: Settings, router: Router) -
             task.cancel()
         if running:
             await asyncio.wait(running)
+
+
+async def _deployment(router: Router) -> str:
+    try:
+        return await router.deployment()
+    except RPCError as error:
+        message = f"the namespace does not say its id, by which brokers of MQTT tell consumers apart: {error.message}"
+        raise UsageError(message, "let this identity describe it, or write a `clientId` for each consumer") from None
 
 
 def prepare(

@@ -9,6 +9,7 @@ from swf_temporal.events.consumers.port import NeverError, NotNowError
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.routing.chains import MAX_HOPS
 from swf_temporal.temporal.event_dispatch import Receipt
+from swf_temporal.temporal.variable_claims import namespace_id
 
 
 class Router:
@@ -19,6 +20,10 @@ class Router:
         self._catalogue = catalogue
         self._task_queue = task_queue
         self._max_hops = max_hops
+
+    async def deployment(self) -> str:
+        """Return what tells the one that this sends events for from all others. Raises RPCError."""
+        return f"{await namespace_id(self._client.temporal)}/{self._task_queue}"
 
     async def take(self, event: CloudEvent) -> int:
         """Send *event*; return how many instances or definitions it went to. Raises NotNowError or NeverError."""

@@ -19,11 +19,14 @@ SOURCES: Final = {
 """By family: the module, which is called as its extra is, the class, and the library that the extra brings."""
 
 
-def source_of(consumer: ConsumerSettings, settings: Settings) -> MessageSource:
-    """Return where *consumer* takes messages from. Raises CallFailed if the library of its protocol is missing."""
+def source_of(consumer: ConsumerSettings, settings: Settings, deployment: str = "") -> MessageSource:
+    """Return where *consumer* takes messages from, as a client whose id is of its name and *deployment*.
+
+    Raises CallFailed if the library of its protocol is missing.
+    """
     module, name, library = SOURCES[consumer.family]
     optional(library, module, f"consumers of {consumer.family}")
-    channel = channel_of(settings, consumer, client_id_of(consumer.name), consumer.max_bytes)
+    channel = channel_of(settings, consumer, client_id_of(f"{deployment}/{consumer.name}"), consumer.max_bytes)
     made: MessageSource = getattr(importlib.import_module(f"swf_temporal.events.consumers.{module}"), name)(
         channel, consumer
     )

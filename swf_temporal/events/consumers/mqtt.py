@@ -1,5 +1,7 @@
 """Messages from a topic of MQTT, in a session that the broker keeps while the consumer is away."""
 
+import asyncio
+import logging
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -9,6 +11,8 @@ from swf_temporal.events.settings import ConsumerSettings
 from swf_temporal.functions.asyncapi.brokers.mqtt import connected, incoming, mapping_faults
 from swf_temporal.functions.asyncapi.brokers.port import Channel
 
+_log = logging.getLogger("swf.events")
+
 _AT_LEAST_ONCE: Final = 1
 
 
@@ -17,23 +21,45 @@ class MqttSource:
 
     def __init__(self, channel: Channel, settings: ConsumerSettings) -> None:
         self._channel = channel
+        self._settings = settings
         self._filter = channel.address if settings.group is None else f"$share/{settings.group}/{channel.address}"
-        self._prefetch = settings.prefetch
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
-        """Go on with the session, or begin one, and subscribe."""
+        """Go on with the session, or begin one, and subscribe. A connection that breaks is noticed at once."""
         channel = self._channel
-        async with connected(channel, receives=True, at_once=self._prefetch) as session:
+        async with connected(channel, receives=True, at_once=self._settings.prefetch) as session:
             with mapping_faults(channel):
                 await session.listen(self._filter, _AT_LEAST_ONCE)
-            yield self._messages(session)
+            async with asyncio.TaskGroup() as tasks:
+                noticing = tasks.create_task(self._notice(session))
+                yield self._messages(session)
+                noticing.cancel()
+
+    async def _notice(self, session: Any) -> None:
+        with mapping_faults(self._channel):
+            await session.lost()
 
     async def _messages(self, session: Any) -> AsyncGenerator[Incoming]:
-        messages = aiter(session.messages)
+        messages, left = aiter(session.messages), set[str]()
         while True:
             with mapping_faults(self._channel):
                 received = await anext(messages)
+                topic = str(received.topic)
+                if topic not in left and not received.topic.matches(self._channel.address):
+                    left.add(topic)
+                    await self._leave(session, topic)
             accept = session.acknowledging(received)
             # MQTT knows no dead letters: what is refused is passed over.
-            yield Incoming(incoming(received), accept, accept, place=f"topic {received.topic}, packet {received.mid}")
+            yield Incoming(incoming(received), accept, accept, place=f"topic {topic}, packet {received.mid}")
+
+    async def _leave(self, session: Any, topic: str) -> None:
+        """Unsubscribe from what the session still has, as its consumer had another topic before."""
+        _log.warning(
+            "%s: the session at the broker is subscribed to %s, too, which was its topic before: it is unsubscribed "
+            "from that; if it had been a pattern, choose another `clientId`",
+            self._settings.name,
+            topic,
+        )
+        group = self._settings.group
+        await session.unsubscribe([topic, *([] if group is None else [f"$share/{group}/{topic}"])])

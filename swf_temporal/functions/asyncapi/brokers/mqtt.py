@@ -81,7 +81,10 @@ async def _deliveries(channel: Channel, session: Any) -> AsyncIterator[BrokerMes
 
 @asynccontextmanager
 async def connected(channel: Channel, *, receives: bool, at_once: int | None = None) -> AsyncIterator[Any]:
-    """Connect as *channel* asks for. A broker of MQTT 5 sends no more than *at_once* unacknowledged messages."""
+    """Connect as *channel* asks for. No more than *at_once* messages are read that are not acknowledged.
+
+    A broker of MQTT 5 is told so; of others, the rest is left in the connection.
+    """
     with mapping_faults(channel):
         session = await _session_of(channel, receives=receives, at_once=at_once)
     async with mapped(session, partial(mapping_faults, channel)):
@@ -104,6 +107,7 @@ async def _session_of(channel: Channel, *, receives: bool, at_once: int | None) 
         await connect_address(channel, port),
         port,
         timeout=channel.timeout,
+        at_once=at_once,
         identifier=_client_id(channel, receives=receives),
         protocol=library.ProtocolVersion.V5 if is_5 else library.ProtocolVersion.V311,
         # A token is a password, and a broker that takes one reads the name in it.

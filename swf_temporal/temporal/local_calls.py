@@ -16,7 +16,13 @@ from typing import Final, TypedDict
 
 from temporalio import workflow
 from temporalio.common import RawValue
-from temporalio.exceptions import ActivityError, ApplicationError, ApplicationErrorCategory, CancelledError
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    ApplicationErrorCategory,
+    CancelledError,
+    FailureError,
+)
 from temporalio.worker import Interceptor, WorkflowInboundInterceptor, WorkflowInterceptorClassInput
 from temporalio.workflow import ActivityCancellationType
 
@@ -149,22 +155,28 @@ class LocalCalls:
                     cancellation_type=ActivityCancellationType.TRY_CANCEL,
                     summary=summaries.of_call(call),
                 )
-            except ApplicationError as error:  # of a local activity, the engine hands out what was raised
-                outcome = GoesOn.from_error(error)
-                if outcome is None:
-                    raise carried(error) from None
-                if outcome.is_refused:
-                    self._refused.add(call.function.name)
-                return outcome
-            except ActivityError as error:
-                if isinstance(error.cause, CancelledError):
-                    raise asyncio.CancelledError from None
-                if limit == call.timeout:
-                    raise TimedOut(f"action {call.action!r} took longer than it may") from None
-                self._refused.add(call.function.name)
-                return GoesOn(made=1)
+            except FailureError as error:
+                return self._went_wrong(call, error, limit)
             finally:
                 del record["local"], self.in_progress[call.id]
             room.used = len(raw.payload.data)
         result: JSON = workflow.payload_converter().from_payload(raw.payload)
         return result
+
+    def _went_wrong(self, call: FunctionCall, error: FailureError, limit: timedelta) -> GoesOn:
+        """Return how *call* goes on after *error*. Raises its fault if it has failed for good."""
+        # What was raised is handed out as it is, a timeout within an ActivityError: but by a replay, as it is, too.
+        cause = error.cause if isinstance(error, ActivityError) else error
+        if isinstance(cause, CancelledError):
+            raise asyncio.CancelledError from None
+        if isinstance(cause, ApplicationError):
+            outcome = GoesOn.from_error(cause)
+            if outcome is None:
+                raise carried(cause) from None
+        elif limit == call.timeout:
+            raise TimedOut(f"action {call.action!r} took longer than it may") from None
+        else:
+            outcome = GoesOn(made=1, is_refused=True)
+        if outcome.is_refused:
+            self._refused.add(call.function.name)
+        return outcome

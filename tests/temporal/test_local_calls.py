@@ -11,14 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError
+from temporalio.client import WorkflowExecutionStatus, WorkflowFailureError, WorkflowHistory
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.local_calls import NotLocal
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE
+from swf_temporal.temporal.workflow import Interpreter
 from tests.processes import ending_with_us
 from tests.temporal.conftest import PATIENCE, Bench, calling, define, events_of
 
@@ -35,6 +38,14 @@ async def counted(handle: swf.Handle) -> Counter[str]:
     """Count the events of an instance by their kinds."""
     kinds = (str(event.WhichOneof("attributes")) for event in await events_of(handle))
     return Counter(kind.removesuffix("_event_attributes") for kind in kinds)
+
+
+async def replays(handle: swf.Handle) -> bool:
+    """Tell whether the history of an instance replays."""
+    history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
+    runner = UnsandboxedWorkflowRunner()
+    replayer = Replayer(workflows=[Interpreter], unsandboxed_workflow_runner=runner, data_converter=CONVERTER)
+    return (await replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure is None
 
 
 async def test_local_calls_cost_a_marker_each(bench: Bench) -> None:
@@ -72,6 +83,7 @@ async def test_an_attempt_that_comes_late_goes_on_as_an_activity(bench: Bench) -
     assert len({key for *_, key, _ in worker.scripted.calls}) == 1
     events = await counted(handle)
     assert (events["marker_recorded"], events["timer_fired"], events["activity_task_completed"]) == (1, 1, 1)
+    assert await replays(handle)
 
 
 async def test_a_failure_is_the_definitions_to_handle(bench: Bench) -> None:
@@ -117,12 +129,17 @@ async def test_a_local_call_delays_no_timer(bench: Bench) -> None:
 
 
 async def test_the_timeout_of_an_action_ends_a_local_call(bench: Bench) -> None:
-    """A call that does not end in time fails as any other does."""
-    state = calling("Work", "work", timeouts={"actionExecTimeout": "PT0.2S"})
-    async with bench.worker(local(state), work=lambda _: asyncio.sleep(60)) as worker:
-        failed = await worker.failure({})
-    assert failed.name == "TimedOut"
-    assert "action 'work' took longer than it may" in failed.message
+    """A call that does not end in time fails as any other does, and so it does on replay."""
+    caught = [{"errorRef": "Late", "transition": "Nap"}]
+    state = calling("Work", "work", timeouts={"actionExecTimeout": "PT0.2S"}, onErrors=caught, transition="Nap")
+    nap = {"name": "Nap", "type": "sleep", "duration": "PT0.01S"}
+    seen = {"name": "Seen", "type": "inject", "data": {"error": "${ $WORKFLOW.error.message }"}}
+    definition = local(state, nap, seen, errors=[{"name": "Late", "code": "TimedOut"}])
+    async with bench.worker(definition, work=lambda _: asyncio.sleep(60)) as worker:
+        handle = await worker.start({})
+        output: Any = await swf.result(handle)
+    assert output["error"] == "action 'work' took longer than it may"
+    assert await replays(handle)
 
 
 @pytest.mark.parametrize("side_by_side", [1, 20])
@@ -166,6 +183,7 @@ async def test_a_local_call_is_seen_and_cancelled_while_it_is_made(bench: Bench)
 
     assert status["localCalls"] == [{"id": "Work/work#1", "function": "work", "local": True}]
     assert (await handle.describe()).status is WorkflowExecutionStatus.CANCELED
+    assert await replays(handle)
 
 
 class Service:

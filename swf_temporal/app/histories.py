@@ -16,7 +16,7 @@ from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.strict_json import read_json
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.converter import converter_of
-from swf_temporal.temporal.replaying import Replayed, replay
+from swf_temporal.temporal.replaying import Replayed, Retraced, replay, retrace
 
 _ENDINGS = (".json", ".json.gz")
 
@@ -48,6 +48,34 @@ async def replay_found(client: Client, query: str, limit: int) -> AsyncIterator[
         except RPCError as error:
             raise not_there(error, found.id) from None
         yield await replay(history, converter_used_by(client))
+
+
+async def retrace_file(file: Path) -> list[Retraced]:
+    """Return what happened in the execution whose history *file* has. Raises UsageError if it has none."""
+    try:
+        return [await retrace(_history_in(file), converter_of(PayloadSettings.read()))]
+    except (ValueError, OSError) as error:
+        raise UsageError(f"{file} is not the history of a workflow: {error}") from None
+
+
+async def retrace_instance(client: Client, workflow_id: str) -> list[Retraced]:
+    """Return what happened in each execution of an instance that continued as new, the first one first.
+
+    Those whose history the server does not keep any longer are left out. Raises UsageError if the id is unknown.
+    """
+    found: list[Retraced] = []
+    run_id: str | None = None
+    while run_id != "":
+        handle = client.temporal.get_workflow_handle(workflow_id, run_id=run_id)
+        try:
+            history = await handle.fetch_history()
+        except RPCError as error:
+            if found:
+                break
+            raise not_there(error, workflow_id) from None
+        found.insert(0, await retrace(history, converter_used_by(client)))
+        run_id = history.events[0].workflow_execution_started_event_attributes.continued_execution_run_id
+    return found
 
 
 def converter_used_by(client: Client) -> DataConverter:

@@ -1,14 +1,21 @@
-"""`swf graph`: definitions as pictures."""
+"""`swf graph`: definitions and instances as pictures."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.options import ResourceFolders
+from swf_temporal.cli.options import Address, Namespace, ResourceFolders, not_empty
+from swf_temporal.cli.shell_completion import instance_ids
 from swf_temporal.errors import UsageError
+
+if TYPE_CHECKING:
+    from swf_temporal.app.client import Client
+    from swf_temporal.drawing.model import Picture
 
 EXAMPLES = {"graph": "Example: swf graph orders.yaml --save orders.svg"}
 
@@ -20,8 +27,24 @@ class Format(StrEnum):
 
 
 def graph(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Definitions, or - for stdin.")],
+    files: Annotated[
+        list[Path] | None, typer.Argument(metavar="[FILE]...", help="Definitions, or - for stdin.")
+    ] = None,
     *,
+    instance: Annotated[
+        str | None,
+        typer.Option(
+            "--instance", metavar="ID", callback=not_empty, help="Draw this instance.", autocompletion=instance_ids
+        ),
+    ] = None,
+    history: Annotated[
+        Path | None,
+        typer.Option(
+            "--history",
+            metavar="FILE",
+            help="Draw the instance whose history `temporal workflow show --output json` wrote to this file.",
+        ),
+    ] = None,
     output: Annotated[
         Format | None,
         typer.Option(
@@ -34,20 +57,54 @@ def graph(
         Path | None, typer.Option("--save", metavar="FILE", help="Write to this file instead of stdout.")
     ] = None,
     resources: ResourceFolders = None,
+    address: Address = None,
+    namespace: Namespace = None,
 ) -> None:
-    """Draw definitions: states, what they do, and where they lead.
+    """Draw definitions and instances: states, what they do, and where they lead.
 
-    Nothing is run or fetched. Broken lines lead on from errors (red), to another attempt, and to what undoes a state.
+    Nothing is run. Broken lines lead on from errors (red), to another attempt, and to what undoes a state. Of an
+    instance, which brings its definition along, the picture shows what was done, is awaited, failed or was undone.
     """
+    if sum((bool(files), instance is not None, history is not None)) != 1:
+        raise UsageError("it is not clear what to draw", "give definitions, or --instance ID, or --history FILE")
     form = output or _format_of(save)
-    if len(files) > 1 and form is not Format.HTML:
-        raise UsageError(f"a file of {form.upper()} holds one picture", "give one FILE, or write --output html")
+    if instance is not None:
+        ask(lambda client: _draw_instance(client, instance, form, save), address, namespace)
+    if address is not None or namespace is not None:
+        raise UsageError("--address and --namespace have no effect without --instance", "leave them out")
+    if history is not None:
+        with default_sigint():
+            from swf_temporal.app.stopping import run_until_stopped
+        raise typer.Exit(run_until_stopped(_draw_history(history, form, save)))
     with default_sigint():
         from swf_temporal.app.definitions import load_given, resources_of
+    readable = resources_of(resources)
+    _draw([load_given(file, readable).picture() for file in files or ()], form, save)
+
+
+async def _draw_instance(client: "Client", workflow_id: str, form: Format, save: Path | None) -> int:
+    with default_sigint():
+        from swf_temporal.app.pictures import pictures_of
+    pictures = await pictures_of(client, workflow_id)
+    _draw(pictures if form is Format.HTML else pictures[-1:], form, save)
+    return 0
+
+
+async def _draw_history(file: Path, form: Format, save: Path | None) -> int:
+    with default_sigint():
+        from swf_temporal.app.logs import be_quiet
+        from swf_temporal.app.pictures import pictures_in
+    be_quiet()
+    _draw(await pictures_in(file), form, save)
+    return 0
+
+
+def _draw(pictures: "Sequence[Picture]", form: Format, save: Path | None) -> None:
+    if len(pictures) > 1 and form is not Format.HTML:
+        raise UsageError(f"a file of {form.upper()} holds one picture", "write --output html for several")
+    with default_sigint():
         from swf_temporal.drawing.png import png_of
         from swf_temporal.drawing.svg import page_of, svg_of
-    readable = resources_of(resources)
-    pictures = [load_given(file, readable).picture() for file in files]
     drawn = page_of(pictures) if form is Format.HTML else svg_of(pictures[0])
     content = png_of(drawn) if form is Format.PNG else f"{drawn}\n".encode()
     if save is None:

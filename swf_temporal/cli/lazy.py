@@ -23,7 +23,7 @@ COMMANDS = {
     "run": Command("run", "run", "Run a definition to its end and print its output."),
     "validate": Command("validate", "validate", "Report all problems of definitions."),
     "describe": Command("describe", "describe", "Summarize what a workflow needs and does."),
-    "graph": Command("graph", "graph", "Draw definitions: states, what they do, and where they lead."),
+    "graph": Command("graph", "graph", "Draw definitions and instances: states, what they do, and where they lead."),
     "schema": Command("schema", "schema", "Print the JSON Schema of definitions, for editors."),
     "upgrade": Command("upgrade", "upgrade", "Rewrite definitions in a newer version of the language."),
     "migrate": Command("migrate", "migrate", "Report on a SonataFlow project, and rewrite it."),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from swf_temporal.drawing.course import Course, PartCourse, Status
 from swf_temporal.drawing.model import Arrow, Box, Icon, Label, Line, Mark, MarkKind, Picture, Scope
 from swf_temporal.drawing.placing import Edge, Size, place
 from swf_temporal.drawing.texts import cut, shown, width_of, wrapped
@@ -47,6 +48,11 @@ _ICONS: Final[dict[str, Icon]] = {
 """By the words of languages for kinds of states, in small letters, where these do not call something."""
 
 
+_STATUS_ICONS: Final[dict[Status, Icon]] = {
+    "done": "check", "running": "call", "waiting": "time", "failed": "error", "undone": "undo", "stopped": "note",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class _End:
     """A mark after a part, where ways lead that lead to no other."""
@@ -56,11 +62,14 @@ class _End:
     kind: MarkKind
 
 
-def picture_of(outline: Outline, title: str, subtitles: Sequence[str] = ()) -> Picture:
-    """Return *outline* as it is drawn, with lines of text over it. Raises UsageError if Graphviz is not installed."""
+def picture_of(outline: Outline, title: str, subtitles: Sequence[str] = (), course: Course | None = None) -> Picture:
+    """Return *outline* as it is drawn, with lines of text over it, and with a run on it if its course is given.
+
+    Raises UsageError if Graphviz is not installed.
+    """
     words = [*subtitles, *_beginning(outline)]
     lines = [line for text in words for line in wrapped(text, _TITLE, TEXT, 3)]
-    return Picture(cut(title, _TITLE, 18, bold=True), tuple(lines), _scope(outline.parts))
+    return Picture(cut(title, _TITLE, 18, bold=True), tuple(lines), _scope(outline.parts, course))
 
 
 def _beginning(outline: Outline) -> Iterator[str]:
@@ -72,14 +81,15 @@ def _beginning(outline: Outline) -> Iterator[str]:
     yield from (", ".join(one.lines) for one in outline.sections if one.title == "timeouts")
 
 
-def _scope(parts: tuple[OutlinePart, ...]) -> Scope:
+def _scope(parts: tuple[OutlinePart, ...], course: Course | None) -> Scope:
     if not parts:
         return Scope(0, 0, ())
     numbers = {part.path: number for number, part in enumerate(parts, start=1)}
     undoing = {way.to for part in parts for way in part.ways if way.on == "compensation"}
-    boxes = [_box(part, undoes=part.path in undoing) for part in parts]
+    boxes = [_box(part, course, undoes=part.path in undoing) for part in parts]
     # What leads to no part here is told by validation; the way is left out.
     ways = [(part, way) for part in parts for way in part.ways if way.to is None or way.to in numbers]
+    taken = _taken(parts, course)
     ends = list(dict.fromkeys(_end(part, way) for part, way in ways if way.to is None))
     ends_at = {end: number for number, end in enumerate(ends, start=len(boxes) + 1)}
     labels = [_label(way) for _, way in ways]
@@ -99,14 +109,16 @@ def _scope(parts: tuple[OutlinePart, ...]) -> Scope:
         ],
     )
     first, *courses = placed.edges
-    arrows = [Arrow("start", "", parts[0].path, f"starts with {parts[0].name}", first.points, first.head)]
+    words = f"starts with {parts[0].name}"
+    arrows = [Arrow("start", "", parts[0].path, words, first.points, first.head, None, _starts(parts[0], course))]
     names = {part.path: part.name for part in parts}
-    for (part, way), label, course in zip(ways, labels, courses, strict=True):
+    for (part, way), label, run in zip(ways, labels, courses, strict=True):
         there = way.end if way.to is None else names[way.to]
         words = ", ".join([f"{part.name} → {there}", *_words(way)])
-        at = course.label
+        at = run.label
         text = None if at is None else Label(label, (at[0] - _label_size(label).width / 2 + 3, at[1]))
-        arrows.append(Arrow(way.on, part.path, way.to, words, course.points, course.head, text))
+        often = None if taken is None else taken[id(way)]
+        arrows.append(Arrow(way.on, part.path, way.to, words, run.points, run.head, text, often))
     middles = placed.nodes
     return Scope(
         placed.size.width,
@@ -124,6 +136,17 @@ def _scope(parts: tuple[OutlinePart, ...]) -> Scope:
             ),
         ),
     )
+
+
+def _taken(parts: tuple[OutlinePart, ...], course: Course | None) -> dict[int, int] | None:
+    """Return how often each way was taken, by its identity."""
+    if course is None:
+        return None
+    return {id(way): course.taken.get((part.path, number), 0) for part in parts for number, way in enumerate(part.ways)}
+
+
+def _starts(first: OutlinePart, course: Course | None) -> int | None:
+    return None if course is None else int(first.path in course.parts)
 
 
 def _end(part: OutlinePart, way: Way) -> _End:
@@ -156,15 +179,16 @@ def _label_size(lines: tuple[str, ...]) -> Size:
     return Size(max(width_of(line, TEXT) for line in lines) + 8, len(lines) * 14.0 + 6)
 
 
-def _box(part: OutlinePart, *, undoes: bool = False) -> Box:
-    lines = tuple(_lines(part))
+def _box(part: OutlinePart, course: Course | None, *, undoes: bool = False) -> Box:
+    own = None if course is None else course.parts.get(part.path)
+    lines = (*_lines(part), *([] if own is None else _run_lines(own)))
     title = cut(part.name, _WIDEST, NAME, bold=True)
     kind = f"{part.kind}, {part.note}" if part.note else part.kind
     widths = [ICON + 6 + width_of(title, NAME, bold=True), ICON + 6 + width_of(kind, TEXT)]
-    widths += [ICON + line.depth * INDENT + width_of(line.text, TEXT) for line in lines]
+    widths += [ICON + line.depth * INDENT + width_of(line.text, TEXT, bold=line.status != "") for line in lines]
     width, height = max(_NARROWEST, *widths) + 2 * PAD, HEAD + PAD
     height += len(lines) * LINE + (6 if lines else 0)
-    inner = _side_by_side(part.parts) if part.is_concurrent else _scope(part.parts) if part.parts else None
+    inner = _inner(part, course)
     inner_at = (PAD, height - 4)
     if inner is not None:
         width, height = max(width, inner.width + 2 * PAD), height + inner.height + 8
@@ -183,7 +207,19 @@ def _box(part: OutlinePart, *, undoes: bool = False) -> Box:
         undoes=undoes,
         inner=inner,
         inner_at=inner_at,
+        status="" if course is None else "unreached" if own is None else own.status,
     )
+
+
+def _inner(part: OutlinePart, course: Course | None) -> Scope | None:
+    if not part.parts:
+        return None
+    return _side_by_side(part.parts, course) if part.is_concurrent else _scope(part.parts, course)
+
+
+def _run_lines(own: PartCourse) -> Iterator[Line]:
+    for status, words in own.lines:
+        yield Line(cut(words, _WIDEST, TEXT, bold=True), _STATUS_ICONS[status], shown(words), 0, status)
 
 
 def _lines(part: OutlinePart) -> Iterator[Line]:
@@ -213,9 +249,9 @@ def _icon(work: Work) -> Icon:
     return "send" if work.produces else "note"
 
 
-def _side_by_side(parts: tuple[OutlinePart, ...]) -> Scope:
+def _side_by_side(parts: tuple[OutlinePart, ...], course: Course | None) -> Scope:
     """Return parts that run side by side, in rows of about the same width."""
-    boxes = [_box(part) for part in parts]
+    boxes = [_box(part, course) for part in parts]
     placed: list[Box] = []
     x = y = highest = widest = 0.0
     for box in boxes:

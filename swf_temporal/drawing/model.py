@@ -27,6 +27,8 @@ class Line:
     """What *text* is a shortened form of."""
     depth: int = 0
     """How far it is indented."""
+    status: str = ""
+    """Of a line that tells of a run: what became of the part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ class Arrow:
     points: tuple[Point, ...]
     head: Point
     label: Label | None = None
+    taken: int | None = None
+    """How often a run took it; None without a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,8 @@ class Box:
     """The parts that it holds."""
     inner_at: Point = (0.0, 0.0)
     """Where they begin, from its own corner."""
+    status: str = ""
+    """What became of it in a run, as `course.Status` says, or `unreached`; nothing without a run."""
 
 
 @dataclass(frozen=True, slots=True)

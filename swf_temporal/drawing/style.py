@@ -39,7 +39,10 @@ _SHAPES: Final = """
 .swf .undoing > .frame { stroke-dasharray: 8 3 2 3; }
 .swf .running > .frame, .swf .waiting > .frame, .swf .failed > .frame { stroke-width: 2.4; }
 .swf .taken > .way { stroke-width: 2.6; }
-.swf .untaken { opacity: 0.45; }
+.swf .untaken { opacity: 0.4; }
+.swf .unreached > :not(g) { opacity: 0.5; }
+.swf .stopped > .frame { stroke-dasharray: 3 3; }
+.swf text.run { font-weight: 600; }
 """
 
 _COLOURS: Final = Template("""
@@ -76,7 +79,7 @@ def _coloured(colours: dict[str, str]) -> str:
     )
     states = "\n".join(
         f".swf .{state} > .frame {{ fill: {colours[f'{state}_box']}; stroke: {colours[state]}; }}"
-        f" .swf .run.{state} {{ fill: {colours[state]}; font-weight: 600; }}"
+        f" .swf text.run.{state} {{ fill: {colours[state]}; }} .swf .icon.run.{state} {{ stroke: {colours[state]}; }}"
         for state in STATES
     )
     taken = f".swf .taken > .way {{ stroke: {colours['done']}; }} .swf .taken > .head {{ fill: {colours['done']}; }}"

@@ -98,12 +98,8 @@ def _scope(scope: Scope, at: Point, ids: str) -> Iterator[str]:
 
 
 def _box(box: Box, ids: str) -> Iterator[str]:
-    classes = [
-        "part",
-        box.icon,
-        *(["branch"] if box.kind.startswith("branch") else []),
-        *(["undoing"] if box.undoes else []),
-    ]
+    marked = {"branch": box.kind.startswith("branch"), "undoing": box.undoes, box.status: box.status != ""}
+    classes = ["part", box.icon, *(name for name, is_marked in marked.items() if is_marked)]
     place = f'transform="translate({box.at[0]:.1f} {box.at[1]:.1f})"'
     yield (
         f'<g id="{ids}part-{quote(box.path, safe="")}" data-path="{_text(box.path)}" class="{" ".join(classes)}"'
@@ -125,21 +121,26 @@ def _box(box: Box, ids: str) -> Iterator[str]:
 def _line(line: Line, top: float) -> Iterator[str]:
     left = PAD + line.depth * INDENT
     title = f"<title>{_text(line.full)}</title>" if line.full != line.text else ""
-    yield from _drawn(line.icon, (left, top), 0.86)
-    yield f'<text x="{left + ICON:.1f}" y="{top + 10:.1f}">{title}{_text(line.text)}</text>'
+    told = f' class="run {line.status}"' if line.status else ""
+    yield from _drawn(line.icon, (left, top), 0.86, line.status)
+    yield f'<text{told} x="{left + ICON:.1f}" y="{top + 10:.1f}">{title}{_text(line.text)}</text>'
 
 
-def _drawn(icon: Icon, at: Point, scale: float = 1.0) -> Iterator[str]:
+def _drawn(icon: Icon, at: Point, scale: float = 1.0, status: str = "") -> Iterator[str]:
     size = "" if scale == 1 else f" scale({scale})"
-    yield f'<path class="icon {icon}" transform="translate({at[0]:.1f} {at[1]:.1f}){size}" d="{_PATHS[icon]}"/>'
+    kind = f"run {status}" if status else icon
+    place = f"translate({at[0]:.1f} {at[1]:.1f}){size}"
+    yield f'<path class="icon {kind}" transform="{place}" d="{_PATHS[icon]}"/>'
 
 
 def _arrow(arrow: Arrow) -> Iterator[str]:
     first, *others = arrow.points
     course = " ".join(f"{x:.1f},{y:.1f}" for x, y in others)
+    run = "" if arrow.taken is None else " taken" if arrow.taken else " untaken"
+    often = f' data-taken="{arrow.taken}"' if arrow.taken else ""
     there = "" if arrow.target is None else f' data-to="{_text(arrow.target)}"'
     yield (
-        f'<g class="arrow on-{arrow.on}" data-from="{_text(arrow.source)}"{there} role="graphics-symbol"'
+        f'<g class="arrow on-{arrow.on}{run}" data-from="{_text(arrow.source)}"{there}{often} role="graphics-symbol"'
         f' aria-label="{_text(arrow.words)}"><title>{_text(arrow.words)}</title>'
         f'<path class="way" d="M{first[0]:.1f},{first[1]:.1f}C{course}"/>'
         f'<path class="head" d="{_head(arrow.points[-1], arrow.head)}"/></g>'
@@ -162,7 +163,7 @@ def _arrow_label(arrow: Arrow) -> Iterator[str]:
         return
     x, y = arrow.label.at
     first = y - 14 * (len(arrow.label.lines) - 1) / 2 + 4
-    yield f'<g class="on-{arrow.on}">'
+    yield f'<g class="on-{arrow.on}{" untaken" if arrow.taken == 0 else ""}">'
     for number, line in enumerate(arrow.label.lines):
         yield f'<text class="label" x="{x:.1f}" y="{first + 14 * number:.1f}">{_text(line)}</text>'
     yield "</g>"

@@ -23,6 +23,7 @@ from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
     from swf_temporal.calendars.specs import ScheduleSpec
+    from swf_temporal.drawing.course import Course
     from swf_temporal.drawing.model import Picture
     from swf_temporal.runtime.run import Program
 
@@ -133,13 +134,16 @@ class Definition(ABC):
         """Its parts, what they do and where they lead, in the words of the language."""
         return Outline()
 
-    def picture(self) -> "Picture":
-        """Return it as it is drawn, from its outline. Raises UsageError if the extra `drawing` is not installed."""
+    def picture(self, course: "Course | None" = None, *about: str) -> "Picture":
+        """Return it as it is drawn, from its outline, with a run on it if the course of that is given.
+
+        *about* are further lines over it. Raises UsageError if the extra `drawing` is not installed.
+        """
         from swf_temporal.drawing.building import picture_of  # noqa: PLC0415 - most definitions are never drawn
 
         called = WorkflowRef(self.id or "", self.version)
-        about = [str(called), *([self.description] if self.description else [])]
-        return picture_of(self.outline, self.name or self.id or "workflow", about)
+        lines = [str(called), *([self.description] if self.description else []), *about]
+        return picture_of(self.outline, self.name or self.id or "workflow", lines, course)
 
     def meant_by(self, reference: WorkflowRef) -> tuple[WorkflowRef, ...]:
         """Return the definitions that a *reference* in this one may mean, the likeliest first."""

@@ -1,17 +1,19 @@
 """Replays histories, to check that this release issues the same commands as the one that wrote them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from temporalio import workflow
+from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHistory
 from temporalio.common import RawValue
 from temporalio.converter import DataConverter
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.errors import NewerRecord
+from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS
 from swf_temporal.temporal.workflow import Interpreter
@@ -40,7 +42,28 @@ class Replayed:
     """Why this release cannot go on with it; None where it can."""
 
 
+@dataclass(frozen=True, slots=True)
+class Retraced:
+    """What happened in an execution, as its history shows it to this release."""
+
+    workflow_id: str
+    definition: Definition | None
+    """What it runs; None where no task of it was worked on, and for what runs no definition."""
+    trace: tuple[TraceEntry, ...]
+    closed_as: Literal["failed", "stopped"] | None = None
+    """How the server, a person or the parent ended it, if one did."""
+    failure: str | None = None
+    """Why the trace ends before the history does; None where it does not."""
+
+
 _MESSAGE: Final = re.compile(r'message: "((?:[^"\\]|\\.)*)"')
+
+_CLOSED: Final[Mapping[EventType.ValueType, Literal["failed", "stopped"]]] = {
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED: "failed",
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT: "failed",
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED: "stopped",
+    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED: "stopped",
+}
 
 _seen: dict[str, "Observed"] = {}
 """By their run ids, the executions that are being replayed."""
@@ -54,12 +77,18 @@ class Observed(Interpreter):
     def __init__(self, args: Sequence[RawValue]) -> None:
         super().__init__(args)
         self.state: str | None = None
+        self.entries: list[TraceEntry] = []
         _seen[workflow.info().run_id] = self
 
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> Any:
         """Run the definition whose id is this workflow's type; the result is its output."""
         return await super().run(args)
+
+    @property
+    def definition(self) -> Definition | None:
+        """What it runs, once that is known."""
+        return self._definition
 
     def added_to(self, facts: Replayed) -> Replayed:
         """Return *facts* with what is known of this execution."""
@@ -81,14 +110,36 @@ class Observed(Interpreter):
 
     def _on_trace(self, entry: TraceEntry) -> None:
         self.state = entry.state or self.state
+        self.entries.append(entry)
         super()._on_trace(entry)
 
 
 async def replay(history: WorkflowHistory, converter: DataConverter) -> Replayed:
     """Replay a history whose payloads *converter* reads. Raises ValueError if it is not that of a workflow."""
+    seen, failure = await _observe(history, converter)
+    facts = Replayed(
+        workflow_id=history.workflow_id,
+        run_id=history.run_id,
+        definition=history.events[0].workflow_execution_started_event_attributes.workflow_type.name,
+        builds=_builds(history),
+        failure=failure,
+    )
+    return facts if seen is None else seen.added_to(facts)
+
+
+async def retrace(history: WorkflowHistory, converter: DataConverter) -> Retraced:
+    """Replay a history for its trace. Raises ValueError if it is not that of a workflow."""
+    seen, failure = await _observe(history, converter)
+    if seen is None:
+        return Retraced(history.workflow_id, None, (), failure=failure)
+    closed_as = _CLOSED.get(history.events[-1].event_type)
+    return Retraced(history.workflow_id, seen.definition, tuple(seen.entries), closed_as, failure)
+
+
+async def _observe(history: WorkflowHistory, converter: DataConverter) -> tuple[Observed | None, str | None]:
+    """Return the execution that a replay of *history* made, and why the replay failed if it did."""
     if not history.events or not history.events[0].HasField("workflow_execution_started_event_attributes"):
         raise ValueError("it does not begin with the start of a workflow")
-    started = history.events[0].workflow_execution_started_event_attributes
     replayer = Replayer(
         workflows=[Observed, *OTHER_WORKFLOWS],
         unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
@@ -96,15 +147,8 @@ async def replay(history: WorkflowHistory, converter: DataConverter) -> Replayed
         debug_mode=True,  # on a busy machine a step may take longer than a worker may
     )
     outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
-    facts = Replayed(
-        workflow_id=history.workflow_id,
-        run_id=history.run_id,
-        definition=started.workflow_type.name,
-        builds=_builds(history),
-        failure=None if outcome.replay_failure is None else _reason(outcome.replay_failure),
-    )
-    seen = _seen.pop(history.run_id, None)
-    return facts if seen is None else seen.added_to(facts)
+    failure = None if outcome.replay_failure is None else _reason(outcome.replay_failure)
+    return _seen.pop(history.run_id, None), failure
 
 
 def _reason(failure: Exception) -> str:

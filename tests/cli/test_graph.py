@@ -1,8 +1,11 @@
 """`swf graph` as a process."""
 
+import json
+
 import pytest
 
 from tests.cli.conftest import Swf
+from tests.replay import corpus
 
 
 def test_svg_on_stdout(swf: Swf) -> None:
@@ -36,3 +39,28 @@ def test_a_file_that_cannot_be_written(swf: Swf) -> None:
     ended = swf("graph", "waiter.yaml", "--save", "not/there.svg")
     assert ended.code == 2
     assert "cannot be written" in ended.err
+
+
+def test_an_instance_from_its_history(swf: Swf) -> None:
+    """A file with a history is all that is needed to draw an instance."""
+    recorded = next(one.execution for one in corpus.read(corpus.releases()[-1]).executions if not one.is_virtual)
+    swf.write("history.json", json.dumps(recorded.history))
+    ended = swf("graph", "--history", "history.json")
+    assert (ended.code, ended.err) == (0, "")
+    assert f"instance {recorded.workflow_id}: " in ended.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "not clear what to draw"),
+        (["waiter.yaml", "--history", "waiter.yaml"], "not clear what to draw"),
+        (["waiter.yaml", "--address", "localhost:1"], "no effect without --instance"),
+        (["--history", "waiter.yaml"], "is not the history of a workflow"),
+    ],
+)
+def test_what_cannot_be_drawn(swf: Swf, arguments: list[str], told: str) -> None:
+    """It is told what is missing or too much."""
+    ended = swf("graph", *arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert told in ended.err

@@ -70,6 +70,9 @@ def test_life_of_an_instance(on: On) -> None:
     facts = json.loads(out)
     assert (code, facts["status"], facts["definition"]) == (0, "completed", "waiter")
     assert [entry["name"] for entry in facts["trace"] if entry["kind"] == "event-taken"] == ["Paid up"]
+    code, out, err = on("graph", "--instance", "w-1")
+    assert (code, err) == (0, "")
+    assert 'data-path="Wait" class="part wait done"' in out
 
 
 def test_a_workflow_is_started_by_its_path(on: On, dev: Dev) -> None:
@@ -93,6 +96,8 @@ def test_status_tells_what_is_under_way(on: On) -> None:
     assert re.search("^  runs p-1/[0-9a-f]{12}/Both/south/wait#1$", shown, re.MULTILINE)
     facts = json.loads(on("status", "p-1", "--output", "json")[1])
     assert [(call["function"], call["attempt"]) for call in facts["calls"]] == [("ask", 2)]
+    drawn = on("graph", "--instance", "p-1")[1]
+    assert re.search(r'data-path="Both/north" class="part sides branch running".*refused', drawn)
     on("cancel", "p-1")
 
 

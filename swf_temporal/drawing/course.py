@@ -1,0 +1,298 @@
+"""What became of the parts of a definition in a run, and which ways it took, from its trace."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal, TypeAlias
+
+from swf_temporal.durations import parse_duration
+from swf_temporal.grammar import counted
+from swf_temporal.outline import Outline, OutlinePart
+from swf_temporal.runtime.host import TraceEntry, TraceKind
+
+Status: TypeAlias = Literal["done", "running", "waiting", "failed", "undone", "stopped"]
+Taken: TypeAlias = Mapping[tuple[str, int], int]
+"""How often ways were taken, by the path of their part and their number in it."""
+
+_ITERATION: Final = re.compile(r"\[\d+\]")
+_AT_END: Final = {TraceKind.WORKFLOW_COMPLETED, TraceKind.WORKFLOW_CONTINUED}
+_AT_FAILURE: Final = {TraceKind.WORKFLOW_FAILED, TraceKind.WORKFLOW_TIMED_OUT}
+
+
+@dataclass(slots=True)
+class PartCourse:
+    """What became of a part: all rounds and iterations of it together."""
+
+    began: datetime
+    ended: datetime | None = None
+    """When it was left last; None while it is not, and for what has no end of its own, such as a branch."""
+    status: Status = "running"
+    entered: int = 0
+    iterations: set[str] = field(default_factory=set)
+    under_way: int = 0
+    """How many of its actions have begun and not ended."""
+    skipped: int = 0
+    """How many of its actions had a condition that did not hold."""
+    retried: int = 0
+    awaits: str = ""
+    """The events that it waits for."""
+    until: datetime | None = None
+    """When a wait ends at the latest."""
+    error: str = ""
+    """The last that it met, with its message."""
+
+    @property
+    def lines(self) -> Iterator[tuple[Status, str]]:
+        """What to say of it, each with what it is a sign of."""
+        yield self.status, self._summary
+        if len(self.iterations) > 1:
+            yield self.status, counted(len(self.iterations), "iteration")
+        if self.retried:
+            yield "waiting", f"tried again {counted(self.retried, 'time')}"
+        if self.skipped:
+            yield "stopped", f"{counted(self.skipped, 'action')} skipped"
+        if self.error:
+            yield "failed", self.error
+
+    @property
+    def _summary(self) -> str:
+        what = self.status if self.status != "waiting" else f"waits for {self.awaits}" if self.awaits else "waits"
+        facts = [what, *([f"{self.entered} times"] if self.entered > 1 else [])]
+        if self.until is not None:
+            facts.append(f"until {clock(self.until)}")
+        elif self.ended is None:
+            facts.append(f"since {clock(self.began)}")
+        else:
+            length = self.ended - self.began
+            facts += [clock(self.began), *([lasted(length)] if length else [])]
+        return ", ".join(facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A run as it is drawn on its definition."""
+
+    parts: Mapping[str, PartCourse]
+    """Those that were reached, by their paths."""
+    taken: Taken
+    status: Status
+    began: datetime | None = None
+    ended: datetime | None = None
+    error: str = ""
+    unknown: frozenset[str] = frozenset()
+    """Paths of states in the trace that the definition does not have."""
+
+    @property
+    def words(self) -> str:
+        """What became of the run, in a line."""
+        began = "" if self.began is None else f", began {self.began.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+        length = "" if self.began is None or self.ended is None else f", {lasted(self.ended - self.began)}"
+        return f"{self.status}{began}{length}{f', {self.error}' if self.error else ''}"
+
+
+def clock(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%H:%M:%S")
+
+
+def lasted(length: timedelta) -> str:
+    """Return a length of time in its two largest units."""
+    if length < timedelta(seconds=1):
+        return f"{length / timedelta(milliseconds=1):.0f} ms"
+    minutes, seconds = divmod(round(length.total_seconds()), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    units = [(days, "d"), (hours, "h"), (minutes, "min"), (seconds, "s")]
+    first = next(number for number, (amount, _) in enumerate(units) if amount)
+    return " ".join(f"{amount} {unit}" for amount, unit in units[first : first + 2] if amount)
+
+
+def course_of(
+    outline: Outline, trace: Iterable[TraceEntry], closed_as: Literal["failed", "stopped"] | None = None
+) -> Course:
+    """Return what the entries of *trace*, of one run or of several that continue each other, tell of *outline*.
+
+    *closed_as* says how a run came to an end of which its trace tells nothing.
+    """
+    return _Follower(outline).follow(trace, closed_as)
+
+
+class _Follower:
+    def __init__(self, outline: Outline) -> None:
+        self._outline = {part.path: part for part in outline.every_part}
+        self._parts: dict[str, PartCourse] = {}
+        self._taken: Counter[tuple[str, int]] = Counter()
+        self._left: dict[str, tuple[OutlinePart, bool]] = {}
+        """By the path of execution: the part that was left last there, and whether that was after an error."""
+        self._caught: set[str] = set()
+        """The paths of execution on which an error was met."""
+        self._undoing: set[str] = set()
+        """The states that are about to be entered to undo another."""
+        self._unknown: set[str] = set()
+        self._status: Status = "running"
+        self._error = ""
+
+    def follow(self, trace: Iterable[TraceEntry], closed_as: Status | None) -> Course:
+        began: datetime | None = None
+        latest: datetime | None = None
+        for entry in trace:
+            began, latest = began or entry.at, entry.at
+            self._note(entry)
+        if self._status == "running" and closed_as is not None:
+            self._status = closed_as
+        for part, after_error in self._left.values():
+            self._count(part, None, after_error=after_error)
+        if self._status != "running":
+            ends = {path: self._end_of(path) for path, one in self._parts.items() if one.ended is None}
+            for path, end in ends.items():
+                if self._parts[path].status != "undone":
+                    self._parts[path].status = end
+        ended = None if self._status == "running" else latest
+        is_waiting = any(one.status == "waiting" for one in self._parts.values())
+        status: Status = "waiting" if self._status == "running" and is_waiting else self._status
+        return Course(self._parts, dict(self._taken), status, began, ended, self._error, frozenset(self._unknown))
+
+    def _end_of(self, path: str) -> Status:
+        """Return what became of a part that was not left when the run ended."""
+        if self._status == "failed" and path in self._failing:
+            return "failed"
+        is_branch = not self._outline[path].ways
+        return "done" if is_branch and not self._parts[path].under_way else "stopped"
+
+    @property
+    def _failing(self) -> set[str]:
+        """The paths of what was not left, and in which an error was met; of all such, if in none was."""
+        left_open = {path: one for path, one in self._parts.items() if one.ended is None}
+        met = [path for path, one in left_open.items() if one.error]
+        return {path for path in left_open if not met or any(f"{one}/".startswith(f"{path}/") for one in met)}
+
+    def _note(self, entry: TraceEntry) -> None:
+        kind, path = entry.kind, self._path_of(entry)
+        if kind in _AT_END:
+            self._status = "done"
+        elif kind in _AT_FAILURE:
+            self._status = "failed"
+            self._error = f"{entry.name}: {entry.detail['message']}" if "message" in entry.detail else "timed out"
+        if path is None:
+            return
+        one = self._parts.get(path)
+        if one is None:
+            one = self._parts[path] = PartCourse(entry.at)
+        self._note_part(entry, path, one)
+
+    def _path_of(self, entry: TraceEntry) -> str | None:
+        """Return the path of the part that *entry* is about: a branch or a state; None if there is none."""
+        if not entry.state:
+            return None
+        held_by = (entry.state.rsplit("/", count)[0] for count in range(1, entry.state.count("/") + 1))
+        for path in (entry.lane, _ITERATION.sub("", entry.lane), entry.state, *held_by):
+            if path in self._outline:
+                return path
+        self._unknown.add(entry.state)
+        return None
+
+    def _note_part(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
+        if entry.lane != path:
+            one.iterations.add(entry.lane)
+        if one.ended is None:
+            one.awaits, one.until, one.status = "", None, "running"
+        note = _NOTES.get(entry.kind)
+        if note is not None:
+            note(self, entry, path, one)
+
+    def enter(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
+        one.entered += 1
+        one.ended, one.status = None, "running"
+        self._caught.discard(path)
+        walk = self._walk_of(entry, path)
+        before = self._left.pop(walk, None)
+        if path in self._undoing:
+            self._undoing.discard(path)
+        elif before is not None:
+            self._count(before[0], path, after_error=before[1])
+
+    def leave(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
+        one.ended, one.status = entry.at, "done"
+        one.awaits, one.until = "", None
+        for inner in self._outline[path].parts:  # branches have no end of their own
+            within = self._parts.get(inner.path)
+            if within is not None and within.ended is None and not within.entered:
+                within.ended = entry.at
+                within.status = "stopped" if within.under_way else "done"
+        self._left[self._walk_of(entry, path)] = self._outline[path], path in self._caught
+
+    def _walk_of(self, entry: TraceEntry, path: str) -> str:
+        return entry.lane.removesuffix(self._outline[path].name)
+
+    def begin(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - one of `_NOTES`
+        one.under_way += 1
+
+    def end(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
+        one.under_way -= 1
+        if entry.kind is TraceKind.ACTION_FAILED:
+            one.error = f"{entry.detail['error']}: {entry.detail['message']}"
+
+    def skip(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
+        one.skipped += 1
+
+    def retry(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
+        one.retried += 1
+        if entry.kind is TraceKind.STATE_RETRIED:
+            self._caught.discard(path)
+
+    def wait_for(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
+        one.status, one.awaits = "waiting", entry.name
+        limits = self._outline[path].limits
+        one.until = _after(entry.at, limits.get("eventTimeout") or limits.get("timeout"))
+
+    def sleep(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
+        one.status, one.until = "waiting", _after(entry.at, entry.detail["duration"])
+
+    def catch(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
+        self._caught.add(entry.state)
+        one.error = f"{entry.name}: {entry.detail['message']}"
+
+    def undo(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
+        undone, by = self._outline.get(entry.name), entry.detail["by"]
+        if undone is None:
+            return
+        for number, way in enumerate(undone.ways):
+            if way.on == "compensation":
+                self._taken[undone.path, number] += 1
+                self._undoing.add(way.to or by)
+        if undone.path in self._parts:
+            self._parts[undone.path].status = "undone"
+
+    def _count(self, part: OutlinePart, to: str | None, *, after_error: bool) -> None:
+        """Count the way from *part* to what came next. Of several that lead there all are, as the trace has no more."""
+        fitting = [(number, way) for number, way in enumerate(part.ways) if way.to == to and way.on != "compensation"]
+        on_error = [(number, way) for number, way in fitting if not way.is_usual]
+        usual = [(number, way) for number, way in fitting if way.is_usual]
+        for number, _ in (on_error or usual) if after_error else (usual or on_error):
+            self._taken[part.path, number] += 1
+        if to is not None and not fitting:  # it was the last of its round, and what holds it runs once more
+            self._count(part, None, after_error=after_error)
+
+
+def _after(at: datetime, duration: object) -> datetime | None:
+    try:
+        return at + parse_duration(duration) if isinstance(duration, str) else None
+    except (ValueError, OverflowError):
+        return None
+
+
+_NOTES: Final[Mapping[TraceKind, Callable[[_Follower, TraceEntry, str, PartCourse], None]]] = {
+    TraceKind.STATE_ENTERED: _Follower.enter,
+    TraceKind.STATE_LEFT: _Follower.leave,
+    TraceKind.STATE_RETRIED: _Follower.retry,
+    TraceKind.ACTION_STARTED: _Follower.begin,
+    TraceKind.ACTION_COMPLETED: _Follower.end,
+    TraceKind.ACTION_FAILED: _Follower.end,
+    TraceKind.ACTION_SKIPPED: _Follower.skip,
+    TraceKind.ACTION_RETRIED: _Follower.retry,
+    TraceKind.EVENT_AWAITED: _Follower.wait_for,
+    TraceKind.SLEEPING: _Follower.sleep,
+    TraceKind.ERROR_CAUGHT: _Follower.catch,
+    TraceKind.COMPENSATING: _Follower.undo,
+}

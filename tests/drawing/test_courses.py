@@ -1,0 +1,167 @@
+"""Runs on their definitions: what was reached, what became of it, which ways were taken."""
+
+from datetime import timedelta
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from temporalio.client import WorkflowHistory
+
+from swf_temporal import CallFailed, load, simulate
+from swf_temporal.app.pictures import courses_of
+from swf_temporal.drawing.course import Course, course_of, lasted
+from swf_temporal.drawing.svg import svg_of
+from swf_temporal.errors import UsageError
+from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS
+from swf_temporal.temporal.replaying import retrace
+from tests.replay import corpus
+
+WORK = {"actions": [{"functionRef": "work"}]}
+OTHERS = {vars(one)["__temporal_workflow_definition"].name for one in OTHER_WORKFLOWS}
+
+
+def _definition(*states: dict[str, Any]) -> Any:
+    return load({
+        "id": "drawn",
+        "specVersion": "0.8",
+        "functions": [{"name": "work", "type": "custom"}, {"name": "bad", "type": "custom"}],
+        "retries": [{"name": "twice", "maxAttempts": 3, "delay": "PT1S"}],
+        "errors": [{"name": "refused", "code": "NO"}],
+        "events": [{"name": "Paid", "type": "paid", "source": "shop"}],
+        "states": list(states),
+    })  # fmt: skip
+
+
+def _course(*states: dict[str, Any]) -> Course:
+    def bad(_: object) -> object:
+        raise CallFailed(code="NO", message="not today")
+
+    definition = _definition(*states)
+    run = simulate(definition, functions={"work": 1, "bad": bad})
+    course = course_of(definition.outline, run.trace)
+    ET.fromstring(svg_of(definition.picture(course)))  # noqa: S314 - our own
+    return course
+
+
+def test_what_was_done_and_was_not() -> None:
+    """States that were left are done, with the ways taken; what was not reached is in no course."""
+    course = _course(
+        {"name": "Which", "type": "switch", "dataConditions": [{"condition": "${ false }", "transition": "Other"}],
+         "defaultCondition": {"transition": "Both"}},
+        {"name": "Both", "type": "parallel", "branches": [{"name": "a", **WORK}, {"name": "b", **WORK}], "end": True},
+        {"name": "Other", "type": "inject", "data": {}, "end": True},
+    )  # fmt: skip
+    assert {path: one.status for path, one in course.parts.items()} == dict.fromkeys(
+        ["Which", "Both", "Both/a", "Both/b"], "done"
+    )
+    assert course.taken == {("Which", 1): 1, ("Both", 0): 1}
+    assert course.status == "done"
+
+
+def test_waiting_says_for_what_and_until_when() -> None:
+    """A wait names its events, and the end of a wait for time or with a timeout."""
+    course = _course(
+        {"name": "Nap", "type": "sleep", "duration": "PT1H", "transition": "Ask"},
+        {"name": "Ask", "type": "callback", "action": {"functionRef": "work"}, "eventRef": "Paid", "end": True},
+    )
+    assert (course.status, course.parts["Ask"].status, course.parts["Ask"].awaits) == ("waiting", "waiting", "Paid")
+    nap = course.parts["Nap"]
+    assert nap.ended is not None
+    assert nap.ended - nap.began == timedelta(hours=1)
+
+
+def test_failures_retries_and_handlers() -> None:
+    """A caught error leads along its handler; the attempts are counted, and the message is kept."""
+    bad = {"name": "Try", "type": "operation", "actions": [{"functionRef": "bad", "retryRef": "twice"}]}
+    caught = _course(
+        {**bad, "onErrors": [{"errorRef": "refused", "transition": "Sorry"}], "end": True},
+        {"name": "Sorry", "type": "inject", "data": {}, "end": True},
+    )
+    assert (caught.parts["Try"].status, caught.parts["Try"].retried) == ("done", 2)
+    assert "not today" in caught.parts["Try"].error
+    handler = next(
+        number for number, way in enumerate(_definition({**bad, "onErrors": [{"errorRef": "refused", "end": True}],
+                                                         "end": True}).outline.parts[0].ways) if way.on == "error"
+    )  # fmt: skip
+    assert caught.taken == {("Try", handler): 1, ("Sorry", 0): 1}
+    failed = _course({**bad, "end": True})
+    assert (failed.status, failed.parts["Try"].status) == ("failed", "failed")
+    assert "not today" in failed.words
+
+
+def test_iterations_and_skipped_actions() -> None:
+    """All iterations of a state are told together."""
+    action = {"functionRef": "work", "condition": "${ .one != 2 }"}
+    course = _course({"name": "Each", "type": "foreach", "inputCollection": "${ [1, 2, 3] }", "iterationParam": "one",
+                      "actions": [action], "end": True})  # fmt: skip
+    each = course.parts["Each"]
+    assert (len(each.iterations), each.skipped, each.entered) == (3, 1, 1)
+
+
+def test_cycles_are_counted() -> None:
+    """A state that is entered again and again says how often, and so do the ways."""
+    course = _course(
+        {"name": "Count", "type": "inject", "data": {"n": [1]}, "transition": "More"},
+        {"name": "More", "type": "operation", **WORK, "stateDataFilter": {"output": "${ .n += [1] }"},
+         "transition": "Enough"},
+        {"name": "Enough", "type": "switch", "defaultCondition": {"end": True},
+         "dataConditions": [{"condition": "${ (.n | length) < 4 }", "transition": "More"}]},
+    )  # fmt: skip
+    assert course.parts["More"].entered == 3
+    assert course.taken == {("Count", 0): 1, ("More", 0): 3, ("Enough", 0): 2, ("Enough", 1): 1}
+
+
+def test_what_was_undone() -> None:
+    """A state that was undone says so, along the way to what undoes it."""
+    course = _course(
+        {"name": "Book", "type": "operation", **WORK, "compensatedBy": "Cancel", "transition": "Give up"},
+        {"name": "Cancel", "type": "operation", "usedForCompensation": True, **WORK},
+        {"name": "Give up", "type": "inject", "data": {}, "end": {"compensate": True}},
+    )
+    assert {path: one.status for path, one in course.parts.items()} == {
+        "Book": "undone", "Give up": "done", "Cancel": "done",
+    }  # fmt: skip
+    assert course.taken == {("Book", 0): 1, ("Book", 1): 1, ("Give up", 0): 1}
+
+
+def test_what_was_ended_from_outside() -> None:
+    """Of a run that was cancelled or terminated, what was under way is stopped."""
+    definition = _definition({"name": "Nap", "type": "sleep", "duration": "PT1H", "end": True})
+    trace = simulate(definition, cancel_after=timedelta(minutes=1)).trace
+    course = course_of(definition.outline, trace, "stopped")
+    assert (course.status, course.parts["Nap"].status) == ("stopped", "stopped")
+
+
+@pytest.mark.parametrize(
+    ("length", "words"),
+    [(timedelta(), "0 ms"), (timedelta(milliseconds=320), "320 ms"), (timedelta(seconds=61), "1 min 1 s"),
+     (timedelta(hours=25), "1 d 1 h"), (timedelta(days=2), "2 d"), (timedelta(seconds=59.7), "1 min")],
+)  # fmt: skip
+def test_lengths(length: timedelta, words: str) -> None:
+    """Lengths are told in two units."""
+    assert lasted(length) == words
+
+
+RECORDED = [
+    pytest.param(one, id=f"{number}: {one.source}")
+    for release in corpus.releases()
+    for number, one in enumerate(corpus.read(release).executions)
+    if not one.is_virtual
+]
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
+async def test_every_recorded_history_is_drawn(recorded: corpus.Recorded) -> None:
+    """A history is all that a picture needs: every state in it is found in its definition."""
+    execution = recorded.execution
+    history = WorkflowHistory.from_json(execution.workflow_id, execution.history)
+    found = await retrace(history, CONVERTER)
+    if execution.definition_id in OTHERS or found.definition is None:
+        with pytest.raises(UsageError, match="shows no definition"):
+            courses_of([found])
+        return
+    [(definition, course, _)] = courses_of([found])
+    assert course.unknown == frozenset()
+    svg = svg_of(definition.picture(course))
+    assert all(f'data-path="{path}"' in svg for path in course.parts if path.isalnum())

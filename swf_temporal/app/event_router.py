@@ -23,7 +23,7 @@ class Router:
 
     async def deployment(self) -> str:
         """Return what tells the one that this sends events for from all others. Raises RPCError."""
-        return f"{await namespace_id(self._client.temporal)}/{self._task_queue}"
+        return f"{await namespace_id(self.client.temporal)}/{self._task_queue}"
 
     async def take(self, event: CloudEvent) -> int:
         """Send *event*; return how many instances or definitions it went to. Raises NotNowError or NeverError."""

@@ -34,7 +34,7 @@ def migrate(
     ] = None,
     form: Annotated[ReportFormat, typer.Option("--output", "-o", help="The format of the report.")] = ReportFormat.TEXT,
 ) -> None:
-    """Report what of a SonataFlow project runs here, and rewrite it.
+    """Report on a SonataFlow project, and rewrite it.
 
     Each finding is of one of three kinds: what is rewritten means the same, what differs is left as it was and does
     something else, and what is by hand needs a person. Nothing that changes its meaning goes without a finding. Exits

@@ -138,14 +138,14 @@ def test_send_with_sub_workflows(swf: Swf, dev: Dev) -> None:
 
 def test_send(swf: Swf, dev: Dev) -> None:
     """An event starts an instance, whose id is told; sent again it has no further effect."""
-    swf.write("order.yaml", ORDER.replace("order", "order-sent"))
-    swf.write("placed.json", PLACED.replace('"order"', '"order-sent"'))
+    swf.write("order.yaml", ORDER.replace("order", "ordersent"))
+    swf.write("placed.json", PLACED.replace('"order"', '"ordersent"'))
     at = ("--address", dev.address)
     for _ in range(2):
         ended = swf("events", "send", "order.yaml", "placed.json", "--output", "json", *at)
         [answer] = json.loads(ended.out)
         [receipt] = answer["receipts"]
-        assert (ended.code, receipt["definition"], receipt["status"]) == (0, "order-sent", "accepted")
+        assert (ended.code, receipt["definition"], receipt["status"]) == (0, "ordersent", "accepted")
     assert ended.err == f"the event '1' of type 'placed' goes to {receipt['instance']}\n"
     found = swf("result", receipt["instance"], *at)
     while "there is no instance" in found.err:  # its mailbox has yet to begin it

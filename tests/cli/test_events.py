@@ -169,11 +169,11 @@ def test_send_nowhere(swf: Swf, dev: Dev) -> None:
 
 def test_send_to_an_instance(swf: Swf, dev: Dev) -> None:
     """An event reaches the instance that the sender names or, where that is trusted, the event itself."""
-    definition = ORDER.replace("order", "order-by-hand").replace("Placed, type: placed", "Placed, type: by-hand")
+    definition = ORDER.replace("order", "orderbyhand").replace("Placed, type: placed", "Placed, type: by-hand")
     swf.write("order.yaml", definition)
-    swf.write("none.yaml", definition.replace("id: order-by-hand", "id: none").replace("type: by-hand", "type: none"))
+    swf.write("none.yaml", definition.replace("id: orderbyhand", "id: none").replace("type: by-hand", "type: none"))
     at = ("--address", dev.address)
-    placed = {"id": "1", "source": "shop", "type": "by-hand", "order-by-hand": 7, "swfinstance": "hand-1"}
+    placed = {"id": "1", "source": "shop", "type": "by-hand", "orderbyhand": 7, "swfinstance": "hand-1"}
     for instance, options in (("hand-1", ["--trust-instance"]), ("hand-2", ["--instance", "hand-2"])):
         assert swf("start", "order.yaml", "--id", instance, *at).code == 0
         assert swf("events", "send", "none.yaml", "-", *at, stdin=json.dumps(placed)).code == 1  # nobody trusts it

@@ -80,7 +80,7 @@ class AlreadyStartedError(InstanceError):
 
 
 class ReservedIdError(InstanceError):
-    """An id that nobody may choose."""
+    """An id of a form that is reserved."""
 
 
 class NeverTakenError(InstanceError):

@@ -110,14 +110,24 @@ async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = Fal
         facts |= await query(client.temporal, workflow_id, "status", _patience(execution))
         if with_trace:
             facts["trace"] = await query(client.temporal, workflow_id, "trace", _patience(execution))
+        if is_open(facts["status"]) and facts.get("state") is None:  # nothing has begun: a worker may fail at it
+            await _note_failed_task(client, execution, facts, has_begun=False)
     except InstancePausedError:
         facts["note"] = "where it is can be seen once it is resumed"
     except UsageError:
-        why = await why_task_failed(client.temporal, execution)
-        facts["note"] = "no worker is currently responding" if why is None else f"it does not go on: {why}"
+        facts["note"] = "no worker is currently responding"
+        await _note_failed_task(client, execution, facts)
     if local := facts.pop("localCalls", None):
         facts["calls"] = [*facts.get("calls", ()), *local]
     return facts
+
+
+async def _note_failed_task(
+    client: "Client", execution: WorkflowExecutionDescription, facts: dict[str, Any], *, has_begun: bool = True
+) -> None:
+    why = await why_task_failed(client.temporal, execution, has_begun=has_begun)
+    if why is not None:
+        facts["note"] = f"it does not go on: {why}"
 
 
 def _patience(execution: WorkflowExecutionDescription) -> timedelta:

@@ -42,11 +42,11 @@ class CurrentCall:
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether nobody waits for the result any more. An async function is cancelled where it awaits, too."""
+        """Whether the result is not waited for any more. An async function is cancelled where it awaits, too."""
         return self._cancelled.is_set()
 
     def wait_for_cancellation(self, timeout: timedelta) -> bool:
-        """Wait in a function that is not async until nobody waits for the result; tell whether that was in time."""
+        """Wait, in a function that is not async, until its result is not waited for; tell whether that was in time."""
         return self._cancelled.wait(timeout.total_seconds())
 
     def heartbeat(self) -> None:

@@ -12,9 +12,15 @@ _LATEST = 10
 """How many of the latest events are looked at: a failed task is among the last."""
 
 
-async def why_task_failed(client: Client, described: WorkflowExecutionDescription) -> str | None:
-    """Return why the workflow task of a workflow failed that is tried again; None if it is not, or not known."""
-    if described.raw_description.pending_workflow_task.attempt <= 1:
+async def why_task_failed(
+    client: Client, described: WorkflowExecutionDescription, *, has_begun: bool = True
+) -> str | None:
+    """Return why the workflow task of a workflow failed that is tried again; None if it is not, or not known.
+
+    One that has not begun may have recorded what it had looked up: its task was tried before.
+    """
+    task = described.raw_description.pending_workflow_task
+    if not described.raw_description.HasField("pending_workflow_task") or (has_begun and task.attempt <= 1):
         return None
     request = GetWorkflowExecutionHistoryReverseRequest(
         namespace=client.namespace,

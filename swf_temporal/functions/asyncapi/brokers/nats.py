@@ -16,7 +16,7 @@ _PORT = 4222
 _CLOSING = 1.0
 """Seconds for saying farewell."""
 _CONTENT_TYPE = "content-type"
-_NO_RESPONDERS = ("NoResponders", "nobody there answers requests")
+_NO_RESPONDERS = ("NoResponders", "there are no responders there")
 _DENIALS = ("authorization violation", "permissions violation", "authentication")
 """The beginning of the server's message when it denies something."""
 

@@ -137,7 +137,7 @@ class Activities:
             message = f"this worker of the task queue {info.task_queue!r} does not have the activity"
             raise ApplicationError(f"{message} {info.activity_type!r}", type="NotFoundError")
         call = call_from_json(record, activity_id=info.activity_id, state=info.activity_id.partition("/")[0])
-        key = f"{info.workflow_id}/{info.workflow_run_id}/{info.activity_id}"
+        key = f"{info.workflow_id}/{record.get('run', info.workflow_run_id)}/{info.activity_id}"
         if "local" in record:
             with locally(asked=record["local"]["asked"]):
                 return await self._local(call, record, key, record["local"]["most"])

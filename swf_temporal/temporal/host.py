@@ -215,7 +215,10 @@ class TemporalHost:
             return await self._run_external_activity(call, options)
         is_plain = call.secret_template is None and call.selection_set is None
         record, timeout = call_to_json(call, self.source), call.timeout
-        if await self._local.take(call, self.now()):
+        is_local = self._local.want(call)
+        if is_local and self.pin.first is not None:
+            record["run"] = self.pin.first
+        if is_local and await self._local.can_be(call, self.now()):
             begun = self.now()
             outcome = await self._invoke_locally(call, record)
             if not isinstance(outcome, GoesOn):

@@ -126,13 +126,17 @@ class LocalCalls:
         finally:
             del self._timers[key]
 
-    async def take(self, call: FunctionCall, now: datetime) -> bool:
-        """Tell whether *call* is tried as a local call."""
-        if call.local is False or call.function.name in self._refused or not self._makes_any:
+    def want(self, call: FunctionCall) -> bool:
+        """Tell whether *call* is to be local, if it can be."""
+        if call.local is False or not self._makes_any:
             return False
         if not call.local and self._are_chosen is None:
             self._are_chosen = is_recorded(_CHOSEN, wanted=_CHOOSES in workflow.extern_functions())
-        if not (call.local or self._are_chosen):
+        return bool(call.local or self._are_chosen)
+
+    async def can_be(self, call: FunctionCall, now: datetime) -> bool:
+        """Tell whether *call*, which is wanted local, can be."""
+        if call.function.name in self._refused:
             return False
         await workflow.wait_condition(lambda: True)  # the timers of what limits the call are set after it has begun
         return not self._timers or min(self._timers.values()) - now > MAX_ATTEMPT

@@ -89,7 +89,7 @@ def _written(value: Any) -> tuple[Payload, int, int]:
 
 def _following(pin: Pin, **changes: Any) -> Pin:
     of_the_run = replace(pin, events=[], progress=None, numbers={}, limit=None, call=None, outlasting={})
-    return replace(of_the_run, **changes)
+    return replace(of_the_run, first=pin.first or workflow.info().run_id, **changes)
 
 
 def _onto() -> workflow.ContinueAsNewVersioningBehavior | None:

@@ -90,6 +90,7 @@ class PinRecord(TypedDict, total=False):
     untaken: bool
     inherited: bool
     outlasting: dict[str, AwaitedRecord]
+    first: str
     semantics: int
     """That of the definitions; missing where it is the first."""
     format: int
@@ -126,6 +127,9 @@ class Pin:
     """Whether a run of ours has begun this one as a part of itself, and not a client, an event or a schedule."""
     outlasting: Mapping[str, AwaitedRecord] = field(default_factory=dict)
     """The children that earlier executions began and this one waits for, by the ids of their calls."""
+    first: str | None = None
+    """The execution in which the run began, if that is not this one. The keys of local calls name it: a workflow task
+    that was lost may be made up for in another execution."""
     semantics: int = field(default_factory=lambda: SEMANTICS)
     """The semantics number of the run: that of the client, or of the worker, that it has its definitions from."""
     format: int = FIRST_FORMAT
@@ -149,6 +153,7 @@ class Pin:
             "untaken": self.untaken or None,
             "inherited": self.inherited or None,
             "outlasting": dict(self.outlasting),
+            "first": self.first,
             "semantics": self.semantics if self.definitions and self.semantics != FIRST_SEMANTICS else None,
             "format": None if self.format == FIRST_FORMAT else self.format,
         }
@@ -189,6 +194,7 @@ class Pin:
             untaken=record.get("untaken", False),
             inherited=record.get("inherited", False),
             outlasting=dict(record.get("outlasting", {})),
+            first=record.get("first"),
             semantics=semantics,
             format=number,
             others={key: value for key, value in record.items() if key not in _KNOWN},
@@ -249,6 +255,8 @@ class CallRecord(_CallRecord, total=False):
     """Both of a call that a workflow of its own makes while a run waits for it."""
     attempts: dict[str, Any]
     """Of such a call: what is known of the attempts that earlier executions of its workflow have made, if any have."""
+    run: str
+    """The execution that the call's idempotency key names, if it is not that of the activity."""
     local: "LocalRecord"
     """Missing where the call is an ordinary activity."""
     made: int

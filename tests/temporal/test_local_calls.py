@@ -24,6 +24,7 @@ from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE
 from swf_temporal.temporal.workflow import Interpreter
 from tests.processes import ending_with_us
 from tests.temporal.conftest import PATIENCE, Bench, calling, define, events_of
+from tests.temporal.suspending import SUSPEND_AFTER
 
 LOCAL = {"local": True}
 
@@ -62,6 +63,17 @@ async def test_local_calls_cost_a_marker_each(bench: Bench) -> None:
     assert [key for *_, key, _ in worker.scripted.calls] == [
         f"{handle.id}/{run}/Ten/work#{number}" for number in range(1, 11)
     ]
+
+
+async def test_keys_name_the_execution_in_which_the_run_began(bench: Bench) -> None:
+    """A task that was lost may be made up for in the next execution: its calls have the same keys there."""
+    async with bench.worker(local(calling("Two", "work", "work")), work=lambda _: {"done": True}) as worker:
+        handle = await worker.start({}, **{SUSPEND_AFTER: 2})
+        await swf.result(handle)
+
+    assert (await bench.client.get_workflow_handle(handle.id).describe()).run_id != handle.first_execution_run_id
+    begun = handle.first_execution_run_id
+    assert [key for *_, key, _ in worker.scripted.calls] == [f"{handle.id}/{begun}/Two/work#{n}" for n in (1, 2)]
 
 
 async def test_an_attempt_that_comes_late_goes_on_as_an_activity(bench: Bench) -> None:

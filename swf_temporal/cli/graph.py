@@ -15,7 +15,9 @@ from swf_temporal.errors import UsageError
 
 if TYPE_CHECKING:
     from swf_temporal.app.client import Client
+    from swf_temporal.app.pictures import DrawnRun
     from swf_temporal.drawing.model import Picture
+    from swf_temporal.drawing.timeline import Timeline
 
 EXAMPLES = {"graph": "Example: swf graph orders.yaml --save orders.svg"}
 
@@ -45,6 +47,9 @@ def graph(
             help="Draw the instance whose history `temporal workflow show --output json` wrote to this file.",
         ),
     ] = None,
+    timeline: Annotated[
+        bool, typer.Option("--timeline", help="Draw when the instance did what, instead of the graph; HTML has both.")
+    ] = False,
     output: Annotated[
         Format | None,
         typer.Option(
@@ -69,37 +74,49 @@ def graph(
         raise UsageError("it is not clear what to draw", "give definitions, or --instance ID, or --history FILE")
     form = output or _format_of(save)
     if instance is not None:
-        ask(lambda client: _draw_instance(client, instance, form, save), address, namespace)
+        ask(lambda client: _draw_instance(client, instance, form, save, timeline=timeline), address, namespace)
     if address is not None or namespace is not None:
         raise UsageError("--address and --namespace have no effect without --instance", "leave them out")
     if history is not None:
         with default_sigint():
             from swf_temporal.app.stopping import run_until_stopped
-        raise typer.Exit(run_until_stopped(_draw_history(history, form, save)))
+        raise typer.Exit(run_until_stopped(_draw_history(history, form, save, timeline=timeline)))
+    if timeline:
+        raise UsageError("--timeline has no effect without an instance", "add --instance ID, or --history FILE")
     with default_sigint():
         from swf_temporal.app.definitions import load_given, resources_of
     readable = resources_of(resources)
     _draw([load_given(file, readable).picture() for file in files or ()], form, save)
 
 
-async def _draw_instance(client: "Client", workflow_id: str, form: Format, save: Path | None) -> int:
+async def _draw_instance(client: "Client", workflow_id: str, form: Format, save: Path | None, *, timeline: bool) -> int:
     with default_sigint():
-        from swf_temporal.app.pictures import pictures_of
-    pictures = await pictures_of(client, workflow_id)
-    _draw(pictures if form is Format.HTML else pictures[-1:], form, save)
-    return 0
+        from swf_temporal.app.pictures import runs_of_instance
+    return _draw_runs(await runs_of_instance(client, workflow_id), form, save, timeline=timeline)
 
 
-async def _draw_history(file: Path, form: Format, save: Path | None) -> int:
+async def _draw_history(file: Path, form: Format, save: Path | None, *, timeline: bool) -> int:
     with default_sigint():
         from swf_temporal.app.logs import be_quiet
-        from swf_temporal.app.pictures import pictures_in
+        from swf_temporal.app.pictures import runs_in
     be_quiet()
-    _draw(await pictures_in(file), form, save)
+    return _draw_runs(await runs_in(file), form, save, timeline=timeline)
+
+
+def _draw_runs(runs: "Sequence[DrawnRun]", form: Format, save: Path | None, *, timeline: bool) -> int:
+    drawn: list[Picture | Timeline] = []
+    for run in runs if form is Format.HTML else runs[-1:]:
+        if form is Format.HTML or not timeline:
+            drawn.append(run.picture)
+        if (form is Format.HTML or timeline) and run.timeline is not None:
+            drawn.append(run.timeline)
+    _draw(drawn, form, save)
     return 0
 
 
-def _draw(pictures: "Sequence[Picture]", form: Format, save: Path | None) -> None:
+def _draw(pictures: "Sequence[Picture | Timeline]", form: Format, save: Path | None) -> None:
+    if not pictures:
+        raise UsageError("there is nothing to draw yet", "the instance has not begun")
     if len(pictures) > 1 and form is not Format.HTML:
         raise UsageError(f"a file of {form.upper()} holds one picture", "write --output html for several")
     with default_sigint():

@@ -30,6 +30,8 @@ _NARROWEST: Final = 96.0
 _LABEL: Final = 180.0
 """The width of a label at most."""
 _LABEL_LINES: Final = 3
+_MOST_LINES: Final = 24
+"""Of what a part does."""
 _MARK: Final = Size(18, 18)
 _GAP: Final = 14.0
 """Between parts that run side by side."""
@@ -223,8 +225,10 @@ def _run_lines(own: PartCourse) -> Iterator[Line]:
 
 
 def _lines(part: OutlinePart) -> Iterator[Line]:
-    for work in part.work:
-        yield from _work_lines(work, 0)
+    lines = [line for work in part.work for line in _work_lines(work, 0)]
+    yield from lines[:_MOST_LINES]
+    if len(lines) > _MOST_LINES:
+        yield _line(f"and {len(lines) - _MOST_LINES} more", "note", 0)
     for name, length in part.limits.items():
         yield _line(f"{name} {length}", "time", 0)
 

@@ -43,6 +43,9 @@ _SHAPES: Final = """
 .swf .unreached > :not(g) { opacity: 0.5; }
 .swf .stopped > .frame { stroke-dasharray: 3 3; }
 .swf text.run { font-weight: 600; }
+.swf .line { stroke-width: 1; }
+.swf .attempt { stroke-width: 2; }
+.swf .span.state > text:first-of-type { font-weight: 600; }
 """
 
 _COLOURS: Final = Template("""
@@ -56,6 +59,11 @@ _COLOURS: Final = Template("""
 .swf .icon, .swf .way, .swf .ring { stroke: $way; }
 .swf .ring { fill: $paper; stroke-width: 1.6; }
 .swf .dot { fill: $way; }
+.swf .line { stroke: $edge; opacity: 0.6; }
+.swf .bar { fill: $data; } .swf .state > .bar { fill: $done; }
+.swf .state.running > .bar { fill: $running; } .swf .call > .bar { fill: $call; }
+.swf .flow > .bar { fill: $flow; } .swf .wait > .bar { fill: $wait; } .swf .span.failed > .bar { fill: $error; }
+.swf .span.stopped > .bar { fill: $way; opacity: 0.6; } .swf .attempt { stroke: $error; }
 $kinds
 .swf .on-error .way { stroke: $error; } .swf .on-error .head, .swf .on-error .label { fill: $error; }
 .swf .on-retry .way { stroke: $wait; } .swf .on-retry .head, .swf .on-retry .label { fill: $wait; }

@@ -1,10 +1,11 @@
-"""The size of texts in a picture, and their shortening.
+"""The size of texts in a picture, their shortening, and how they are written in XML.
 
 The fonts of those who look are not known: widths are those of a wide font, so that a text fits in the others, too.
 """
 
 import re
 from collections.abc import Iterator
+from html import escape
 from itertools import accumulate
 from typing import Final
 from unicodedata import combining, east_asian_width
@@ -53,6 +54,12 @@ def shown(text: str) -> str:
     """Return *text* in a line, expressions without what encloses them, and what has no shape as a question mark."""
     plain = _EXPRESSION.sub(r"\1", " ".join(text.split()))
     return "".join(character if character.isprintable() else "�" for character in plain)
+
+
+def xml_text(text: str) -> str:
+    """Return *text* for XML, which has no control characters."""
+    text = " ".join(text.split())
+    return escape("".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in text))
 
 
 def _ems(character: str) -> float:

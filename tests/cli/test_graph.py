@@ -48,6 +48,9 @@ def test_an_instance_from_its_history(swf: Swf) -> None:
     ended = swf("graph", "--history", "history.json")
     assert (ended.code, ended.err) == (0, "")
     assert f"instance {recorded.workflow_id}: " in ended.out
+    page = swf("graph", "--history", "history.json", "-o", "html").out
+    assert page.count("<svg ") == 2
+    assert 'class="bar"' in swf("graph", "--history", "history.json", "--timeline").out
 
 
 @pytest.mark.parametrize(
@@ -55,6 +58,7 @@ def test_an_instance_from_its_history(swf: Swf) -> None:
     [
         ([], "not clear what to draw"),
         (["waiter.yaml", "--history", "waiter.yaml"], "not clear what to draw"),
+        (["waiter.yaml", "--timeline"], "no effect without an instance"),
         (["waiter.yaml", "--address", "localhost:1"], "no effect without --instance"),
         (["--history", "waiter.yaml"], "is not the history of a workflow"),
     ],

@@ -8,7 +8,7 @@ import pytest
 from temporalio.client import WorkflowHistory
 
 from swf_temporal import CallFailed, load, simulate
-from swf_temporal.app.pictures import courses_of
+from swf_temporal.app.pictures import runs_of
 from swf_temporal.drawing.course import Course, course_of, lasted
 from swf_temporal.drawing.svg import svg_of
 from swf_temporal.errors import UsageError
@@ -159,9 +159,12 @@ async def test_every_recorded_history_is_drawn(recorded: corpus.Recorded) -> Non
     found = await retrace(history, CONVERTER)
     if execution.definition_id in OTHERS or found.definition is None:
         with pytest.raises(UsageError, match="shows no definition"):
-            courses_of([found])
+            runs_of([found])
         return
-    [(definition, course, _)] = courses_of([found])
-    assert course.unknown == frozenset()
-    svg = svg_of(definition.picture(course))
-    assert all(f'data-path="{path}"' in svg for path in course.parts if path.isalnum())
+    [run] = runs_of([found])
+    assert run.course.unknown == frozenset()
+    svg = svg_of(run.picture)
+    assert all(f'data-path="{path}"' in svg for path in run.course.parts if path.isalnum())
+    assert run.timeline is not None
+    assert len(run.timeline.rows) >= sum(one.entered for one in run.course.parts.values())
+    ET.fromstring(svg_of(run.timeline))  # noqa: S314 - our own

@@ -1,0 +1,194 @@
+"""What an instance did when: states, and the calls, waits and sub-workflows in them, from its trace."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Literal, TypeAlias
+
+from swf_temporal.drawing.course import Status
+from swf_temporal.grammar import counted
+from swf_temporal.runtime.host import TraceEntry, TraceKind
+
+SpanKind: TypeAlias = Literal["state", "call", "flow", "wait"]
+
+MAX_SPANS: Final = 500
+"""How many are shown."""
+_ENDS_WAIT: Final = {TraceKind.EVENT_TAKEN, TraceKind.EVENT_TIMED_OUT}
+_ENDS_CALL: Final = {TraceKind.ACTION_COMPLETED, TraceKind.ACTION_FAILED}
+_ENDS_RUN: Final[dict[TraceKind, Status]] = {
+    TraceKind.WORKFLOW_COMPLETED: "done",
+    TraceKind.WORKFLOW_CONTINUED: "done",
+    TraceKind.WORKFLOW_FAILED: "failed",
+    TraceKind.WORKFLOW_TIMED_OUT: "failed",
+}
+
+
+@dataclass(slots=True)
+class Span:
+    """Something that took its time."""
+
+    kind: SpanKind
+    name: str
+    lane: str
+    """The path of execution that it is on."""
+    began: datetime
+    ended: datetime | None = None
+    """None while it goes on."""
+    status: Status = "running"
+    retried: list[datetime] = field(default_factory=list)
+    """When an attempt failed that was not the last."""
+    error: str = ""
+    inner: list["Span"] = field(default_factory=list)
+
+    @property
+    def words(self) -> str:
+        """What there is to say of it besides its name and times."""
+        attempts = [counted(len(self.retried) + 1, "attempt")] if self.retried else []
+        return ", ".join([self.status, *attempts, *([self.error] if self.error else [])])
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A span as it is listed, below what it is in."""
+
+    span: Span
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The rows of a run, in the order in which they began."""
+
+    title: str
+    subtitles: tuple[str, ...]
+    began: datetime
+    ended: datetime
+    """When it ended, or what happened last."""
+    rows: tuple[Row, ...]
+    left_out: int = 0
+    """How many spans are not among them."""
+
+
+def timeline_of(
+    trace: Iterable[TraceEntry], title: str, *subtitles: str, closed_as: Status | None = None
+) -> Timeline | None:
+    """Return what *trace* tells; None if nothing has begun.
+
+    *closed_as* says how a run came to an end of which its trace tells nothing.
+    """
+    entries = list(trace)
+    if not entries:
+        return None
+    recorder = _Recorder()
+    for entry in entries:
+        recorder.note(entry)
+    latest = entries[-1].at
+    if closed_as is not None:
+        recorder.end_all(latest, closed_as)
+    rows = list(_rows(recorder.spans, 0))
+    return Timeline(title, subtitles, entries[0].at, latest, tuple(rows[:MAX_SPANS]), max(0, len(rows) - MAX_SPANS))
+
+
+def _rows(spans: Iterable[Span], depth: int) -> Iterator[Row]:
+    for span in spans:
+        yield Row(span, depth)
+        yield from _rows(span.inner, depth + 1)
+
+
+class _Recorder:
+    def __init__(self) -> None:
+        self.spans: list[Span] = []
+        self._states: dict[str, Span] = {}
+        """Those that are not left, by their paths of execution."""
+        self._open: list[Span] = []
+        """Calls, sub-workflows and waits that go on."""
+
+    def note(self, entry: TraceEntry) -> None:
+        kind = entry.kind
+        if kind in _ENDS_RUN:
+            self.end_all(entry.at, "stopped" if _ENDS_RUN[kind] == "done" else "failed")
+        elif kind is TraceKind.STATE_ENTERED:
+            self._states[entry.lane] = self._begin("state", entry.name.rpartition("/")[2], entry)
+        elif kind is TraceKind.STATE_LEFT:
+            self._leave(entry)
+        elif kind is TraceKind.ACTION_STARTED:
+            self._open.append(self._begin("flow" if "subflow" in entry.detail else "call", entry.name, entry))
+        elif kind is TraceKind.EVENT_AWAITED:
+            self._open.append(self._begin("wait", f"waits for {entry.name}", entry))
+        elif kind is TraceKind.SLEEPING:
+            self._open.append(self._begin("wait", "waits", entry))
+        else:
+            self._note_open(entry)
+
+    def _begin(self, kind: SpanKind, name: str, entry: TraceEntry) -> Span:
+        self._end_sleep(entry)
+        holder = self._holder_of(entry.lane)
+        part = entry.lane if holder is None else entry.lane.removeprefix(holder.lane).lstrip("/")
+        label = f"{part} › {name}" if kind != "state" and part else name
+        span = Span(kind, label, entry.lane, entry.at)
+        (self.spans if holder is None else holder.inner).append(span)
+        return span
+
+    def _holder_of(self, lane: str) -> Span | None:
+        """Return the innermost state on whose path of execution *lane* is."""
+        holding = [span for path, span in self._states.items() if _is_within(lane, path)]
+        return max(holding, key=lambda span: len(span.lane), default=None)
+
+    def _note_open(self, entry: TraceEntry) -> None:
+        kind = entry.kind
+        if kind in _ENDS_WAIT:
+            self._end_first("wait", entry, "done")
+        elif kind in _ENDS_CALL:
+            failed = kind is TraceKind.ACTION_FAILED
+            span = self._end_first("call", entry, "failed" if failed else "done")
+            if span is not None and failed:
+                span.error = f"{entry.detail['error']}: {entry.detail['message']}"
+        elif kind is TraceKind.ACTION_RETRIED:
+            span = self._first("call", entry)
+            if span is not None:
+                span.retried.append(entry.at)
+        elif kind is TraceKind.ERROR_CAUGHT and entry.lane in self._states:
+            self._states[entry.lane].error = f"{entry.name}: {entry.detail['message']}"
+        self._end_sleep(entry)
+
+    def _first(self, kind: SpanKind, entry: TraceEntry) -> Span | None:
+        """Return the earliest span on the entry's path that goes on; of calls, the one of the entry's name."""
+        for span in self._open:
+            is_named = kind == "wait" or span.name == entry.name or span.name.endswith(f" › {entry.name}")
+            if span.lane == entry.lane and (span.kind == "wait") == (kind == "wait") and is_named:
+                return span
+        return None
+
+    def _end_first(self, kind: SpanKind, entry: TraceEntry, status: Status) -> Span | None:
+        span = self._first(kind, entry)
+        if span is not None:
+            self._end(span, entry.at, status)
+        return span
+
+    def _end_sleep(self, entry: TraceEntry) -> None:
+        """End a wait for time alone, after which its path went on."""
+        for span in [one for one in self._open if one.lane == entry.lane and one.name.endswith("waits")]:
+            self._end(span, entry.at, "done")
+
+    def _end(self, span: Span, at: datetime, status: Status) -> None:
+        span.ended, span.status = at, status
+        self._open.remove(span)
+
+    def _leave(self, entry: TraceEntry) -> None:
+        state = self._states.pop(entry.lane, None)
+        self._end_sleep(entry)
+        for span in [one for one in self._open if _is_within(one.lane, entry.lane)]:
+            self._end(span, entry.at, "stopped")
+        if state is not None:
+            state.ended, state.status = entry.at, "done"
+
+    def end_all(self, at: datetime, status: Status) -> None:
+        for span in [*self._states.values(), *self._open]:
+            span.ended, span.status = at, status
+        self._states.clear()
+        self._open.clear()
+
+
+def _is_within(lane: str, outer: str) -> bool:
+    """Tell whether *lane* is *outer*, or a branch or iteration of it, or a state in one."""
+    return lane == outer or lane.startswith((f"{outer}/", f"{outer}["))

@@ -1,0 +1,69 @@
+"""Timelines: a bar for all that took its time, below what it is in."""
+
+from datetime import timedelta
+
+from swf_temporal import CallFailed, load, simulate
+from swf_temporal.drawing.svg import svg_of
+from swf_temporal.drawing.timeline import MAX_SPANS, Timeline, timeline_of
+
+DEFINITION = {
+    "id": "drawn",
+    "specVersion": "0.8",
+    "functions": [{"name": "work", "type": "custom"}, {"name": "bad", "type": "custom"}],
+    "retries": [{"name": "twice", "maxAttempts": 2, "delay": "PT1S"}],
+    "events": [{"name": "Paid", "type": "paid", "source": "shop"}],
+    "states": [
+        {"name": "Each", "type": "foreach", "inputCollection": "${ .n }", "iterationParam": "one", "mode": "sequential",
+         "actions": [{"functionRef": "work"}], "transition": "Nap"},
+        {"name": "Nap", "type": "sleep", "duration": "PT10S", "transition": "Wait"},
+        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Paid"]}], "transition": "Fail"},
+        {"name": "Fail", "type": "operation", "actions": [{"functionRef": "bad", "retryRef": "twice"}], "end": True},
+    ],
+}  # fmt: skip
+
+
+def _drawn(count: int = 2) -> Timeline:
+    def bad(_: object) -> object:
+        raise CallFailed(code="NO", message="not today")
+
+    events = [{"type": "paid", "source": "shop"}]
+    run = simulate(load(DEFINITION), {"n": list(range(count))}, functions={"work": 1, "bad": bad}, events=events)
+    found = timeline_of(run.trace, "drawn")
+    assert found is not None
+    return found
+
+
+def test_rows() -> None:
+    """States have what they do below them; iterations are named, attempts counted, lengths known."""
+    drawn = _drawn()
+    told = [
+        (row.depth, row.span.name, row.span.kind, row.span.status, (row.span.ended or drawn.ended) - row.span.began)
+        for row in drawn.rows
+    ]
+    nothing, nap, second = timedelta(), timedelta(seconds=10), timedelta(seconds=1)
+    assert told == [
+        (0, "Each", "state", "done", nothing),
+        (1, "[0] › work", "call", "done", nothing),
+        (1, "[1] › work", "call", "done", nothing),
+        (0, "Nap", "state", "done", nap),
+        (1, "waits", "wait", "done", nap),
+        (0, "Wait", "state", "done", nothing),
+        (1, "waits for Paid", "wait", "done", nothing),
+        (0, "Fail", "state", "failed", second),
+        (1, "bad", "call", "failed", second),
+    ]
+    last = drawn.rows[-1].span
+    assert (len(last.retried), last.words) == (1, "failed, 2 attempts, CallFailed: not today")
+    assert svg_of(drawn).count('class="attempt"') == 1
+
+
+def test_long_ones_are_cut() -> None:
+    """So many rows are shown, and it is said how many are not."""
+    drawn = _drawn(MAX_SPANS + 10)
+    assert (len(drawn.rows), drawn.left_out) == (MAX_SPANS, 17)
+    assert "17 more are not shown" in svg_of(drawn)
+
+
+def test_nothing_has_begun() -> None:
+    """Without a trace there is nothing to draw."""
+    assert timeline_of([], "drawn") is None

@@ -73,7 +73,7 @@ class Bars:
         told = xml_text(f"{span.name}: {span.words}, {clock(span.began)}, {took}")
         name = xml_text(cut(span.name, self._names - left - 10, _TEXT))
         yield (
-            f'<g class="span {span.kind} {span.status}" data-lane="{xml_text(span.lane)}" role="graphics-symbol"'
+            f'<g class="span {span.kind} {span.status}" data-path="{xml_text(span.lane)}" role="graphics-symbol"'
             f' aria-label="{told}"><title>{told}</title>'
         )
         yield f'<text x="{left:.1f}" y="{top + 13:.1f}">{name}</text>'

@@ -1,6 +1,7 @@
 """Pictures and timelines as SVG, and pages with them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from hashlib import sha256
 from itertools import count
 from typing import Final
 
@@ -10,6 +11,7 @@ from swf_temporal.drawing.model import Picture, Scope
 from swf_temporal.drawing.style import PAGE_STYLE, STYLE
 from swf_temporal.drawing.texts import width_of, xml_text
 from swf_temporal.drawing.timeline import Timeline
+from swf_temporal.errors import UsageError
 
 _MARGIN: Final = 24.0
 _TITLE: Final = 26.0
@@ -44,6 +46,15 @@ def svg_of(drawn: Picture | Timeline, *, is_styled: bool = True, ids: str = "") 
         "</svg>",
     ]
     return "\n".join(lines)
+
+
+def notebook_html(draw: Callable[[], Iterable[Picture | Timeline]]) -> str | None:
+    """Return what *draw* draws as a notebook shows it; None, by which it shows plain text, if nothing can draw here."""
+    try:
+        drawn = list(draw())
+    except UsageError:
+        return None
+    return "\n".join(svg_of(one, ids=f"{sha256(svg_of(one).encode()).hexdigest()[:12]}-") for one in drawn)
 
 
 def page_of(drawn: Iterable[Picture | Timeline]) -> str:

@@ -145,6 +145,12 @@ class Definition(ABC):
         lines = [str(called), *([self.description] if self.description else []), *about]
         return picture_of(self.outline, self.name or self.id or "workflow", lines, course)
 
+    def _repr_html_(self) -> str | None:
+        """Return its picture, for notebooks."""
+        from swf_temporal.drawing.svg import notebook_html  # noqa: PLC0415 - as above
+
+        return notebook_html(lambda: [self.picture()])
+
     def meant_by(self, reference: WorkflowRef) -> tuple[WorkflowRef, ...]:
         """Return the definitions that a *reference* in this one may mean, the likeliest first."""
         return (reference,)

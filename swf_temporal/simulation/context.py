@@ -320,6 +320,7 @@ class SimulationContext:
             instances=tuple(self.instances),
             untaken_events=tuple(one.to_json() for one in self._given if one in self._events),
             fault=fault,
+            definition=self.first,
         )
 
 

@@ -1,13 +1,18 @@
 """The result of a run: simulated, and in the form in which runs of both hosts are compared with expectations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal, Self
 
 from swf_temporal.client_errors import RunEnded
 from swf_temporal.data import JSON
+from swf_temporal.drawing.course import course_of
+from swf_temporal.drawing.model import Picture
+from swf_temporal.drawing.svg import notebook_html
+from swf_temporal.drawing.timeline import Timeline, timeline_of
 from swf_temporal.errors import UsageError, WorkflowFault
+from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 
 Status = Literal["completed", "failed", "waiting", "cancelled"]
@@ -66,6 +71,21 @@ class Simulation:
     untaken_events: tuple[dict[str, JSON], ...] = ()
     """The events that were given and that no instance came to wait for."""
     fault: WorkflowFault | None = field(default=None, compare=False)
+    definition: Definition | None = field(default=None, compare=False, repr=False)
+    """What was run."""
+
+    def _repr_html_(self) -> str | None:
+        """Return what happened on the definition, and when, for notebooks."""
+        return None if self.definition is None else notebook_html(self._drawn)
+
+    def _drawn(self) -> Iterator[Picture | Timeline]:
+        definition = self.definition
+        if definition is not None:
+            closed_as: Literal["stopped"] | None = "stopped" if self.status == "cancelled" else None
+            course = course_of(definition.outline, self.trace, closed_as)
+            yield definition.picture(course, f"simulated: {course.words}")
+            timeline = timeline_of(self.trace, definition.name or definition.id, closed_as=closed_as)
+            yield from () if timeline is None else (timeline,)
 
     def raise_for_status(self) -> Self:
         """Return this outcome if the run completed.

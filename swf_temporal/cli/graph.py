@@ -10,6 +10,7 @@ import typer
 from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Address, Namespace, ResourceFolders, not_empty
+from swf_temporal.cli.output import write
 from swf_temporal.cli.shell_completion import instance_ids
 from swf_temporal.errors import UsageError
 
@@ -127,16 +128,9 @@ def _draw(pictures: "Sequence[Picture | Timeline]", form: Format, save: Path | N
     if save is None:
         typer.echo(content, nl=False)
     else:
-        _write(save, content)
+        write(save, content)
 
 
 def _format_of(file: Path | None) -> Format:
     ending = "" if file is None else file.suffix.removeprefix(".").lower()
     return Format(ending) if ending in set(Format) else Format.SVG
-
-
-def _write(file: Path, content: bytes) -> None:
-    try:
-        file.write_bytes(content)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}") from None

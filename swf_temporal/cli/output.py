@@ -2,10 +2,12 @@
 
 import sys
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import typer
 
+from swf_temporal.errors import UsageError
 from swf_temporal.strict_json import show_json
 
 
@@ -34,3 +36,11 @@ def print_yaml(value: Any) -> None:
     from swf_temporal.text.yaml_text import write_yaml
 
     typer.echo(write_yaml(value), nl=False)
+
+
+def write(file: Path, content: bytes) -> None:
+    """Write *content* to *file*. Raises UsageError if that is not possible."""
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from None

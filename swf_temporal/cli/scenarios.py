@@ -1,32 +1,45 @@
 """The command `swf test`, and its report in the form of JUnit."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent
 
 import typer
 
 from swf_temporal.app.logs import be_quiet
+from swf_temporal.app.scenarios.report import covered_by, page_about
 from swf_temporal.app.scenarios.verdicts import Verdict, verdicts
 from swf_temporal.app.stopping import run_until_stopped
 from swf_temporal.cli.options import ScenarioHost
-from swf_temporal.cli.output import OutputFormat, print_data
+from swf_temporal.cli.output import OutputFormat, print_data, write
 from swf_temporal.errors import UsageError
 from swf_temporal.simulation.scenario import Scenario, find_scenarios
 
 
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """What is told of scenarios besides their results."""
+
+    junit: Path | None = None
+    page: Path | None = None
+    """Where the page with pictures goes."""
+    coverage: int | None = None
+    """The percentage of each definition that is to be reached; None if that is not asked."""
+
+
 def test_all(
-    paths: Iterable[Path], where: ScenarioHost, junit: Path | None, only: str | None, form: OutputFormat
+    paths: Iterable[Path], where: ScenarioHost, reports: Reports, only: str | None, form: OutputFormat
 ) -> None:
     """Put the scenarios at *paths* to the test, those with the text *only* if there is one, and exit with the code."""
     found = [one for one in find_scenarios(paths) if only is None or _matches(one, only)]
     if not found:
         raise UsageError("there is no scenario to test", "scenarios are YAML documents with the key `scenario`")
     be_quiet()
-    raise typer.Exit(run_until_stopped(_test(found, where, junit, form)))
+    raise typer.Exit(run_until_stopped(_test(found, where, reports, form)))
 
 
-async def _test(scenarios: Sequence[Scenario], host: ScenarioHost, junit: Path | None, form: OutputFormat) -> int:
+async def _test(scenarios: Sequence[Scenario], host: ScenarioHost, reports: Reports, form: OutputFormat) -> int:
     found = []
     running = verdicts(
         scenarios, in_simulation=host is not ScenarioHost.TEMPORAL, on_temporal=host is not ScenarioHost.SIMULATION
@@ -37,13 +50,30 @@ async def _test(scenarios: Sequence[Scenario], host: ScenarioHost, junit: Path |
         found.append(verdict)
     if form is not OutputFormat.TEXT:
         print_data([verdict.to_json() for verdict in found], form)
-    if junit is not None:
-        _write_junit(junit, found)
+    if reports.junit is not None:
+        _write_junit(reports.junit, found)
+    is_covered = _tell_coverage(found, reports)
     failed = sum(bool(verdict.differences) for verdict in found)
     left_out = sum(verdict.left_out is not None for verdict in found)
     counts = [f"{len(found) - failed - left_out} passed", f"{failed} failed"]
     typer.echo(", ".join(counts + ([f"{left_out} left out"] if left_out else [])), err=True)
-    return int(failed > 0)
+    return int(failed > 0 or not is_covered)
+
+
+def _tell_coverage(verdicts: Sequence[Verdict], reports: Reports) -> bool:
+    """Write and print how much of their definitions scenarios have reached, and tell whether it is enough."""
+    if reports.page is None and reports.coverage is None:
+        return True
+    found = covered_by(verdicts)
+    if reports.page is not None:
+        write(reports.page, page_about(found).encode())
+    if reports.coverage is None:
+        return True
+    for covered in found:
+        typer.echo(f"coverage: {covered.words}", err=True)
+        for line in covered.lines:
+            typer.echo(f"  {line}", err=True)
+    return all(covered.coverage.percent >= reports.coverage for covered in found)
 
 
 def _matches(scenario: Scenario, text: str) -> bool:

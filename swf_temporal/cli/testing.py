@@ -22,6 +22,20 @@ def run_tests(
     junit: Annotated[
         Path | None, typer.Option("--junit", metavar="FILE", help="Write a report in JUnit format to this file.")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE", help="Write a page with the course of each scenario to this file."),
+    ] = None,
+    coverage: Annotated[
+        int | None,
+        typer.Option(
+            "--coverage",
+            metavar="PERCENT",
+            min=0,
+            max=100,
+            help="Show what of definitions no scenario reached; fail if less than this of one was.",
+        ),
+    ] = None,
     only: Annotated[
         str | None,
         typer.Option(
@@ -38,8 +52,8 @@ def run_tests(
 
     A scenario has a workflow, the answers of functions, events, and the expected outcome. With --host both, the traces
     of both hosts must be the same, too. A scenario that expects an invalid definition is only read. Exits with 0 if all
-    scenarios pass, with 1 if one fails.
+    scenarios pass, with 1 if one fails, or if too little of a definition was reached.
     """
     with default_sigint():
-        from swf_temporal.cli.scenarios import test_all
-    test_all(paths, host, junit, only, form)
+        from swf_temporal.cli.scenarios import Reports, test_all
+    test_all(paths, host, Reports(junit, report, coverage), only, form)

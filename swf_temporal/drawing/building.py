@@ -1,10 +1,10 @@
 """The picture of an outline."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Protocol
 
-from swf_temporal.drawing.course import Course, PartCourse, Status
+from swf_temporal.drawing.course import Status
 from swf_temporal.drawing.model import Arrow, Box, Icon, Label, Line, Mark, MarkKind, Picture, Scope
 from swf_temporal.drawing.placing import Edge, Size, place
 from swf_temporal.drawing.texts import cut, shown, width_of, wrapped
@@ -55,6 +55,30 @@ _STATUS_ICONS: Final[dict[Status, Icon]] = {
 }  # fmt: skip
 
 
+class DrawnPart(Protocol):
+    """What became of a part, in one run or in several."""
+
+    @property
+    def status(self) -> Status:
+        """What it is drawn as."""
+
+    @property
+    def lines(self) -> Iterator[tuple[Status, str]]:
+        """What to say of it, each with what it is a sign of."""
+
+
+class DrawnCourse(Protocol):
+    """What is drawn on a definition: a `Course`, or a `Coverage`."""
+
+    @property
+    def parts(self) -> Mapping[str, DrawnPart]:
+        """Those that were reached, by their paths."""
+
+    @property
+    def taken(self) -> Mapping[tuple[str, int], int]:
+        """How often ways were taken, by the path of their part and their number in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class _End:
     """A mark after a part, where ways lead that lead to no other."""
@@ -64,7 +88,9 @@ class _End:
     kind: MarkKind
 
 
-def picture_of(outline: Outline, title: str, subtitles: Sequence[str] = (), course: Course | None = None) -> Picture:
+def picture_of(
+    outline: Outline, title: str, subtitles: Sequence[str] = (), course: DrawnCourse | None = None
+) -> Picture:
     """Return *outline* as it is drawn, with lines of text over it, and with a run on it if its course is given.
 
     Raises UsageError if Graphviz is not installed.
@@ -83,7 +109,7 @@ def _beginning(outline: Outline) -> Iterator[str]:
     yield from (", ".join(one.lines) for one in outline.sections if one.title == "timeouts")
 
 
-def _scope(parts: tuple[OutlinePart, ...], course: Course | None) -> Scope:
+def _scope(parts: tuple[OutlinePart, ...], course: DrawnCourse | None) -> Scope:
     if not parts:
         return Scope(0, 0, ())
     numbers = {part.path: number for number, part in enumerate(parts, start=1)}
@@ -140,14 +166,14 @@ def _scope(parts: tuple[OutlinePart, ...], course: Course | None) -> Scope:
     )
 
 
-def _taken(parts: tuple[OutlinePart, ...], course: Course | None) -> dict[int, int] | None:
+def _taken(parts: tuple[OutlinePart, ...], course: DrawnCourse | None) -> dict[int, int] | None:
     """Return how often each way was taken, by its identity."""
     if course is None:
         return None
     return {id(way): course.taken.get((part.path, number), 0) for part in parts for number, way in enumerate(part.ways)}
 
 
-def _starts(first: OutlinePart, course: Course | None) -> int | None:
+def _starts(first: OutlinePart, course: DrawnCourse | None) -> int | None:
     return None if course is None else int(first.path in course.parts)
 
 
@@ -181,7 +207,7 @@ def _label_size(lines: tuple[str, ...]) -> Size:
     return Size(max(width_of(line, TEXT) for line in lines) + 8, len(lines) * 14.0 + 6)
 
 
-def _box(part: OutlinePart, course: Course | None, *, undoes: bool = False) -> Box:
+def _box(part: OutlinePart, course: DrawnCourse | None, *, undoes: bool = False) -> Box:
     own = None if course is None else course.parts.get(part.path)
     lines = (*_lines(part), *([] if own is None else _run_lines(own)))
     title = cut(part.name, _WIDEST, NAME, bold=True)
@@ -213,13 +239,13 @@ def _box(part: OutlinePart, course: Course | None, *, undoes: bool = False) -> B
     )
 
 
-def _inner(part: OutlinePart, course: Course | None) -> Scope | None:
+def _inner(part: OutlinePart, course: DrawnCourse | None) -> Scope | None:
     if not part.parts:
         return None
     return _side_by_side(part.parts, course) if part.is_concurrent else _scope(part.parts, course)
 
 
-def _run_lines(own: PartCourse) -> Iterator[Line]:
+def _run_lines(own: DrawnPart) -> Iterator[Line]:
     for status, words in own.lines:
         yield Line(cut(words, _WIDEST, TEXT, bold=True), _STATUS_ICONS[status], shown(words), 0, status)
 
@@ -253,7 +279,7 @@ def _icon(work: Work) -> Icon:
     return "send" if work.produces else "note"
 
 
-def _side_by_side(parts: tuple[OutlinePart, ...], course: Course | None) -> Scope:
+def _side_by_side(parts: tuple[OutlinePart, ...], course: DrawnCourse | None) -> Scope:
     """Return parts that run side by side, in rows of about the same width."""
     boxes = [_box(part, course) for part in parts]
     placed: list[Box] = []

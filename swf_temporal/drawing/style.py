@@ -100,10 +100,17 @@ STYLE: Final = f"""{_SHAPES}{_coloured(_LIGHT)}
 """The sheet. All of its rules are about what is in an element of the class `swf`."""
 
 PAGE_STYLE: Final = f"""
-body {{ margin: 0; padding: 16px; background: {_LIGHT["paper"]}; }}
+body {{
+  margin: 0; padding: 16px; background: {_LIGHT["paper"]}; color: {_LIGHT["ink"]};
+  font: 14px system-ui, "Segoe UI", Helvetica, Arial, sans-serif;
+}}
+summary {{ cursor: pointer; padding: 4px 0; }}
+pre {{ white-space: pre-wrap; }}
 figure {{ margin: 0 0 32px; overflow-x: auto; }}
 svg {{ display: block; margin: 0 auto; }}
-@media screen and (prefers-color-scheme: dark) {{ body {{ background: {_DARK["paper"]}; }} }}
+@media screen and (prefers-color-scheme: dark) {{
+  body {{ background: {_DARK["paper"]}; color: {_DARK["ink"]}; }}
+}}
 @media print {{ svg {{ max-width: 100%; height: auto; }} figure {{ break-after: page; }} }}
 """
 """What a page with nothing but pictures has besides."""

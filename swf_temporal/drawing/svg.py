@@ -61,15 +61,22 @@ def page_of(drawn: Iterable[Picture | Timeline]) -> str:
     """Return a page of HTML with pictures and timelines in it, which needs nothing else."""
     figures = list(drawn)
     title = ", ".join(dict.fromkeys(one.title for one in figures))
+    return page_with(title, (figure_of(one, f"g{number}-") for number, one in enumerate(figures, start=1)))
+
+
+def figure_of(drawn: Picture | Timeline, ids: str) -> str:
+    """Return a picture or a timeline as a figure of a page; *ids* are before all its ids."""
+    return f"<figure>{svg_of(drawn, is_styled=False, ids=ids)}</figure>"
+
+
+def page_with(title: str, body: Iterable[str]) -> str:
+    """Return a page with the elements of *body*, and with the style of pictures."""
     return "\n".join([
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
         f"<title>{xml_text(title)}</title><style>{STYLE}{PAGE_STYLE}</style></head><body>",
-        *(
-            f"<figure>{svg_of(one, is_styled=False, ids=f'g{number}-')}</figure>"
-            for number, one in enumerate(figures, start=1)
-        ),
+        *body,
         "</body></html>",
     ])  # fmt: skip

@@ -23,7 +23,7 @@ from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
     from swf_temporal.calendars.specs import ScheduleSpec
-    from swf_temporal.drawing.course import Course
+    from swf_temporal.drawing.building import DrawnCourse
     from swf_temporal.drawing.model import Picture
     from swf_temporal.runtime.run import Program
 
@@ -134,8 +134,8 @@ class Definition(ABC):
         """Its parts, what they do and where they lead, in the words of the language."""
         return Outline()
 
-    def picture(self, course: "Course | None" = None, *about: str) -> "Picture":
-        """Return it as it is drawn, from its outline, with a run on it if the course of that is given.
+    def picture(self, course: "DrawnCourse | None" = None, *about: str) -> "Picture":
+        """Return it as it is drawn, from its outline, with what is given of runs on it: a course, or a coverage.
 
         *about* are further lines over it. Raises UsageError if the extra `drawing` is not installed.
         """

@@ -31,6 +31,8 @@ class Verdict:
     """What was not as it was expected."""
     left_out: str | None = None
     """Why it did not run there, if it did not."""
+    run: ObservedRun | None = None
+    """What it did."""
 
     def to_json(self) -> dict[str, Any]:
         facts: dict[str, Any] = {
@@ -85,7 +87,7 @@ def _simulated(scenario: Scenario) -> tuple[Verdict, ObservedRun | None]:
         seen = observed(scenario, context_of(scenario).run(scenario.input))
     except InvalidDefinition as error:
         return Verdict(scenario, SIMULATION, (str(error),)), None
-    return Verdict(scenario, SIMULATION, tuple(check(scenario, seen))), seen
+    return Verdict(scenario, SIMULATION, tuple(check(scenario, seen)), run=seen), seen
 
 
 async def _on_temporal(
@@ -98,7 +100,7 @@ async def _on_temporal(
     differences = check(scenario, seen)
     if simulated is not None:
         differences += _apart(simulated, seen)
-    return Verdict(scenario, TEMPORAL, tuple(differences))
+    return Verdict(scenario, TEMPORAL, tuple(differences), run=seen)
 
 
 def _apart(simulated: ObservedRun, seen: ObservedRun) -> list[str]:

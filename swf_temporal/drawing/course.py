@@ -31,8 +31,8 @@ class PartCourse:
     status: Status = "running"
     entered: int = 0
     iterations: set[str] = field(default_factory=set)
-    under_way: int = 0
-    """How many of its actions have begun and not ended."""
+    under_way: list[str] = field(default_factory=list)
+    """The names of its actions that have begun and not ended."""
     skipped: int = 0
     """How many of its actions had a condition that did not hold."""
     retried: int = 0
@@ -226,10 +226,11 @@ class _Follower:
         return entry.lane.removesuffix(self._outline[path].name)
 
     def begin(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - one of `_NOTES`
-        one.under_way += 1
+        one.under_way.append(entry.name)
 
     def end(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
-        one.under_way -= 1
+        if entry.name in one.under_way:
+            one.under_way.remove(entry.name)
         if entry.kind is TraceKind.ACTION_FAILED:
             one.error = f"{entry.detail['error']}: {entry.detail['message']}"
 
@@ -237,7 +238,10 @@ class _Follower:
         one.skipped += 1
 
     def retry(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
-        one.retried += 1
+        # Hosts that make attempts name the state alone, whose branch it may be that has the action.
+        within = [inner for name, inner in self._parts.items() if name.startswith(f"{path}/")]
+        of_branch = next((inner for inner in within if entry.name in inner.under_way), one)
+        (one if entry.name in one.under_way else of_branch).retried += 1
         if entry.kind is TraceKind.STATE_RETRIED:
             self._caught.discard(path)
 

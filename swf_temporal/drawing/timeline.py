@@ -144,18 +144,19 @@ class _Recorder:
             if span is not None and failed:
                 span.error = f"{entry.detail['error']}: {entry.detail['message']}"
         elif kind is TraceKind.ACTION_RETRIED:
-            span = self._first("call", entry)
+            span = self._first("call", entry) or self._first("call", entry, within=True)
             if span is not None:
                 span.retried.append(entry.at)
         elif kind is TraceKind.ERROR_CAUGHT and entry.lane in self._states:
             self._states[entry.lane].error = f"{entry.name}: {entry.detail['message']}"
         self._end_sleep(entry)
 
-    def _first(self, kind: SpanKind, entry: TraceEntry) -> Span | None:
-        """Return the earliest span on the entry's path that goes on; of calls, the one of the entry's name."""
+    def _first(self, kind: SpanKind, entry: TraceEntry, *, within: bool = False) -> Span | None:
+        """Return the earliest span on the entry's path that goes on, or *within* it; of calls, of the entry's name."""
         for span in self._open:
             is_named = kind == "wait" or span.name == entry.name or span.name.endswith(f" › {entry.name}")
-            if span.lane == entry.lane and (span.kind == "wait") == (kind == "wait") and is_named:
+            is_there = _is_within(span.lane, entry.lane) if within else span.lane == entry.lane
+            if is_there and (span.kind == "wait") == (kind == "wait") and is_named:
                 return span
         return None
 

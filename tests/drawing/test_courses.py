@@ -11,6 +11,7 @@ from swf_temporal import CallFailed, load, simulate
 from swf_temporal.app.pictures import runs_of
 from swf_temporal.drawing.course import Course, course_of, lasted
 from swf_temporal.drawing.svg import svg_of
+from swf_temporal.drawing.timeline import timeline_of
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS
@@ -88,6 +89,21 @@ def test_failures_retries_and_handlers() -> None:
     failed = _course({**bad, "end": True})
     assert (failed.status, failed.parts["Try"].status) == ("failed", "failed")
     assert "not today" in failed.words
+
+
+def test_attempts_in_a_branch() -> None:
+    """What is tried again in a branch is told of the branch, which the trace does not name, and in the timeline."""
+    branches = [{"name": "a", **WORK}, {"name": "b", "actions": [{"functionRef": "bad", "retryRef": "twice"}]}]
+    both = {"name": "Both", "type": "parallel", "branches": branches, "end": True}
+    course = _course(both)
+    assert [course.parts[path].retried for path in ("Both", "Both/a", "Both/b")] == [0, 0, 2]
+
+    def bad(_: object) -> object:
+        raise CallFailed(code="NO")
+
+    drawn = timeline_of(simulate(_definition(both), functions={"work": 1, "bad": bad}).trace, "both")
+    assert drawn is not None
+    assert {row.span.name: len(row.span.retried) for row in drawn.rows} == {"Both": 0, "a › work": 0, "b › bad": 2}
 
 
 def test_iterations_and_skipped_actions() -> None:

@@ -1,15 +1,28 @@
-"""Connections of sinks to brokers: one for each sink of a worker, kept until it breaks or the worker ends."""
+"""Connections of sinks to brokers: one for each sink of a worker, kept until it breaks or the worker ends.
+
+Theory of operation. What a broker did not confirm in time may be there all the same: sent again, it would be there
+twice. So sending goes on when an attempt ends, over the same connection, and the next attempt for the same event awaits
+that. Only when the connection breaks is the message sent again, over a new one.
+"""
 
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
-from typing import TypeAlias
+from dataclasses import replace
+from functools import partial
+from typing import Final, TypeAlias
+
+from cachetools import LRUCache
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Message, Send
 
 Connect: TypeAlias = Callable[[], AbstractAsyncContextManager[Send]]
 """Returns what connects when it is entered. Raises CallFailed."""
+
+_OUTLASTING: Final = 600.0
+"""Seconds after which a connection is taken for broken over which no confirmation comes; most libraries know before."""
+_MAX_CONFIRMED: Final = 10_000
 
 
 class Connection:
@@ -22,9 +35,44 @@ class Connection:
         self._opening = asyncio.Lock()
         self._open: _Open | None = None
         self._closing: set[asyncio.Task[None]] = set()
+        self._sending: dict[str, asyncio.Task[None]] = {}
+        self._confirmed: LRUCache[str, bool] = LRUCache(_MAX_CONFIRMED)
+        """What was confirmed when no attempt awaited it any more."""
 
-    async def send(self, channel: Channel, message: Message) -> None:
-        """Send *message*; over a new connection if that fails over the one that was kept. Raises CallFailed.
+    async def send(self, channel: Channel, message: Message, key: str) -> None:
+        """Send *message*, which is known by *key*, unless that is under way or done. Raises CallFailed.
+
+        Awaits the confirmation for the timeout of *channel*, and leaves it under way then.
+        """
+        if self._confirmed.pop(key, False):
+            return
+        sending = self._sending.get(key)
+        if sending is None:
+            whole = replace(channel, timeout=max(channel.timeout, _OUTLASTING))
+            sending = self._sending[key] = asyncio.create_task(self._send_anew(whole, message))
+            sending.add_done_callback(partial(self._note, key))
+        done, _ = await asyncio.wait([sending], timeout=channel.timeout)
+        if not done:
+            raise CallFailed(f"{channel}: the broker did not answer in time", code="Timeout")
+        self._confirmed.pop(key, None)
+        await sending
+
+    async def aclose(self) -> None:
+        sending = [*self._sending.values()]
+        for one in sending:
+            one.cancel()
+        self._discard(self._open)
+        if ending := {*sending, *self._closing}:
+            await asyncio.wait(ending)
+
+    def _note(self, key: str, ended: asyncio.Task[None]) -> None:
+        """Note what became of a message, which perhaps nobody awaits any more."""
+        del self._sending[key]
+        if not ended.cancelled() and ended.exception() is None:
+            self._confirmed[key] = True
+
+    async def _send_anew(self, channel: Channel, message: Message) -> None:
+        """Send *message*; over a new connection if that fails over the one that was kept.
 
         Why it fails is known by the new one alone: some libraries report a broken connection as something else.
         """
@@ -33,11 +81,6 @@ class Connection:
                 await self._send(self._open, channel, message)
                 return
         await self._send(await self._opened(), channel, message)
-
-    async def aclose(self) -> None:
-        self._discard(self._open)
-        if self._closing:
-            await asyncio.wait(self._closing)
 
     async def _send(self, over: "_Open", channel: Channel, message: Message) -> None:
         try:

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from swf_temporal.functions.asyncapi.brokers.faults import UNKNOWN, Refused
-from swf_temporal.functions.asyncapi.brokers.nats import connected, mapping_faults
+from swf_temporal.functions.asyncapi.brokers.nats import connected, mapping_faults, unless_closed
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Message, Send
 from swf_temporal.functions.call import optional
 
@@ -21,9 +21,10 @@ async def storing(channel: Channel, stream: str | None = None) -> AsyncIterator[
         with mapping_faults(to):
             try:
                 async with asyncio.timeout(to.timeout):
-                    await connection.jetstream().publish(
+                    publishing = connection.jetstream().publish(
                         to.address, message.payload, timeout=to.timeout, stream=stream, headers=headers
                     )
+                    await unless_closed(connection, publishing)
             except errors.NoStreamResponseError as error:
                 raise _without_stream(to.address) from error
 

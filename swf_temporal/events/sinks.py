@@ -119,7 +119,7 @@ class Sinks:
                 message = _with_key(message, event)
             if sink.stream is not None:
                 message = _known_by_event(message, event)
-            await self._connection(sink, family, channel).send(channel, message)
+            await self._connection(sink, family, channel).send(channel, message, _key(event))
         return True
 
     def _connection(self, sink: SinkSettings, family: str, channel: Channel) -> Connection:
@@ -156,4 +156,8 @@ def _reaching(settings: Settings, sinks: Sequence[SinkSettings]) -> Settings:
 
 def _known_by_event(message: Message, event: CloudEvent) -> Message:
     """Return *message* such that a stream knows it again by its event for two minutes, or as it is configured."""
-    return replace(message, headers={**message.headers, "Nats-Msg-Id": f"{event.source} {event.id}"})
+    return replace(message, headers={**message.headers, "Nats-Msg-Id": _key(event)})
+
+
+def _key(event: CloudEvent) -> str:
+    return f"{event.source} {event.id}"

@@ -2,17 +2,26 @@
 
 import asyncio
 import json
+from contextlib import aclosing, suppress
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
 
 import nats
 import pytest
+from aiokafka import AIOKafkaConsumer
+from confluent_kafka import Producer
 from websockets import Subprotocol
 from websockets.asyncio.server import ServerConnection, serve
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
+from swf_temporal.events.connections import Connection
 from swf_temporal.events.settings import BrokerAddress, ConsumerSettings, Mode, SinkSettings
 from swf_temporal.events.sinks import Sinks
+from swf_temporal.functions.asyncapi.brokers.kafka import Kafka
+from swf_temporal.functions.asyncapi.brokers.port import Channel, Message
 from tests.events.test_consumers import broker, connected, consuming, every_broker
 from tests.functions.asyncapi.brokers.servers import HOST, Link, Server
 
@@ -93,6 +102,64 @@ async def test_a_sink_keeps_its_connection(broker: BrokerAddress) -> None:
                 while taken != {event.id for event in EVENTS}:
                     await asyncio.sleep(0.02)
         await sinks.aclose()
+
+
+@pytest.mark.parametrize("broker", ["amqp", "mqtt", "nats"], indirect=True)
+async def test_what_is_confirmed_late_is_not_sent_again(broker: BrokerAddress) -> None:
+    """A broker that answers no more, for a while, has each event once however many attempts there were."""
+    taken: list[str] = []
+
+    async def take(event: CloudEvent) -> int:
+        taken.append(event.id)
+        return 1
+
+    async with Link(int(broker.url.rpartition(":")[2])).opened() as link:
+        there = dict(by_way_of(link, broker))
+        async with (
+            aclosing(Sinks([SinkSettings(name="sink", **there, timeout=timedelta(seconds=0.5))])) as sinks,
+            consuming(ConsumerSettings(name=broker.address, **dict(broker)), take) as consumer,
+        ):
+            await connected(consumer)
+            await _delivered(sinks, EVENTS[0])
+            link.answers.clear()
+            for _ in range(2):
+                with pytest.raises(CallFailed, match="in time"):
+                    await sinks.publish(EVENTS[1])
+            link.answers.set()
+            await _delivered(sinks, EVENTS[1])
+            await _delivered(sinks, EVENTS[2])
+            async with asyncio.timeout(20):
+                while EVENTS[2].id not in taken:
+                    await asyncio.sleep(0.02)
+    assert taken == [event.id for event in EVENTS[:3]]
+
+
+async def _delivered(sinks: Sinks, event: CloudEvent) -> None:
+    """Send *event* as often as it takes."""
+    async with asyncio.timeout(20):
+        while True:
+            with suppress(CallFailed):
+                await sinks.publish(event)
+                return
+
+
+async def test_what_kafka_confirms_late_is_not_sent_again(topic: str) -> None:
+    """Its brokers answer after longer than the attempts last."""
+    owner = Producer({"test.mock.num.brokers": 1, "test.mock.broker.rtt": 300, "log_level": 0})
+    (broker,) = owner.list_topics(timeout=10).brokers.values()
+    channel = Channel("kafka", HOST, broker.port, "", topic, "client", 10.0)
+    connection = Connection(partial(Kafka().sending, channel), 10.0)
+    async with aclosing(connection):
+        await connection.send(channel, Message(b"0"), "0")
+        for _ in range(2):
+            with pytest.raises(CallFailed, match="in time"):
+                await connection.send(replace(channel, timeout=0.05), Message(b"1"), "1")
+        for number in ("1", "2"):
+            await connection.send(channel, Message(number.encode()), number)
+        found = AIOKafkaConsumer(topic, bootstrap_servers=f"{HOST}:{broker.port}", auto_offset_reset="earliest")
+        async with found:
+            came = [(await anext(found)).value for _ in range(3)]
+    assert sorted(came) == [b"0", b"1", b"2"]
 
 
 async def test_a_sink_keeps_its_connection_of_websocket() -> None:

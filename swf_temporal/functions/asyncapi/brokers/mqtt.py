@@ -39,6 +39,7 @@ class Mqtt:
                     await session.send(
                         to.address,
                         message.payload,
+                        timeout=to.timeout,
                         qos=number(operation, "qos", _AT_LEAST_ONCE),
                         retain=switch(operation, "retain", default=False),
                         properties=_properties(to, message),

@@ -1,10 +1,10 @@
 """Messages to and from a NATS server."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from swf_temporal.functions.asyncapi.brokers.bindings import word
 from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
@@ -12,9 +12,13 @@ from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LAR
 from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message, Send
 from swf_temporal.functions.call import optional
 
+_T = TypeVar("_T")
+
 _PORT = 4222
 _CLOSING = 1.0
 """Seconds for saying farewell."""
+_LOOKING = 0.1
+"""Seconds after which a connection is looked at over which an answer is awaited."""
 _CONTENT_TYPE = "content-type"
 _NO_RESPONDERS = ("NoResponders", "there are no responders there")
 _DENIALS = ("authorization violation", "permissions violation", "authentication")
@@ -42,7 +46,7 @@ class Nats:
                     await connection.publish(
                         to.address, message.payload, reply=message.reply_to or "", headers=_headers(message)
                     )
-                    await _asked(connection, errors)
+                    await _asked(connection, errors, to.timeout)
                     if replies is not None and replies.pending_msgs and _is_unanswered(await replies.next_msg()):
                         raise Refused(_NO_RESPONDERS)
 
@@ -57,7 +61,7 @@ class Nats:
                 async with asyncio.timeout(channel.timeout):
                     queue = word(channel.bindings.operation, "queue")
                     subscription = await connection.subscribe(channel.address, queue=queue or "")
-                    await _asked(connection, errors)
+                    await _asked(connection, errors, channel.timeout)
             yield _deliveries(channel, subscription)
 
 
@@ -122,15 +126,27 @@ async def _connected(channel: Channel) -> AsyncIterator[tuple[Any, list[Exceptio
                 await connection.close()
 
 
+async def unless_closed(connection: Any, asking: Coroutine[Any, Any, _T]) -> _T:
+    """Return what *asking* does. Raises Refused if the connection ends: the library lets it wait in vain, untold."""
+    answer = asyncio.create_task(asking)
+    try:
+        while not (await asyncio.wait((answer,), timeout=_LOOKING))[0]:
+            if connection.is_closed:
+                raise Refused(LOST)
+        return await answer
+    finally:
+        answer.cancel()
+
+
 def _is_unanswered(received: Any) -> bool:
     return not received.data and (received.headers or {}).get("Status") == "503"
 
 
-async def _asked(connection: Any, errors: list[Exception]) -> None:
+async def _asked(connection: Any, errors: list[Exception], timeout: float) -> None:
     """Return when the server has dealt with all that it was sent. Raises what it complained of."""
     # The library's first question may overtake what was to be sent before it; the second one cannot.
-    await connection.flush()
-    await connection.flush()
+    for _ in range(2):
+        await unless_closed(connection, connection.flush(timeout))
     if errors:
         raise errors[0]
 

@@ -85,7 +85,7 @@ def _await_listening(port: int, process: subprocess.Popen[bytes], log: Path) -> 
 
 
 class Link:
-    """A way to a broker that can be cut, as when a cable breaks."""
+    """A way to a broker that can be cut, as when a cable breaks, or blocked."""
 
     def __init__(self, to: int) -> None:
         self._to = to
@@ -93,6 +93,9 @@ class Link:
         self.port = 0
         self.connections = 0
         """How many have been made."""
+        self.answers = asyncio.Event()
+        """Whether what the broker says comes through. It is kept as long as it does not."""
+        self.answers.set()
 
     def cut(self) -> None:
         """Break every connection, without a farewell."""
@@ -117,12 +120,16 @@ class Link:
         self._writers += [writer, far_writer]
         async with asyncio.TaskGroup() as directions:
             directions.create_task(_copy(reader, far_writer))
-            directions.create_task(_copy(far_reader, writer))
+            directions.create_task(_copy(far_reader, writer, self.answers))
 
 
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _copy(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, is_open: asyncio.Event | None = None
+) -> None:
     with suppress(ConnectionError):
         while content := await reader.read(65536):
+            if is_open is not None:
+                await is_open.wait()
             writer.write(content)
             await writer.drain()
     writer.close()

@@ -4,9 +4,11 @@ import logging
 import os
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from cachetools import LRUCache
 from temporalio import activity, workflow
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
@@ -66,24 +68,37 @@ class JsonLine(logging.Formatter):
         return show_json(line)
 
 
-class AcceptLines(logging.Filter):
-    """Lets asyncio say once a minute that no file descriptor is left for a connection: it says so incessantly."""
+class HeldDown(logging.Filter):
+    """Lets a library say the same once a minute, and then how often it has: in an outage, some say it incessantly."""
 
-    _BEGINNING = "socket.accept() out of system resource"
+    _OURS = ("swf", "temporalio.activity", "temporalio.workflow")
+    _NO_FILE = "socket.accept() out of system resource"
     _QUIET = 60.0
+    _ALIKE = 40
+    """The length of the beginning by which lines of one place in a program are the same."""
+    _MAX_KNOWN = 1000
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
-        self._said = -self._QUIET
+        self._clock = clock
+        self._said: LRUCache[tuple[str, int, str], list[float]] = LRUCache(self._MAX_KNOWN)
+        """When a line was written last, and how often it was not since."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Tell whether *record* is to be written; one of these is rewritten."""
-        if record.name != "asyncio" or not str(record.msg).startswith(self._BEGINNING):
+        """Tell whether *record* is to be written; it may be rewritten."""
+        if record.name.startswith(self._OURS):
             return True
-        if time.monotonic() - self._said < self._QUIET:
+        text, now = str(record.msg), self._clock()
+        place = (record.name, record.lineno, text[: self._ALIKE])
+        when, left_out = self._said.get(place, (-self._QUIET, 0))
+        if now - when < self._QUIET:
+            self._said[place][1] += 1
             return False
-        self._said = time.monotonic()
-        record.msg = "no connection can be accepted for now; the limit of open files, `ulimit -n`, may be too low"
+        self._said[place] = [now, 0]
+        if text.startswith(self._NO_FILE):
+            record.msg = "no connection can be accepted for now; the limit of open files, `ulimit -n`, may be too low"
+        if left_out:
+            record.msg, record.args = f"{record.getMessage()} ({left_out:.0f} more like this were left out)", ()
         return True
 
 
@@ -101,7 +116,7 @@ def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO)
             logging.getLogger(noisy).setLevel(max(logging.WARNING, _number(level)))
         handler.addFilter(_is_news)
         handler.addFilter(CoreLines())
-    handler.addFilter(AcceptLines())
+        handler.addFilter(HeldDown())
     handler.addFilter(Scrubbing())
     if is_tracing():
         handler.addFilter(TraceIds())

@@ -24,13 +24,15 @@ from swf_temporal.functions.documents.servers import no_server
 from swf_temporal.functions.operator.local_calls import check_local_host
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.port import Described, Performer, Services
+from swf_temporal.functions.rpc.arguments import requests_of
 from swf_temporal.functions.rpc.channels import Channels, Target, library, target_of
 from swf_temporal.functions.rpc.fetched_protos import FetchedProtos
-from swf_temporal.functions.rpc.metadata import STREAM, Metadata, metadata_for_asking, metadata_of, taken_out
+from swf_temporal.functions.rpc.metadata import Metadata, metadata_for_asking, metadata_of, taken_out
 from swf_temporal.functions.rpc.protos import Protos, ProtoServices
 from swf_temporal.functions.rpc.reflection import Reflection
 from swf_temporal.functions.rpc.type import FORM, REFLECTION, SERVER_SCHEMES
 from swf_temporal.functions.urls import split_url
+from swf_temporal.weighing import json_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,18 +100,19 @@ class Rpc(Performer):
         else:
             services = await self._described(call, operation)
         method = services.method(operation.service, operation.method)
-        requests = _requests(method, arguments, services.pool)
+        requests = requests_of(method, arguments, services.pool)
         results: list[JSON] = []
         size = 0
         async with aclosing(_answers(channel, method, requests, metadata, end - clock())) as answers:
             async for answer in answers:
-                size += len(answer)
+                result = _as_json(_read(method, answer, what), services.pool)
+                size += max(len(answer), json_size(result) + 1)  # small messages are larger when they are written
                 if size > options.max_response_bytes:
                     limit = options.max_response_bytes
                     raise permanent_failure(
                         "AnswerTooLarge", f"{what}: the answers are larger than {limit} bytes together"
                     )
-                results.append(_as_json(_read(method, answer, what), services.pool))
+                results.append(result)
         return results if method.server_streaming else results[0]
 
     async def _described(self, call: Call, operation: _Operation) -> ProtoServices:
@@ -169,30 +172,6 @@ def _target(settings: Settings, function: str, operation: _Operation) -> Target:
     raise no_server(function, "a proto file does not name one")
 
 
-def _requests(method: MethodDescriptor, arguments: JSON, pool: DescriptorPool) -> list[Message]:
-    """Return the messages that the arguments are: an array of them for a stream, else one."""
-    if not method.client_streaming:
-        return [_as_message(method, {} if arguments is None else arguments, pool)]
-    if isinstance(arguments, dict) and list(arguments) == [STREAM]:
-        arguments = arguments[STREAM]
-    if not isinstance(arguments, list):
-        message = (
-            f"the method '{method.name}' takes a stream: its arguments are an array of '{method.input_type.name}', "
-            f"or an object with that array as '{STREAM}'"
-        )
-        raise permanent_failure("BadArguments", message)
-    return [_as_message(method, item, pool) for item in arguments]
-
-
-def _as_message(method: MethodDescriptor, value: Any, pool: DescriptorPool) -> Message:
-    try:
-        return json_format.ParseDict(value, GetMessageClass(method.input_type)(), descriptor_pool=pool)
-    except (json_format.Error, TypeError, ValueError, AttributeError) as error:
-        # Values of the wrong shape, such as an array in place of an object, reach the library's own code.
-        message = f"the method '{method.name}' takes a '{method.input_type.full_name}': {error}"
-        raise permanent_failure("BadArguments", message) from error
-
-
 def _as_json(message: Message, pool: DescriptorPool) -> JSON:
     result: JSON = json_format.MessageToDict(
         message,
@@ -203,6 +182,8 @@ def _as_json(message: Message, pool: DescriptorPool) -> JSON:
     return result
 
 
+_UNREACHED = ("failed to connect to all addresses", "DNS resolution failed", "empty address list")
+_TOO_LATE = "Deadline Exceeded"
 _TOO_LARGE = "CLIENT: Received message larger than max"
 
 
@@ -213,8 +194,17 @@ def rpc_failure(error: Any, what: str) -> CallFailed:
         return permanent_failure("AnswerTooLarge", f"{what}: the answer is too large: {details}")
     number, _ = status.value
     body: JSON = {"code": number, "message": details, "metadata": _readable(error.trailing_metadata() or ())}
-    text = f"{what} answered {status.name}" + (f": {details}" if details else "")
+    text = f"{what}{_said(status.name, details)}" + (f": {details}" if details else "")
     return CallFailed(text, code=status.name, status=number, body=body, cause=type(error).__name__)
+
+
+def _said(status: str, details: str) -> str:
+    """Return what was heard of the server: the library has the same statuses for what it finds out by itself."""
+    if status == "UNAVAILABLE" and details.startswith(_UNREACHED):
+        return " cannot be reached"
+    if status == "DEADLINE_EXCEEDED" and details == _TOO_LATE:
+        return " did not answer in time"
+    return f" answered {status}"
 
 
 def _readable(metadata: Iterable[tuple[str, str | bytes]]) -> dict[str, JSON]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -224,6 +224,7 @@ async def test_a_service_that_does_not_answer(users: Users, failed: Failed) -> N
     fault = await failed(functions, _call("AddUser", {"full_name": "sloth"}))
 
     assert fault.code == "DEADLINE_EXCEEDED"
+    assert "/AddUser did not answer in time" in fault.message
     await users.hung_up.wait()
     await functions.aclose()
 
@@ -240,12 +241,67 @@ async def test_a_call_that_is_given_up(functions: Functions, users: Users) -> No
     assert waiting.cancelled() or waiting.cancelling()
 
 
+PORTRAIT = "type.googleapis.com/shop.users.Portrait"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ({"picture": "###"}, "picture"),
+        ({"picture": "AAA=A"}, "picture"),
+        ({"smallOnes": ["AA==", "A A="]}, "smallOnes[1]"),
+        ({"by_size": {"s": "AA==", "l": "é"}}, "by_size[l]"),
+        ({"frame": "#"}, "frame"),
+        ({"other": {"@type": PORTRAIT, "picture": "###"}}, "other.picture"),
+        ({"other": {"@type": "type.googleapis.com/google.protobuf.BytesValue", "value": "#"}}, "other"),
+        ({"older": {"older": {"picture": "###"}}}, "older.older.picture"),
+    ],
+)
+async def test_bytes_that_are_no_base64(
+    arguments: Any, field: str, functions: Functions, users: Users, failed: Failed
+) -> None:
+    """The library would send what it can make of them, which may be nothing."""
+    fault = await failed(functions, _call("Paint", arguments))
+    assert (fault.code, users.received) == ("BadArguments", [])
+    assert f"the field '{field}' must be bytes, written in base64" in fault.message
+
+
+async def test_bytes_in_either_base64(functions: Functions) -> None:
+    """With or without padding, in the alphabet of URLs, too, wherever they stand."""
+    sent = {"picture": "-_8", "small_ones": ["AA==", "AA", ""], "by_size": {"s": "AAA="}, "frame": "AAAA"}
+    found: Any = await functions.call(_call("Paint", {**sent, "older": {"picture": None}}))
+    assert (found["picture"], found["small_ones"], found["by_size"]) == ("+/8=", ["AA==", "AA==", ""], {"s": "AAA="})
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "told"),
+    [("AddUser", "", "a string"), ("AddUser", [], "an array"), ("AddUser", 5, "a number"), ("Rename", [5], "a number")],
+)
+async def test_a_request_is_an_object(
+    method: str, arguments: Any, told: str, functions: Functions, users: Users, failed: Failed
+) -> None:
+    """What else is given is told in words."""
+    fault = await failed(functions, _call(method, arguments))
+    assert (fault.code, users.received) == ("BadArguments", [])
+    assert fault.message.endswith(f"takes a 'shop.people.Person': an object with its fields, and this is {told}")
+
+
+async def test_a_stream_of_very_many_messages(users: Users, failed: Failed) -> None:
+    """What counts is how large they are in the data of the workflow: each may be nothing on the wire."""
+    small = Options(base_url=f"grpc://127.0.0.1:{users.port}", max_response_bytes=100_000)
+    async with aclosing(Functions(settings=Settings(calls=small))) as functions:
+        fault = await failed(functions, _call("ListUsersByRole", {}))
+    assert (fault.code, fault.retryable) == ("AnswerTooLarge", False)
+
+
 async def test_a_server_that_is_not_there(failed: Failed) -> None:
     """A refused connection is the status that gRPC gives it."""
     functions = Functions(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
 
-    assert (await failed(functions, _call("AddUser"))).code == "UNAVAILABLE"
-    assert (await failed(functions, _call("AddUser", source="reflection:"))).code == "UNAVAILABLE"
+    for source in ("users.proto", "reflection:"):
+        fault = await failed(functions, _call("AddUser", source=source))
+        assert fault.code == "UNAVAILABLE"
+        assert "/AddUser cannot be reached: " in fault.message
     await functions.aclose()
 
 

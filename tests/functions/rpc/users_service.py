@@ -61,10 +61,15 @@ class Users:
         await self.emit(request, context)
         return self.answer("RemoveUser")
 
+    async def paint(self, request: Any, context: Any) -> Any:
+        """Give back the portrait."""
+        await self.emit(request, context)
+        return request
+
     async def list_by_role(self, request: Any, context: Any) -> AsyncIterator[Any]:
         """Tell two people, one after the other."""
         await self.emit(request, context)
-        for name in ("Ada", "Grace"):
+        for name in ("Ada", "Grace") if request.role else ("",) * 100_000:
             yield self.answer("ListUsersByRole", full_name=name)
 
     async def take_in(self, requests: AsyncIterator[Any], context: Any) -> Any:
@@ -85,6 +90,7 @@ class Users:
 def _handlers(users: Users) -> dict[str, Any]:
     behaviours = {
         "AddUser": (GRPC.unary_unary_rpc_method_handler, users.add),
+        "Paint": (GRPC.unary_unary_rpc_method_handler, users.paint),
         "RemoveUser": (GRPC.unary_unary_rpc_method_handler, users.remove),
         "ListUsersByRole": (GRPC.unary_stream_rpc_method_handler, users.list_by_role),
         "ImportUsers": (GRPC.stream_unary_rpc_method_handler, users.take_in),

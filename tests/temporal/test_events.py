@@ -66,7 +66,7 @@ async def test_nothing_in_an_event_stands_for_its_correlation(bench: Bench, clai
         await handle.signal("event", event(id="2", data={"amount": 0}, **claims))
         await handle.signal("event", {"addressed": event(id="3", data={"amount": 0})})
         await handle.signal("paid", event(id="4", data={"amount": 0}, **claims))
-        with pytest.raises(NeverTakenError, match="it lacks the attribute 'orderid'|and this is not one"):
+        with pytest.raises(NeverTakenError, match=r"it lacks the attribute 'orderid'|and this is not one"):
             await swf.deliver(bench.client, handle.id, event(id="5", data={"amount": 0}, **claims))
         await handle.signal("event", event(id="6", orderid="7"))
 

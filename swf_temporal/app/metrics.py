@@ -10,6 +10,7 @@ from temporalio.common import MetricMeter
 from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 
 from swf_temporal.app.logs import core_logging
+from swf_temporal.app.worker_process import LOOPBACK, WorkerProcess
 from swf_temporal.errors import UsageError
 from swf_temporal.guarding.guard import helpers
 from swf_temporal.temporal.metrics import ACTIONS, STATES
@@ -32,15 +33,21 @@ def export_metrics(port: int | None) -> None:
     """
     if port is None:
         return
+    place = WorkerProcess.own()
     prometheus = PrometheusConfig(
-        f"{_ANY_HOST}:{port}",
+        f"{_ANY_HOST}:{port}" if place is None else f"{LOOPBACK}:{place.metrics_port}",
         counters_total_suffix=True,
         unit_suffix=True,
         durations_as_seconds=True,
         histogram_bucket_overrides=_BUCKETS,
     )
     try:
-        telemetry = TelemetryConfig(logging=core_logging(), metrics=prometheus, attach_service_name=False)
+        telemetry = TelemetryConfig(
+            logging=core_logging(),
+            metrics=prometheus,
+            attach_service_name=False,
+            global_tags={} if place is None else {"process": str(place.number)},
+        )
         runtime = Runtime(telemetry=telemetry)
     except ValueError as error:
         raise UsageError(f"port {port} is taken: {error}", "choose another with --metrics") from None

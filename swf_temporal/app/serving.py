@@ -17,6 +17,7 @@ from swf_temporal.app.server_connection import connected
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.worker import Worker
+from swf_temporal.app.worker_process import WorkerProcess
 from swf_temporal.errors import Problem, UsageError
 from swf_temporal.events.settings import EventSettings
 from swf_temporal.functions.operator.settings import read_settings
@@ -53,7 +54,12 @@ def prepare(sources: Sources, address: str | None = None, namespace: str | None 
     warned: list[Problem] = []
     catalogue = catalogue_of(sources.definitions, readable, warned, strict=sources.strict)
     call_settings = read_settings(os.environ, file=sources.config, resources=readable)
+    place = WorkerProcess.own()
+    if place is not None:
+        options = {**options, "health_port": place.health_port}
     settings = WorkerSettings.read(file=sources.config, arguments=options)
+    if place is not None and settings.container_endpoint is not None:
+        raise UsageError("a worker with a containerEndpoint is one process", "leave --processes out")
     payloads = PayloadSettings.read(file=sources.config)
     events = EventSettings.read(file=sources.config)
     offered = functions_of(sources.functions, call_settings.modules)
@@ -90,6 +96,8 @@ async def serve(worker: Worker, *, waits: bool = True) -> int:
     """
     export_metrics(worker.settings.metrics_port)
     stopping = stop_signal()
+    place = WorkerProcess.own()
+    watching = None if place is None else asyncio.create_task(place.stop_when_alone())  # noqa: F841 - kept alive
     if await connected(worker.connect, stopping, waits=waits, health_port=worker.settings.health_port) is None:
         return 0
     async with worker:

@@ -68,6 +68,8 @@ class WorkerSettings(Section):
     """How many bytes of collected results one instance may hold."""
     grace_period: Duration = timedelta(seconds=30)
     """How long calls that are under way may still take when the worker is told to stop."""
+    processes: Annotated[str, WORD] = "1"
+    """How many processes work: a number, or `auto` for one for each core."""
     health_port: Port | None = None
     """The port on which it answers `/livez` and `/readyz`; none if there is no such port."""
     metrics_port: Port | None = None

@@ -57,6 +57,15 @@ def worker(
             help="The maximum number of function calls in progress.",
         ),
     ] = None,
+    processes: Annotated[
+        str | None,
+        typer.Option(
+            "--processes",
+            metavar="N|auto",
+            help="Work in so many processes, or in one for each core.",
+            show_default="1",
+        ),
+    ] = None,
     health: Annotated[
         int | None,
         typer.Option("--health", min=1, max=MAX_PORT, help="Answer /livez and /readyz over HTTP on this port."),
@@ -77,8 +86,19 @@ def worker(
     progress may finish. The log goes to stderr, without the data of instances.
     """
     with default_sigint():
-        from swf_temporal.app.serving import Sources, prepare, serve
+        from swf_temporal.app.settings import WorkerSettings
         from swf_temporal.app.stopping import run_until_stopped
+        from swf_temporal.app.worker_process import WorkerProcess
+    if WorkerProcess.own() is None:
+        said = {"processes": processes, "health_port": health, "metrics_port": metrics}
+        said |= {"log_format": log_format, "log_level": log_level}
+        settings = WorkerSettings.read(file=config, arguments=said)
+        if settings.processes != "1":
+            from swf_temporal.app.processes import supervised
+
+            raise typer.Exit(run_until_stopped(supervised(settings)))
+    with default_sigint():
+        from swf_temporal.app.serving import Sources, prepare, serve
     prepared = prepare(
         Sources(paths or [Path()], functions or (), config, resources or (), strict),
         address,

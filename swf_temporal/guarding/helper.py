@@ -10,7 +10,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from swf_temporal.accounting import current_account
 from swf_temporal.errors import ExpressionLimitExceeded
@@ -27,6 +27,15 @@ _LOWER_PRIORITY = 4
 """By how much it does: an operator may have given the worker, and so its helpers, a priority of their own."""
 
 
+WORKER_PROCESS: Final = "SWF_WORKER_PROCESS"
+"""The variable that tells a process of `swf worker --processes` its number, and how many there are."""
+
+
+def _processes() -> int:
+    """Return how many processes of one worker share the machine."""
+    return int(os.environ.get(WORKER_PROCESS, "1/1").split("/")[1])
+
+
 @dataclass(frozen=True, slots=True)
 class EvaluationLimits:
     """The limits of one evaluation, and of how many run at once."""
@@ -37,7 +46,7 @@ class EvaluationLimits:
     """Bytes of address space, jq and Python included."""
     output: int = 8 << 20
     """Characters of JSON, all outputs together."""
-    processes: int = os.cpu_count() or 1
+    processes: int = max(1, (os.cpu_count() or 1) // _processes())
 
 
 class Engine(NamedTuple):

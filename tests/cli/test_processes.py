@@ -1,0 +1,101 @@
+"""Several processes under one `swf worker`."""
+
+import os
+import re
+import signal
+import time
+import urllib.error
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from swf_temporal.app.processes import merged, wanted
+from swf_temporal.errors import UsageError
+from tests.cli.conftest import HELLO, PATIENCE, Dev, Swf, free_port
+
+
+def _get(port: int, path: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+    except OSError:
+        return 0, ""
+
+
+def _until(port: int, status: int) -> str:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        found, text = _get(port, "/readyz")
+        if found == status:
+            return text
+        time.sleep(0.05)
+    raise AssertionError(_get(port, "/readyz"))
+
+
+def _places(folder: Path) -> dict[int, list[int]]:
+    """Return the worker processes that run in *folder*: by their ids, what each was told of its place."""
+    found = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            told = re.search(rb"SWF_WORKER_PROCESS=([\d/]+)", (process / "environ").read_bytes())
+            if told is not None and (process / "cwd").readlink() == folder:
+                found[int(process.name)] = [int(one) for one in told[1].split(b"/")]
+    return found
+
+
+@pytest.mark.temporal
+def test_one_that_dies_is_started_again_and_all_are_seen_as_one(swf: Swf, dev: Dev) -> None:
+    """Health and metrics are answered for all; where the process above is gone, each stops by itself."""
+    swf.write("hello.yaml", HELLO)
+    health, metrics = free_port(), free_port()
+    options = ("--processes", "2", "--health", str(health), "--metrics", str(metrics), "--address", dev.address)
+    with swf.running("worker", "hello.yaml", *options):
+        assert _until(health, 200) == "2 of 2 processes are ready\n"
+        assert _get(health, "/livez") == (200, "alive\n")
+        text = _get(metrics, "/metrics")[1]
+        assert 'process="1"' in text
+        assert 'process="2"' in text
+        before = _places(swf.folder)
+        first, second = sorted(before, key=lambda one: before[one][0])
+        os.kill(first, signal.SIGKILL)
+        assert "1 of 2" in _until(health, 503)
+        _until(health, 200)
+        after = _places(swf.folder)
+        assert second in after
+        assert first not in after
+        assert sorted(place[:2] for place in after.values()) == [[1, 2], [2, 2]]
+        os.kill(before[second][-1], signal.SIGKILL)
+        deadline = time.monotonic() + PATIENCE
+        while _places(swf.folder) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not _places(swf.folder)
+
+
+def test_a_mistake_that_all_would_have_ends_all(swf: Swf) -> None:
+    """It is told, and nothing is started again."""
+    ended = swf("worker", "nowhere", "--processes", "2")
+    assert ended.code == 2
+    assert "nowhere cannot be read" in ended.err
+    assert "started again" not in ended.err
+
+
+@pytest.mark.parametrize("said", ["0", "-1", "many", "1.5"])
+def test_a_number_of_processes_is_one_from_one_on(said: str) -> None:
+    """Or auto, for as many as there are cores."""
+    with pytest.raises(UsageError, match="a number from 1 on, or auto"):
+        wanted(said)
+    assert wanted("auto") == len(os.sched_getaffinity(0))
+
+
+def test_metrics_of_several_processes_have_each_family_once() -> None:
+    """With the samples of all of them below it."""
+    one = '# HELP a What\n# TYPE a counter\na{process="1"} 1\n# TYPE b gauge\nb{process="1"} 2\n'
+    other = one.replace('"1"', '"2"') + '# TYPE c gauge\nc{process="2"} 3\n'
+    assert merged([one, other]).splitlines() == [
+        "# HELP a What", "# TYPE a counter", 'a{process="1"} 1', 'a{process="2"} 1',
+        "# TYPE b gauge", 'b{process="1"} 2', 'b{process="2"} 2', "# TYPE c gauge", 'c{process="2"} 3',
+    ]  # fmt: skip

@@ -9,7 +9,7 @@ TESTERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) *
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo example brokers test test-all soak soak-events soak-watched record mutants check format bench bench-scale clean
+.PHONY: help demo example brokers test test-all soak soak-brokers soak-events soak-watched record mutants check format bench bench-scale clean
 
 help:  ## show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -52,6 +52,9 @@ soak: $(VENV)/.dev  ## run 1,000 instances while workers are killed, the server 
 
 soak-events: $(VENV)/.dev  ## send 10,000 events to 1,000 instances while workers, gateway and consumer are killed
 	@$(BIN)/python -m tests.soak_events $(ARGS)
+
+soak-brokers: $(VENV)/.dev  ## send events over four brokers while these are restarted and stalled
+	@$(BIN)/python -m tests.soak_brokers $(ARGS)
 
 soak-watched: $(VENV)/.dev  ## query runs that work long while their workers are killed, and replay what they left
 	@$(BIN)/python -m tests.soak_watched $(ARGS)

@@ -217,8 +217,8 @@ async def test_an_exchange_leads_to_a_queue(rabbitmq: Server, topic: str) -> Non
     settings = ConsumerSettings(
         name=topic, url=url, queue=topic, exchange="amq.topic", routing_key=f"{topic}.#", declare=True
     )
-    sinks = Sinks([SinkSettings(name="sink", url=url, exchange="amq.topic")])
-    async with consuming(settings, take) as consumer:
+    sink = SinkSettings(name="sink", url=url, exchange="amq.topic")
+    async with aclosing(Sinks([sink])) as sinks, consuming(settings, take) as consumer:
         await connected(consumer)
         await sinks.publish(CloudEvent("1", "shop", f"{topic}.placed"))
         async with asyncio.timeout(30):

@@ -22,7 +22,16 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.asyncapi.brokers.port import Bindings, Broker, Channel, Message
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Settings
-from tests.functions.asyncapi.brokers.servers import HOST, Link, Server, free_ports, program, running
+from tests.functions.asyncapi.brokers.rabbitmq import prepared as prepared_rabbitmq
+from tests.functions.asyncapi.brokers.servers import (
+    HOST,
+    Link,
+    Server,
+    free_ports,
+    program,
+    running,
+    write_certificates,
+)
 
 ChannelTo: TypeAlias = Callable[..., Channel]
 LinkTo: TypeAlias = Callable[[int], Awaitable[Link]]
@@ -56,27 +65,6 @@ authorization {{
 }}
 """
 
-_RABBITMQ = """
-listeners.tcp.1 = {host}:{port}
-listeners.ssl.1 = {host}:{secure_port}
-ssl_options.cacertfile = {certificates}/ca.pem
-ssl_options.certfile = {certificates}/server.pem
-ssl_options.keyfile = {certificates}/server.pem
-max_message_size = 100000
-load_definitions = {folder}/users.json
-"""
-_RABBITS = {
-    "vhosts": [{"name": "/"}, {"name": "other"}],
-    "users": [
-        {"name": "guest", "password": "guest", "tags": "administrator"},
-        {"name": "ada", "password": "lovelace", "tags": ""},
-    ],
-    "permissions": [
-        *({"user": "guest", "vhost": host, "configure": ".*", "write": ".*", "read": ".*"} for host in ("/", "other")),
-        {"user": "ada", "vhost": "/", "configure": "hers.*", "write": "hers.*|amq\\.default", "read": "hers.*"},
-    ],
-}
-
 
 @pytest.fixture(scope="session")
 def authority() -> trustme.CA:
@@ -88,8 +76,7 @@ def authority() -> trustme.CA:
 def certificates(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with the authority's certificate, and a server's that it vouches for."""
     folder = tmp_path_factory.mktemp("certificates")
-    authority.cert_pem.write_to_path(folder / "ca.pem")
-    authority.issue_cert(HOST, "localhost").private_key_and_cert_chain_pem.write_to_path(folder / "server.pem")
+    write_certificates(authority, folder)
     return folder
 
 
@@ -137,37 +124,8 @@ def nats_server(certificates: Path, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.fixture(scope="session")
 def rabbitmq(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Run RabbitMQ on a port, and with TLS on another. It knows guest, and ada, who may use what begins with `hers`."""
-    broker = program("rabbitmq-server", "rabbitmq-server")
-    folder = tmp_path_factory.mktemp("rabbitmq")
-    port, secure_port, between_nodes, names = free_ports(4)
-    (folder / "plugins").write_text("[].\n")
-    (folder / "users.json").write_text(json.dumps(_RABBITS))
-    (folder / "rabbitmq.conf").write_text(
-        _RABBITMQ.format(host=HOST, port=port, secure_port=secure_port, folder=folder, certificates=certificates)
-    )
-    env = {
-        "HOME": str(folder),
-        "RABBITMQ_NODENAME": "swf-tests@localhost",
-        "RABBITMQ_CONFIG_FILE": str(folder / "rabbitmq.conf"),
-        "RABBITMQ_CONF_ENV_FILE": str(folder / "none"),
-        "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
-        "RABBITMQ_PLUGINS_EXPAND_DIR": str(folder / "expanded"),
-        "RABBITMQ_MNESIA_BASE": str(folder / "data"),
-        "RABBITMQ_LOG_BASE": str(folder),
-        "RABBITMQ_LOGS": "-",
-        "RUNNING_UNDER_SYSTEMD": "true",  # the script becomes the server, which can be stopped as a process
-        "RABBITMQ_DIST_PORT": str(between_nodes),
-        "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-kernel inet_dist_use_interface {127,0,0,1} +S 1:1",
-        "ERL_EPMD_PORT": str(names),
-        "ERL_EPMD_ADDRESS": HOST,
-    }
-    # The server would start this one, which finds nodes by their names, and never stop it.
-    naming = [program("epmd", "erlang-base"), "-port", str(names), "-address", HOST]
-    with (
-        running(naming, [names], folder / "names.log", env),
-        running([broker], [port, secure_port], folder / "log", env),
-    ):
-        yield Server(port, secure_port)
+    with prepared_rabbitmq(tmp_path_factory.mktemp("rabbitmq"), certificates) as (server, serving), serving():
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import trustme
 
 from tests.processes import ending_with_us
 
@@ -72,6 +73,12 @@ def running(
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def write_certificates(authority: trustme.CA, folder: Path) -> None:
+    """Write the authority's certificate, and a server's that it vouches for, into *folder*."""
+    authority.cert_pem.write_to_path(folder / "ca.pem")
+    authority.issue_cert(HOST, "localhost").private_key_and_cert_chain_pem.write_to_path(folder / "server.pem")
 
 
 def _await_listening(port: int, process: subprocess.Popen[bytes], log: Path) -> None:

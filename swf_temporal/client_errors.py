@@ -31,7 +31,14 @@ HowEnded = Literal["failed", "cancelled", "terminated", "timed-out"]
 
 
 class ServerUnavailableError(UsageError):
-    """The server does not answer, or does not do what it is asked at the moment. Later the same may succeed."""
+    """The server does not answer, or does not do what it is asked at the moment. Later the same may succeed.
+
+    `is_refusal` tells whether that takes a change of the caller's credentials or permissions.
+    """
+
+    def __init__(self, message: str, hint: str | None = None, *, is_refusal: bool = False) -> None:
+        super().__init__(message, hint)
+        self.is_refusal = is_refusal
 
 
 class MailboxFullError(ServerUnavailableError):

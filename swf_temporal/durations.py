@@ -41,6 +41,18 @@ def parse_duration(text: str) -> timedelta:
     return -length if is_negative else length
 
 
+LENGTHS = "it is a number of seconds above zero, or a duration such as PT30S"
+
+
+def parse_length(text: str) -> timedelta | None:
+    """Return the time above zero that *text* gives, in seconds or as an ISO 8601 duration; None if it gives none."""
+    try:
+        length = parse_duration(text) if text.upper().startswith("P") else timedelta(seconds=float(text))
+    except (ValueError, OverflowError):
+        return None
+    return length if length > timedelta() else None
+
+
 def duration_parts(text: str) -> tuple[bool, dict[str, str]]:
     """Return whether a duration is negative, and its numbers, with decimal points, by their units.
 

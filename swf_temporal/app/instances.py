@@ -13,7 +13,7 @@ from temporalio.client import WorkflowExecution, WorkflowExecutionDescription, W
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
-from swf_temporal.client_errors import InstancePausedError, NoAnswerError, RunEnded
+from swf_temporal.client_errors import InstancePausedError, NoAnswerError, RunEnded, ServerUnavailableError
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.runtime.names import WORKFLOW_TYPES
@@ -150,6 +150,8 @@ async def view_instance(client: "Client", workflow_id: str) -> InstanceView:
     patience = _patience(execution)
     try:
         trace: list[dict[str, Any]] | UsageError = await query(client.temporal, workflow_id, "trace", patience)
+    except ServerUnavailableError:
+        raise
     except InstancePausedError as error:
         trace = error
     except UsageError:

@@ -24,9 +24,10 @@ from uuid import uuid4
 
 from swf_temporal.app.client import Client, Instance
 from swf_temporal.app.function_modules import functions_of
+from swf_temporal.app.outlasting import Outlasting
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
-from swf_temporal.client_errors import RunEnded
+from swf_temporal.client_errors import RunEnded, ServerUnavailableError
 from swf_temporal.data import JSON
 from swf_temporal.events.settings import EventSettings
 from swf_temporal.fetching.resources import Resources
@@ -34,6 +35,7 @@ from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.payloads.settings import PLAIN, PayloadSettings
+from swf_temporal.temporal.server_timeout import FOR_ENDS, FOR_REQUESTS
 
 _GRACE = 10
 """Seconds in which a cancelled instance may end by itself."""
@@ -80,26 +82,50 @@ class StartedRun:
     is_own_server: bool
     """Whether the server was started for this run, and ends with it."""
     timeout: timedelta | None
+    task_queue: str
 
     async def output(self) -> JSON:
-        """Return the output of the instance. Raises RunEnded if it has none; out of time, it is cancelled."""
+        """Return the output of the instance. Raises RunEnded if it has none; out of time, it is cancelled.
+
+        Raises ServerUnavailableError, with what becomes of the instance, if the server does not answer for long.
+        """
+        usual = FOR_REQUESTS if self.is_own_server else FOR_ENDS
+        outlasting = Outlasting(self.client, self.instance.id, "", usual=usual, fate=self._fate)
         try:
             async with asyncio.timeout(None if self.timeout is None else self.timeout.total_seconds()):
-                return await self.instance.result()
+                return await outlasting(self.instance.result)
         except TimeoutError:
             await self.cancel()
             text = f"it did not end within {self.timeout}, and was cancelled"
             raise RunEnded(text, "cancelled", instance=self.instance.id) from None
 
     async def cancel(self) -> None:
-        """Ask the instance to end; terminate it if it does not within a short time, since its worker ends with us."""
-        with suppress(RunEnded):
-            try:
-                async with asyncio.timeout(_GRACE):
-                    await self.instance.cancel()
-                    await self.instance.result()
-            except TimeoutError:
-                await self.instance.terminate("its worker was stopped")
+        """Ask the instance to end; terminate it if it does not within a short time, since its worker ends with us.
+
+        Raises ServerUnavailableError, with what becomes of it, if the server does not answer.
+        """
+        try:
+            with suppress(RunEnded):
+                try:
+                    async with asyncio.timeout(_GRACE):
+                        await self.instance.cancel()
+                        await self.instance.result()
+                except TimeoutError:
+                    await self.instance.terminate("its worker was stopped")
+        except ServerUnavailableError as error:
+            raise ServerUnavailableError(f"it was not cancelled: {error.message}", self._fate) from None
+
+    @property
+    def _fate(self) -> str:
+        """What becomes of the instance if it is left before it ends."""
+        if self.is_own_server:
+            return "the server was started for this run, and the instance ends with it"
+        found = f"--address {self.client.address} --namespace {self.client.namespace}"
+        return (
+            f"the instance {self.instance.id!r} is without a worker now: "
+            f"`swf worker --task-queue {self.task_queue} {found}` lets it go on, "
+            f"`swf terminate {self.instance.id} {found}` ends it"
+        )
 
 
 @asynccontextmanager
@@ -133,7 +159,7 @@ async def started(order: Order, address: str | None = None, namespace: str | Non
                 events=order.events,
                 sub_workflows=others,
             )
-            yield StartedRun(client, instance, is_own, order.timeout)
+            yield StartedRun(client, instance, is_own, order.timeout, settings.task_queue)
 
 
 @asynccontextmanager

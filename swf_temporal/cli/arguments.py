@@ -10,7 +10,7 @@ from typing import Any
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.durations import parse_duration
+from swf_temporal.durations import LENGTHS, parse_length
 from swf_temporal.errors import UsageError
 from swf_temporal.files import read_text, why_unreadable
 from swf_temporal.strict_json import MalformedJSON, NotJSON, read_json, show_json
@@ -92,12 +92,8 @@ def length_of(text: str | None, option: str) -> timedelta | None:
     """Return the time that *text* gives, in seconds or as an ISO 8601 duration."""
     if text is None:
         return None
-    try:
-        length = parse_duration(text) if text.upper().startswith("P") else timedelta(seconds=float(text))
-    except (ValueError, OverflowError):
-        length = timedelta()
-    if length <= timedelta():
-        raise UsageError(f"{option} is {text!r}", "it is a number of seconds above zero, or a duration such as PT30S")
+    if (length := parse_length(text)) is None:
+        raise UsageError(f"{option} is {text!r}", LENGTHS)
     return length
 
 

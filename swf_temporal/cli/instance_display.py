@@ -9,6 +9,7 @@ import typer
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.instances import PAUSED, facts_of, is_open, listed, refuse_ended
+from swf_temporal.app.outlasting import Outlasting
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.progress import hints, line_of
 from swf_temporal.cli.recent_instances import remember
@@ -59,10 +60,10 @@ class InstanceDisplay:
         return 0
 
 
-async def show_result(client: Client, workflow_id: str, form: OutputFormat) -> int:
-    """Print the output of an instance, once it has ended."""
+async def show_result(client: Client, workflow_id: str, form: OutputFormat, connecting: str) -> int:
+    """Print the output of an instance, once it has ended. *connecting* is what a command needs to find the server."""
     try:
-        print_data(await client.instance(workflow_id).result(), form)
+        print_data(await Outlasting(client, workflow_id, connecting)(client.instance(workflow_id).result), form)
     except RunEnded as ended:
         typer.echo(f"error: {ended}", err=True)
         return 1

@@ -84,8 +84,10 @@ def logs(
     """
     chosen = one_id(workflow_id, also_workflow_id)
     with default_sigint():
+        from swf_temporal.cli.instance_display import how_to_connect
         from swf_temporal.cli.tracing import show_trace
-    ask(lambda client: show_trace(client, chosen, form, follow=follow), address, namespace)
+    connecting = how_to_connect(address, namespace)
+    ask(lambda client: show_trace(client, chosen, form, connecting, follow=follow), address, namespace, waits=follow)
 
 
 def result(
@@ -102,8 +104,9 @@ def result(
     """
     chosen = one_id(workflow_id, also_workflow_id)
     with default_sigint():
-        from swf_temporal.cli.instance_display import show_result
-    ask(lambda client: show_result(client, chosen, form), address, namespace)
+        from swf_temporal.cli.instance_display import how_to_connect, show_result
+    connecting = how_to_connect(address, namespace)
+    ask(lambda client: show_result(client, chosen, form, connecting), address, namespace, waits=True)
 
 
 def list_(

@@ -10,7 +10,7 @@ from swf_temporal.app.logs import be_quiet, show_what_functions_say
 from swf_temporal.app.running import Order, StartedRun, started
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.progress import ProgressDisplay
-from swf_temporal.client_errors import RunEnded
+from swf_temporal.client_errors import RunEnded, ServerUnavailableError
 
 _HOW = {
     "UnknownFunction": "--functions names the module of your own functions and types",
@@ -39,14 +39,17 @@ async def run_on_some_server(order: Order, form: OutputFormat, address: str | No
 
 @asynccontextmanager
 async def _followed(watch: ProgressDisplay) -> AsyncIterator[None]:
-    following = asyncio.create_task(watch.follow())
+    following, has_ended = asyncio.create_task(watch.follow()), True
     try:
         yield
+    except (ServerUnavailableError, asyncio.CancelledError):
+        has_ended = False
+        raise
     finally:
         following.cancel()
         await asyncio.wait([following])
         # On a busy machine a query may not be answered in time; asked again, it is.
-        _ = await watch.look() or await watch.look()
+        _ = not has_ended or await watch.look() or await watch.look()
 
 
 @asynccontextmanager

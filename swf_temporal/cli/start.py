@@ -64,7 +64,7 @@ def start(
         workflows = read_related(Path(what), definitions or (), warn=warn, strict=strict)
         refuse_unfit(workflows[0], data)
     order = Start(what, workflows, data, events, workflow_id, task_queue, wait, form, address, namespace)
-    ask(lambda client: start_one(client, order), address, namespace)
+    ask(lambda client: start_one(client, order), address, namespace, waits=wait)
 
 
 def _names_file(what: str) -> bool:

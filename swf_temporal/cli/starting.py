@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from swf_temporal.app.client import Client, Instance
 from swf_temporal.app.instances import was_taken_up
+from swf_temporal.app.outlasting import Outlasting
+from swf_temporal.cli.instance_display import how_to_connect
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.recent_instances import remember
 from swf_temporal.client_errors import RunEnded
@@ -56,13 +59,14 @@ async def _follow(client: Client, instance: Instance, order: Start) -> int:
     facts: dict[str, JSON] = {"id": instance.id, "runId": instance.run_id, "link": link}
     if not order.wait:
         typer.echo(instance.id) if order.form is OutputFormat.TEXT else print_data(facts, order.form)
+    outlasting = Outlasting(client, instance.id, how_to_connect(order.address, order.namespace))
     try:
-        if not await was_taken_up(client, instance.id):
+        if not await outlasting(partial(was_taken_up, client, instance.id)):
             queue = repr(order.task_queue)
             typer.echo(f"no worker has started it yet: is one serving the task queue {queue}?", err=True)
         if order.wait:
             typer.echo(instance.id, err=True)
-            output = await instance.result()
+            output = await outlasting(instance.result)
             print_data(output if order.form is OutputFormat.TEXT else {**facts, "output": output}, order.form)
     except RunEnded as ended:
         typer.echo(f"error: {ended}", err=True)

@@ -2,12 +2,14 @@
 
 import asyncio
 import sys
+from functools import partial
 from typing import Any
 
 import typer
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.instances import is_open, view_instance
+from swf_temporal.app.outlasting import Outlasting
 from swf_temporal.cli.output import OutputFormat, print_yaml
 from swf_temporal.cli.progress import line_of, news
 from swf_temporal.client_errors import InstancePausedError
@@ -18,12 +20,16 @@ _INTERVAL = 0.3
 """Seconds between two looks at an instance."""
 
 
-async def show_trace(client: Client, workflow_id: str, form: OutputFormat, *, follow: bool) -> int:
-    """Tell what happened in an instance and, if that is asked for, what happens until it ends."""
+async def show_trace(client: Client, workflow_id: str, form: OutputFormat, connecting: str, *, follow: bool) -> int:
+    """Tell what happened in an instance and, if that is asked for, what happens until it ends.
+
+    *connecting* is what a command needs to find the server.
+    """
+    outlasting, looking = Outlasting(client, workflow_id, connecting), partial(view_instance, client, workflow_id)
     last: dict[str, Any] | None = None
     has_printed = False
     while True:
-        status, trace = await view_instance(client, workflow_id)
+        status, trace = await (outlasting(looking) if follow else looking())
         is_running = is_open(status)
         if isinstance(trace, UsageError):
             if not (follow and is_running):

@@ -15,6 +15,8 @@ from swf_temporal.errors import UsageError
 
 _FOR_GOOD: Final = frozenset({RPCStatusCode.INVALID_ARGUMENT, RPCStatusCode.UNIMPLEMENTED})
 """What a server answers to a request that would fail each time."""
+NOT_PERMITTED: Final = frozenset({RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED})
+"""What it answers to a caller that may not make the request."""
 
 
 def not_there(error: RPCError, workflow_id: str) -> UsageError:
@@ -41,8 +43,12 @@ def is_paused(workflow_id: str) -> InstancePausedError:
 
 def refused_by_server(error: RPCError, what: str) -> UsageError:
     """Return the error of *what* the server did not do: ServerUnavailableError where it may do so later."""
-    kind = UsageError if error.status in _FOR_GOOD else ServerUnavailableError
-    return kind(f"{what}: {error.message}")
+    text = f"{what}: {error.message}"
+    if error.status in _FOR_GOOD:
+        return UsageError(text)
+    if error.status in NOT_PERMITTED:
+        return ServerUnavailableError(text, "see TEMPORAL_API_KEY, and who may use the namespace", is_refusal=True)
+    return ServerUnavailableError(text)
 
 
 def has_ended(workflow_id: str) -> InstanceEndedError:

@@ -1,6 +1,6 @@
 """Connecting to a server: where it is, and what is wrong with it."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,11 @@ from temporalio.service import RPCError, RPCStatusCode
 from swf_temporal.client_errors import ServerUnavailableError
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.addresses import refuse_malformed
-from swf_temporal.temporal.client_errors import refused_by_server
+from swf_temporal.temporal.client_errors import NOT_PERMITTED, refused_by_server
 from swf_temporal.temporal.connection_errors import trouble_of
 from swf_temporal.temporal.constants import DEFAULT_HOST, DEFAULT_NAMESPACE, DEFAULT_PORT
 from swf_temporal.temporal.converter import converter_of
+from swf_temporal.temporal.server_timeout import answered
 
 if TYPE_CHECKING:
     from swf_temporal.payloads.settings import PayloadSettings
@@ -35,7 +36,8 @@ async def connect(
     """Return a client of the cluster that the environment names (`TEMPORAL_ADDRESS`, `TEMPORAL_API_KEY` and so on).
 
     *payloads* is what becomes of payloads on their way; *interceptors* see what is asked of the server.
-    Raises ServerUnavailableError if no server answers there, and UsageError if it has no such namespace.
+    Raises ServerUnavailableError if no server answers there in time (`SWF_SERVER_TIMEOUT`), and UsageError if it has no
+    such namespace.
     """
     config = configured()
     if address is not None:
@@ -45,18 +47,21 @@ async def connect(
     config.setdefault("target_host", f"{DEFAULT_HOST}:{DEFAULT_PORT}")
     refuse_malformed(config["target_host"], "the address" if address is not None else "TEMPORAL_ADDRESS")
     converter = converter_of(payloads, config.get("namespace", DEFAULT_NAMESPACE))
+    connecting = Client.connect(
+        **config,
+        data_converter=converter,
+        interceptors=interceptors,
+        header_codec_behavior=HeaderCodecBehavior.CODEC if converter.payload_codec else HeaderCodecBehavior.NO_CODEC,
+    )
+    return await answered(config["target_host"], _with_namespace(connecting, config["target_host"]))
+
+
+async def _with_namespace(connecting: Awaitable[Client], host: str) -> Client:
+    """Return the client that comes of *connecting* to *host*, if its namespace is there."""
     try:
-        client = await Client.connect(
-            **config,
-            data_converter=converter,
-            interceptors=interceptors,
-            header_codec_behavior=HeaderCodecBehavior.CODEC
-            if converter.payload_codec
-            else HeaderCodecBehavior.NO_CODEC,
-        )
+        client = await connecting
     except (RuntimeError, ValueError, RPCError) as error:
         trouble = trouble_of(error)
-        host = config["target_host"]
         text = f"the server at {host} cannot be used" if trouble.is_refusal else f"no Temporal server answers at {host}"
         kind = UsageError if trouble.is_refusal else ServerUnavailableError
         raise kind(f"{text}: {trouble.what}", trouble.hint) from None
@@ -91,7 +96,7 @@ async def refuse_unless_readable(client: Client) -> None:
     try:
         await client.get_workflow_handle("swf").describe(rpc_timeout=_PATIENCE)
     except RPCError as error:
-        if error.status in (RPCStatusCode.PERMISSION_DENIED, RPCStatusCode.UNAUTHENTICATED):
+        if error.status in NOT_PERMITTED:
             text = f"the server at {host} does not let the caller ask for instances in the namespace {namespace!r}"
             raise UsageError(text, "see TEMPORAL_API_KEY, and who may use the namespace") from None
         if error.status != RPCStatusCode.NOT_FOUND:

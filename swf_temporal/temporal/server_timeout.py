@@ -1,0 +1,138 @@
+"""A server that does not answer: it is logged after some seconds, and given up after a time that can be set."""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from typing import Final, TypeVar
+
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from swf_temporal.client_errors import ServerUnavailableError
+from swf_temporal.durations import LENGTHS, format_duration, parse_length
+from swf_temporal.errors import UsageError
+
+_T = TypeVar("_T")
+_log = logging.getLogger("swf")
+
+VARIABLE: Final = "SWF_SERVER_TIMEOUT"
+FOR_REQUESTS: Final = timedelta(seconds=30)
+"""The time for which a server may not answer a request."""
+FOR_ENDS: Final = timedelta(minutes=5)
+"""The time for which it may not answer who waits for the end of an instance."""
+FIRST_WORD: Final = 3.0
+"""Seconds after which it is told that a server does not answer."""
+_PAUSE: Final = 1.0
+"""Seconds between two looks at a server, and before a request is made again."""
+_ATTEMPT: Final = 90.0
+"""Seconds after which a request that waits has been answered at least once: the SDK lets none take longer."""
+_AWAY: Final = (
+    RPCStatusCode.UNAVAILABLE,
+    RPCStatusCode.DEADLINE_EXCEEDED,
+    RPCStatusCode.CANCELLED,
+    RPCStatusCode.UNKNOWN,
+)
+
+
+def server_timeout(usual: timedelta) -> timedelta:
+    """Return for how long a server may not answer: *usual*, or SWF_SERVER_TIMEOUT. Raises UsageError."""
+    text = os.environ.get(VARIABLE, "")
+    if not text:
+        return usual
+    if (length := parse_length(text)) is None:
+        raise UsageError(f"{VARIABLE} is {text!r}", LENGTHS)
+    return length
+
+
+async def answers(client: Client, limit: float) -> bool:
+    """Tell whether the server of *client* answers within *limit* seconds, be it with a refusal."""
+    try:
+        await client.service_client.check_health(timeout=timedelta(seconds=limit))
+    except RPCError as error:
+        return error.status not in _AWAY
+    return True
+
+
+async def answered(host: str, request: Awaitable[_T]) -> _T:
+    """Return the answer of the server at *host* to *request*. Raises ServerUnavailableError if none comes in time."""
+    limit = server_timeout(FOR_REQUESTS)
+    asking = asyncio.ensure_future(request)
+    try:
+        async with asyncio.timeout(limit.total_seconds()):
+            if not (await asyncio.wait([asking], timeout=FIRST_WORD))[0]:
+                _log.warning(
+                    "the server at %s has not answered for %g s; it is given up after %s",
+                    host, FIRST_WORD, format_duration(limit),
+                )  # fmt: skip
+            return await asking
+    except TimeoutError:
+        raise _given_up(host, limit) from None
+    finally:
+        asking.cancel()
+
+
+class ServerWatch:
+    """Watches a server within a context, which is left with ServerUnavailableError once it has not answered in time."""
+
+    def __init__(self, client: Client, usual: timedelta) -> None:
+        self._client = client
+        self._host = client.service_client.config.target_host
+        self._most = server_timeout(usual)
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[None]:
+        """Log when the server stops answering, and when it answers again."""
+        try:
+            async with asyncio.timeout(None) as limit:
+                looking = asyncio.create_task(self._look(limit))
+                try:
+                    yield
+                finally:
+                    looking.cancel()
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise _given_up(self._host, self._most) from None
+
+    async def outlasted(self, request: Callable[[], Awaitable[_T]]) -> _T:
+        """Return what *request* returns. It is made again while the server does not do it, as long as it may not."""
+        loop, failing = asyncio.get_running_loop(), None
+        while True:
+            began = loop.time()
+            try:
+                return await request()
+            except ServerUnavailableError as error:
+                failed = loop.time()
+                if failing is None or failed - began > _ATTEMPT:
+                    failing = failed
+                if error.is_refusal or failed - failing > self._most.total_seconds():
+                    raise
+            await asyncio.sleep(_PAUSE)
+
+    async def _look(self, limit: asyncio.Timeout) -> None:
+        loop, since, is_told = asyncio.get_running_loop(), None, False
+        await asyncio.sleep(_PAUSE)
+        while True:
+            began = loop.time()
+            if await answers(self._client, FIRST_WORD):
+                limit.reschedule(None)
+                if is_told:
+                    _log.warning("the server at %s answers again", self._host)
+                since, is_told = None, False
+            else:
+                if since is None:
+                    since = began
+                    limit.reschedule(since + self._most.total_seconds())
+                if not is_told and loop.time() - since >= FIRST_WORD:
+                    is_told = True
+                    text = "the server at %s does not answer; it is given up after %s"
+                    _log.warning(text, self._host, format_duration(self._most))
+            await asyncio.sleep(_PAUSE)
+
+
+def _given_up(host: str, limit: timedelta) -> ServerUnavailableError:
+    text = f"the server at {host} has not answered for {format_duration(limit)}"
+    return ServerUnavailableError(text, f"{VARIABLE} sets how long it may not answer")

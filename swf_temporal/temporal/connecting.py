@@ -1,14 +1,16 @@
 """Connecting to a server: where it is, and what is wrong with it."""
 
+import logging
 from collections.abc import Awaitable, Sequence
 from datetime import timedelta
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client, Interceptor
 from temporalio.common import HeaderCodecBehavior
 from temporalio.envconfig import ClientConfig
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from swf_temporal.client_errors import ServerUnavailableError
 from swf_temporal.errors import UsageError
@@ -22,6 +24,9 @@ from swf_temporal.temporal.server_timeout import answered
 if TYPE_CHECKING:
     from swf_temporal.payloads.settings import PayloadSettings
 
+_log = logging.getLogger("swf")
+
+_FILES = "TEMPORAL_TLS_SERVER_CA_CERT_PATH, TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH"
 _PATIENCE = timedelta(seconds=10)
 """The time limit for the server's answer."""
 
@@ -53,15 +58,17 @@ async def connect(
         interceptors=interceptors,
         header_codec_behavior=HeaderCodecBehavior.CODEC if converter.payload_codec else HeaderCodecBehavior.NO_CODEC,
     )
-    return await answered(config["target_host"], _with_namespace(connecting, config["target_host"]))
+    return await answered(
+        config["target_host"], _with_namespace(connecting, config["target_host"], tls=config.get("tls"))
+    )
 
 
-async def _with_namespace(connecting: Awaitable[Client], host: str) -> Client:
+async def _with_namespace(connecting: Awaitable[Client], host: str, *, tls: TLSConfig | bool | None) -> Client:
     """Return the client that comes of *connecting* to *host*, if its namespace is there."""
     try:
         client = await connecting
     except (RuntimeError, ValueError, RPCError) as error:
-        trouble = trouble_of(error)
+        trouble = trouble_of(error, tls=tls)
         text = f"the server at {host} cannot be used" if trouble.is_refusal else f"no Temporal server answers at {host}"
         kind = UsageError if trouble.is_refusal else ServerUnavailableError
         raise kind(f"{text}: {trouble.what}", trouble.hint) from None
@@ -70,11 +77,33 @@ async def _with_namespace(connecting: Awaitable[Client], host: str) -> Client:
 
 
 def configured() -> dict[str, Any]:
-    """Return what the environment, and the user's configuration of Temporal, say of the server. Raises UsageError."""
+    """Return what the environment, and the user's configuration of Temporal, say of the server. Raises UsageError.
+
+    Keys in its file that the library does not know are logged: they may be of a newer one, or mistyped.
+    """
+    load = ClientConfig.load_client_connect_config
     try:
-        return dict(ClientConfig.load_client_connect_config())
+        found = load()
+    except OSError as error:
+        text = f"{error.filename}, which the configuration of Temporal names, cannot be read: {error.strerror}"
+        raise UsageError(text, f"see {_FILES}") from None
     except Exception as error:  # noqa: BLE001 - the library has no public class for what it raises
         raise UsageError(f"the configuration of Temporal cannot be used: {error}", "see TEMPORAL_PROFILE") from None
+    try:
+        load(config_file_strict=True)
+    except Exception as error:  # noqa: BLE001 - as above
+        _warn_of_unknown(str(error))
+    tls = found.get("tls")
+    authority = tls.server_root_ca_cert if isinstance(tls, TLSConfig) else None
+    if authority is not None and b"-----BEGIN" not in authority:
+        text = "the file of the authority that signed the server's certificate has no certificate"
+        raise UsageError(text, "TEMPORAL_TLS_SERVER_CA_CERT_PATH names a PEM file")
+    return dict(found)
+
+
+@cache
+def _warn_of_unknown(what: str) -> None:
+    _log.warning("the configuration of Temporal has what is not known here: %s", what.strip())
 
 
 async def _refuse_unknown_namespace(client: Client) -> None:

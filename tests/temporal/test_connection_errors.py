@@ -55,6 +55,7 @@ _CALL = "Failed client connect: `get_system_info` call error after connection: S
             False,
         ),
         (_CALL.format("Internal", '"h2 protocol error: http2 error"'), "not speak gRPC", "TEMPORAL_ADDRESS", False),
+        (_CALL.format("Internal", '"x", metadata: {"content-type": "text/html"}'), "HTML", "TEMPORAL_ADDRESS", False),
         (_CALL.format("Odd", '"who knows"'), "Odd: who knows", "TEMPORAL_ADDRESS", False),
         ("", "str", "TEMPORAL_ADDRESS", False),
     ],

@@ -1,0 +1,133 @@
+"""What a client says of a server that TLS, or another protocol, keeps it from: against real ones."""
+
+import importlib
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from temporalio.api.workflowservice.v1 import DescribeNamespaceResponse, GetSystemInfoResponse
+
+from swf_temporal.errors import UsageError
+from swf_temporal.temporal.connecting import connect
+from tests.cli.answering_server import answering_server
+
+grpc: Any = importlib.import_module("grpc")
+
+PAST: dict[str, Any] = {"not_before": datetime(2019, 1, 1, tzinfo=UTC), "not_after": datetime(2020, 1, 1, tzinfo=UTC)}
+ANSWERS: dict[str, Callable[[bytes, Any], bytes]] = {
+    "GetSystemInfo": lambda *_: bytes(GetSystemInfoResponse().SerializeToString()),
+    "DescribeNamespace": lambda *_: bytes(DescribeNamespaceResponse().SerializeToString()),
+}
+
+
+class Place:
+    """An authority, what it has issued, and the environment of a client."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.authority = trustme.CA()
+        self._folder = folder
+        self._monkeypatch = monkeypatch
+        self.authority.cert_pem.write_to_path(folder / "ca.pem")
+        folder.joinpath("empty").write_text("")
+        for name, authority, validity in (
+            ("client", self.authority, {}), ("strange", trustme.CA(), {}), ("expired", self.authority, PAST)
+        ):  # fmt: skip
+            issued = authority.issue_cert("client@example.com", **validity)
+            issued.cert_chain_pems[0].write_to_path(folder / f"{name}.pem")
+            issued.private_key_pem.write_to_path(folder / f"{name}.key")
+
+    def client(self, **files: str) -> None:
+        """Let clients use TLS, with *files*."""
+        self._monkeypatch.setenv("TEMPORAL_TLS", "true")
+        for name, file in {"SERVER_CA_CERT": "ca.pem", **files}.items():
+            self._monkeypatch.setenv(f"TEMPORAL_TLS_{name}_PATH", str(self._folder / file))
+
+    def server(self, *, knows_clients: bool = False, **validity: Any) -> Any:
+        """Return the credentials of a server."""
+        issued = self.authority.issue_cert("127.0.0.1", **validity)
+        chain = b"".join(part.bytes() for part in issued.cert_chain_pems)
+        return grpc.ssl_server_credentials(
+            [(issued.private_key_pem.bytes(), chain)],
+            root_certificates=self.authority.cert_pem.bytes() if knows_clients else None,
+            require_client_auth=knows_clients,
+        )
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """Return a place for a client and a server."""
+    return Place(tmp_path, monkeypatch)
+
+
+async def told(address: str) -> str:
+    """Return what is said where a client connects."""
+    with pytest.raises(UsageError) as error:
+        await connect(address=address)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("files", "what"),
+    [
+        ({}, "certificate"),
+        ({"CLIENT_CERT": "strange.pem", "CLIENT_KEY": "strange.key"}, "client's certificate"),
+        ({"CLIENT_CERT": "expired.pem", "CLIENT_KEY": "expired.key"}, "client's certificate"),
+        ({"CLIENT_CERT": "client.pem"}, "a client certificate is there without its key"),
+        ({"CLIENT_CERT": "client.pem", "CLIENT_KEY": "strange.key"}, "the client's key is not that of its certificate"),
+        ({"CLIENT_CERT": "empty", "CLIENT_KEY": "client.key"}, "the client's certificate cannot be read"),
+        (
+            {"CLIENT_CERT": "none.pem", "CLIENT_KEY": "client.key"},
+            "none.pem, which the configuration of Temporal names",
+        ),
+        (
+            {"SERVER_CA_CERT": "none.pem"},
+            "none.pem, which the configuration of Temporal names, cannot be read: No such",
+        ),
+        ({"SERVER_CA_CERT": "empty"}, "the file of the authority that signed the server's certificate has no certific"),
+    ],
+)
+async def test_a_server_that_requires_a_certificate(place: Place, files: dict[str, str], what: str) -> None:
+    """What is missing or wrong is named, with the setting that names it."""
+    place.client(**files)
+    with answering_server(ANSWERS, place.server(knows_clients=True)) as address:
+        text = await told(address)
+    assert what in text
+    assert "TEMPORAL_TLS_" in text
+
+
+async def test_a_server_that_lets_in(place: Place) -> None:
+    """With the certificate that it requires."""
+    place.client(CLIENT_CERT="client.pem", CLIENT_KEY="client.key")
+    with answering_server(ANSWERS, place.server(knows_clients=True)) as address:
+        await connect(address=address)
+
+
+async def test_a_server_whose_certificate_has_expired(place: Place) -> None:
+    """It is said."""
+    place.client()
+    with answering_server(ANSWERS, place.server(**PAST)) as address:
+        assert "its certificate has expired" in await told(address)
+
+
+async def test_plaintext_to_tls(place: Place) -> None:
+    """The setting that asks for TLS is named."""
+    with answering_server(ANSWERS, place.server()) as address:
+        assert "does it speak TLS?\n  TEMPORAL_TLS=true asks for TLS" in await told(address)
+
+
+async def test_a_mistyped_key_of_a_profile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is logged, once, and what is known is used."""
+    file = tmp_path / "temporal.toml"
+    with answering_server(ANSWERS) as address:
+        file.write_text(f'[profile.default]\naddress = "{address}"\nname_space = "sales"\n')
+        monkeypatch.setenv("TEMPORAL_CONFIG_FILE", str(file))
+        with caplog.at_level(logging.WARNING, "swf"):
+            await connect()
+            await connect()
+    assert caplog.text.count("unknown field `name_space`") == 1

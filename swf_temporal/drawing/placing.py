@@ -13,6 +13,10 @@ from swf_temporal.errors import UsageError
 
 _POINTS: Final = 72
 """Of an inch, in which Graphviz has sizes. A point is a pixel here."""
+_MANY: Final = 120
+"""Of nodes: with more, places are good enough sooner, and edges are straight. The best ones could take minutes."""
+_MAX_PLACED: Final = 800
+"""Of nodes and edges that stand together. With more jumps the time grows without bound."""
 _SPACE: Final = (
     'TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="0" FIXEDSIZE="TRUE"',
     "<TR><TD></TD></TR></TABLE>",
@@ -55,7 +59,10 @@ class Placed:
 
 
 def place(nodes: Sequence[Size], edges: Sequence[Edge]) -> Placed:
-    """Return places from top to bottom. Raises UsageError if Graphviz is not installed."""
+    """Return places from top to bottom. Raises UsageError if Graphviz is not installed, or is given too much."""
+    if len(nodes) + len(edges) > _MAX_PLACED and len(edges) > len(nodes) * 1.1:
+        message = f"{len(nodes)} states and ends with {len(edges)} ways between them are too many for a picture"
+        raise UsageError(message, "divide the definition into sub-workflows")
     try:
         from pygraphviz import AGraph  # noqa: PLC0415 - only those who draw have it
     except ImportError:
@@ -79,6 +86,8 @@ def _written(nodes: Sequence[Size], edges: Sequence[Edge]) -> Iterator[str]:
     """Yield the lines of a graph in the language of Graphviz."""
     yield "digraph {"
     yield "graph [ranksep=0.42, nodesep=0.4]"
+    if len(nodes) > _MANY:
+        yield "graph [nslimit=1, nslimit1=1, mclimit=0.1, splines=line]"
     yield 'node [shape=box, fixedsize=true, label=""]'
     yield "edge [arrowsize=0.9]"
     for number, node in enumerate(nodes):

@@ -5,10 +5,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from swf_temporal import Definition, InvalidDefinition, load
+from swf_temporal import Definition, InvalidDefinition, UsageError, load
+from swf_temporal.drawing.building import picture_of
 from swf_temporal.drawing.model import Box, Picture
 from swf_temporal.drawing.svg import page_of, svg_of
 from swf_temporal.drawing.texts import cut, width_of
+from swf_temporal.outline import Outline, OutlinePart, Way
 from swf_temporal.simulation.definitions import workflows_of
 from swf_temporal.simulation.model.scenario import Scenario
 from swf_temporal.simulation.reading import find_scenarios
@@ -128,6 +130,22 @@ def test_sixty_states_can_be_read() -> None:
     picture = definition.picture()
     assert len(picture.scope.boxes) == 60
     assert overlaps(picture.scope) == []
+
+
+def test_what_is_too_much_is_refused() -> None:
+    """More jumps than can be laid out in time are refused; a long chain is drawn."""
+
+    def parts(jumps: int) -> tuple[OutlinePart, ...]:
+        return tuple(
+            OutlinePart(f"s{number}", "operation", f"s{number}",
+                        ways=tuple(Way("condition", f"s{(number * 7 + jump) % 400}", "if so") for jump in range(jumps)))
+            for number in range(400)
+        )  # fmt: skip
+
+    with pytest.raises(UsageError, match="too many for a picture"):
+        picture_of(Outline(parts(3)), "jumps", [])
+    chain = tuple(OutlinePart(f"s{n}", "inject", f"s{n}", ways=(Way("completion", f"s{n + 1}"),)) for n in range(1000))
+    assert len(picture_of(Outline(chain), "chain", []).scope.boxes) == 1000
 
 
 def _state(number: int, names: list[str]) -> dict[str, object]:

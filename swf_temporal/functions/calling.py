@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from swf_temporal.calls import Function
@@ -66,7 +66,11 @@ class Functions:
         """Open the resources of the registry, which functions get until all is closed. What they raise comes out."""
         try:
             for opening in self._to_open:
-                self._resources[opening] = await self._opened.enter_async_context(opening())
+                manager = opening()
+                if isinstance(manager, AbstractAsyncContextManager):
+                    self._resources[opening] = await self._opened.enter_async_context(manager)
+                else:
+                    self._resources[opening] = self._opened.enter_context(manager)
         except BaseException:
             await self._opened.aclose()
             raise

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -68,7 +68,7 @@ def current_call() -> CurrentCall:
 _RESOURCES: ContextVar[Mapping[Any, Any]] = ContextVar("swf_resources", default={})  # noqa: B039 - never changed
 
 
-def current_resource(opening: Callable[[], AbstractAsyncContextManager[T]]) -> T:
+def current_resource(opening: Callable[[], AbstractAsyncContextManager[T] | AbstractContextManager[T]]) -> T:
     """Return what the registry's resource *opening* yielded for this worker. Raises UsageError if it is not open."""
     opened = _RESOURCES.get()
     if opening not in opened:

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, TypeVar, overload
 
 from swf_temporal.function_types import TYPES
@@ -11,7 +11,7 @@ from swf_temporal.functions.port import FunctionType
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Kind = TypeVar("Kind", bound="type[FunctionType] | FunctionType")
 T = TypeVar("T")
-Resource = Callable[[], AbstractAsyncContextManager[T]]
+Resource = Callable[[], AbstractAsyncContextManager[T] | AbstractContextManager[T]]
 
 
 class Registry(dict[str, Callable[..., Any]]):
@@ -78,9 +78,9 @@ class Registry(dict[str, Callable[..., Any]]):
         return register
 
     def resource(self, opening: Resource[T]) -> Resource[T]:
-        """Have each worker open, and close at its end, the async context manager that the decorated function returns.
+        """Have each worker open, and close at its end, the context manager that the decorated function returns.
 
-        Functions get what it yields by `current_resource(opening)`.
+        It may be async or not. Functions get what it yields by `current_resource(opening)`.
         """
         self.resources.append(opening)
         return opening

@@ -169,9 +169,9 @@ class Worker:
 
     @asynccontextmanager
     async def _serving(self, client: temporal.Client) -> AsyncIterator[None]:
-        settings = self.settings
+        settings, worker = self.settings, None
         try:
-            worker = temporal_worker.Worker(
+            worker = _FailingWorker(
                 client,
                 task_queue=settings.task_queue,
                 plugins=[] if self.plugin in client.config()["plugins"] else [self.plugin],
@@ -188,6 +188,13 @@ class Worker:
                     await stack.enter_async_context(health_endpoint(settings.health_port, self.is_ready))
                 self._worker = await stack.enter_async_context(worker)
                 yield
+        except asyncio.CancelledError:
+            # The library cancels who uses a worker that fails, even while that one leaves it because of an error.
+            task = asyncio.current_task()
+            if worker is None or worker.failure is None or task is None:
+                raise
+            task.uncancel()
+            raise _refusal(client, worker.failure) from None
         except (RuntimeError, ValueError) as error:
             if _TWICE in str(error):
                 message = f"this process has a worker of the task queue {settings.task_queue!r} on this client already"
@@ -195,6 +202,19 @@ class Worker:
             if not str(error).startswith(_REFUSED):
                 raise
             raise _refusal(client, error) from None
+
+
+class _FailingWorker(temporal_worker.Worker):
+    """A worker of the SDK that remembers why it failed."""
+
+    failure: Exception | None = None
+
+    async def run(self) -> None:
+        try:
+            await super().run()
+        except Exception as error:
+            self.failure = error
+            raise
 
 
 def _refusal(client: temporal.Client, error: BaseException) -> UsageError:

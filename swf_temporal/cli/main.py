@@ -4,11 +4,12 @@ The module of a command is imported when that command is called and not before: 
 to be quick, and most of what this program imports is needed by neither.
 """
 
+import errno
 import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from typing import Annotated, NoReturn
+from typing import Annotated, Final, NoReturn
 
 import typer
 
@@ -17,6 +18,7 @@ from swf_temporal.cli.lazy import HABITS, LazyGroup
 from swf_temporal.client_errors import AlreadyStartedError, InstanceEndedError, InstanceNotFoundError
 from swf_temporal.errors import InvalidDefinition, SwfError, WorkflowFault
 from swf_temporal.exit_codes import ExitCode
+from swf_temporal.files import NO_MORE_FILES
 from swf_temporal.grammar import counted
 
 app = typer.Typer(
@@ -37,6 +39,13 @@ _HINTS: Mapping[type[SwfError], str] = {
     InstanceEndedError: "`swf result` shows its result",
 }
 """What to do, where a program has other words for it."""
+
+
+_OF_THE_MACHINE: Final = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
+    *(errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.ENAMETOOLONG, *NO_MORE_FILES),
+)
+"""The errors of a full disk, a folder that may not be written to and the like, which no code here could prevent."""
 
 
 def main() -> NoReturn:
@@ -68,6 +77,12 @@ def code_of(arguments: Sequence[str]) -> int:
     except SwfError as error:
         hint = _HINTS.get(type(error))
         _say(f"error: {error}" if hint is None else f"error: {error.args[0].splitlines()[0]}\n  {hint}")
+        return ExitCode.USAGE
+    except OSError as error:
+        if error.errno not in _OF_THE_MACHINE:
+            return _bug(error)
+        where = f"{error.filename} cannot be used: " if error.filename else ""
+        _say(f"error: {where}{error.strerror}")
         return ExitCode.USAGE
     except Exception as error:  # noqa: BLE001 - nothing above would tell the user about it
         return _bug(error)

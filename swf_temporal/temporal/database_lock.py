@@ -61,20 +61,27 @@ def held(database: Path, address: str | None) -> Iterator[int]:
     A server that inherits it keeps the lock until it has ended, whatever became of us. The system lets go of the lock
     of a process that was killed. Raises UsageError, saying which process has the database, if one does.
     """
-    try:
+    with _writing(database):
         file = os.open(_file(database), os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise UsageError(f"{_file(database)} cannot be written: {error.strerror}", "see --db") from None
     try:
         _take(file, database)
         if address is not None:
             since = datetime.now().astimezone().isoformat(" ", "seconds")
-            os.ftruncate(file, 0)
-            os.lseek(file, 0, os.SEEK_SET)
-            os.write(file, write_json({"pid": os.getpid(), "address": address, "since": since}).encode())
+            with _writing(database):
+                os.lseek(file, 0, os.SEEK_SET)
+                record = write_json({"pid": os.getpid(), "address": address, "since": since})
+                os.ftruncate(file, os.write(file, record.encode()))
         yield file
     finally:
         os.close(file)
+
+
+@contextmanager
+def _writing(database: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{_file(database)} cannot be written: {error.strerror}", "see --db") from None
 
 
 def _take(file: int, database: Path) -> None:

@@ -122,6 +122,14 @@ def test_bug_is_told_in_a_line(swf: Swf) -> None:
     assert "Traceback" in ended.stderr
 
 
+def test_completion_into_a_home_that_cannot_be_written(swf: Swf) -> None:
+    """It is no bug of ours."""
+    home = str(swf.folder / "hello.yaml" / "home")
+    ended = swf("--install-completion", "bash", env={"HOME": home})
+    assert (ended.code, ended.err.startswith(f"error: {swf.folder}/hello.yaml/")) == (2, True)
+    assert ended.err.endswith(" cannot be used: Not a directory\n")
+
+
 def test_completion(swf: Swf) -> None:
     """Shells complete the names of commands."""
     env = {"_SWF_COMPLETE": "complete_bash", "COMP_WORDS": "swf va", "COMP_CWORD": "1"}

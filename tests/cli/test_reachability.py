@@ -78,6 +78,7 @@ def _refuse(_: bytes, context: Any) -> bytes:
 def refusing() -> Iterator[str]:
     """Return the address of a server that tells what it is, and permits nothing."""
     answers = {"GetSystemInfo": _describe, "DescribeNamespace": _refuse, "DescribeWorkflowExecution": _refuse}
+    answers["StartWorkflowExecution"] = _refuse
     with answering_server(answers) as served:
         yield served
 
@@ -90,6 +91,15 @@ def test_a_server_that_permits_nothing(swf: Swf, refusing: str) -> None:
         f"error: no worker can serve the namespace 'default' of the server at {refusing}: it does not permit this\n"
         "  see TEMPORAL_API_KEY, and who may use the namespace\n"
     )
+
+
+def test_a_run_that_is_permitted_nothing(swf: Swf, refusing: str) -> None:
+    """Neither its worker nor its start are: either is said, without a traceback."""
+    ended = swf("run", "hello.yaml", "--address", refusing)
+    assert (ended.code, ended.out) == (2, "")
+    assert "does not permit this" in ended.err or "Request unauthorized" in ended.err
+    assert ended.err.endswith("  see TEMPORAL_API_KEY, and who may use the namespace\n")
+    assert "Traceback" not in ended.err
 
 
 def test_a_gateway_that_is_permitted_nothing(swf: Swf, refusing: str) -> None:

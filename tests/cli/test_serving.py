@@ -3,6 +3,7 @@
 import json
 import signal
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -49,6 +50,15 @@ def test_taken_port(swf: Swf, option: str) -> None:
     assert f"port {port} is taken" in ended.err
     assert f"choose another with {option}" in ended.err
     assert not (swf.folder / ".swf").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="what is always full is a device of Linux")
+def test_a_full_disk(swf: Swf) -> None:
+    """It is said what cannot be written."""
+    (swf.folder / "a.db.lock").symlink_to("/dev/full")
+    ended = swf("dev", "--db", "a.db", "--port", str(free_port()), "--ui-port", str(free_port()))
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.endswith("a.db.lock cannot be written: No space left on device\n  see --db\n")
 
 
 def test_one_port_for_two(swf: Swf) -> None:

@@ -67,6 +67,7 @@ async def test_the_definitions_are_sent_once(bench: Bench) -> None:
     async with bench.worker(definition) as running:
         for number in range(3):
             await send(running, event(str(number), "a", "s", number, of=1))
+        await looked_at(running, {"of": "1"}, 3)  # until a task is done, what came meanwhile is not in the history
         handle = bench.client.get_workflow_handle(mailbox_id(definition.id, {"of": "1"}))
         digest = await (await handle.describe()).memo_value(DEFINITIONS)
         assert await with_definitions(handle) == [True, False, False]

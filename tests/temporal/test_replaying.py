@@ -29,6 +29,8 @@ from tests.temporal.test_scenarios import EVERY, named
 SAMPLED = sample(EVERY, "replayed after every workflow task", 12, 400)
 _COSTS = (1, 2, 3, 5, 8, 13, 21, 34)
 """The work after which a run yields. Usually that is thousands of times as much."""
+_MAX_YIELDS = 50
+"""About how often a run yields at most: each time, all that it did before is replayed."""
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +47,8 @@ async def test_follows_from_history_alone(
     """A run that yields often and is always replayed takes the course that it takes otherwise."""
     simulated, _ = run(scenario)
     assert simulated is not None
-    monkeypatch.setattr(pacing, "MAX_COST", chance(named(scenario)).choice(_COSTS))
+    cost = max(chance(named(scenario)).choice(_COSTS), len(simulated.trace) // _MAX_YIELDS)
+    monkeypatch.setattr(pacing, "MAX_COST", cost)
     workflow_id = workflows_of(scenario)[0].id
     asking = asyncio.create_task(_keep_asking(forgetful.client, workflow_id))
     try:

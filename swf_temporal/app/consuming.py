@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,8 @@ from swf_temporal.events.settings import ConsumerSettings, EventSettings
 from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.payloads.settings import PayloadSettings
+from swf_temporal.temporal.connecting import refuse_unless_readable
+from swf_temporal.temporal.server_timeout import answers
 
 _log = logging.getLogger("swf.events")
 
@@ -50,8 +52,10 @@ class Consuming:
         export_metrics(self.settings.metrics_port)
         stopping = stop_signal()
 
-        def connect() -> Awaitable[Client]:
-            return Client.connect(self.address, namespace=self.namespace, payloads=self.payloads)
+        async def connect() -> Client:
+            client = await Client.connect(self.address, namespace=self.namespace, payloads=self.payloads)
+            await refuse_unless_readable(client.temporal)
+            return client
 
         client = await connected(connect, stopping, waits=waits, health_port=self.settings.health_port)
         if client is None:
@@ -62,7 +66,7 @@ class Consuming:
 
             async def is_ready() -> bool:
                 works = bool(consumers) and not stopping.is_set()
-                return works and all(one.is_connected for one in consumers) and await _answers(client)
+                return works and all(one.is_connected for one in consumers) and await answers(client.temporal)
 
             if self.settings.health_port is not None:  # it answers as long as messages are finished
                 await stack.enter_async_context(health_endpoint(self.settings.health_port, is_ready))
@@ -134,13 +138,6 @@ def prepare(
     payloads = PayloadSettings.read(file=config)
     log_lines(settings.log_format, settings.log_level)
     return Consuming(events, call_settings, catalogue, settings, payloads, address, namespace)
-
-
-async def _answers(client: Client) -> bool:
-    try:
-        return await client.temporal.service_client.check_health()
-    except RPCError:
-        return False
 
 
 def _tell_end(task: asyncio.Task[None]) -> None:

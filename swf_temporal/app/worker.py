@@ -8,7 +8,6 @@ from typing import Any, Self
 
 from temporalio import client as temporal
 from temporalio import worker as temporal_worker
-from temporalio.service import RPCError
 
 from swf_temporal import outside_of_sandbox
 from swf_temporal.app.client import Client
@@ -27,6 +26,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.secret_providers import SecretProvider
 from swf_temporal.temporal.connection_errors import trouble_of
+from swf_temporal.temporal.server_timeout import answers
 
 _REFUSED = ("Worker validation failed", "Workflow worker failed", "Activity worker failed")
 """The beginning of the library's message where the server refuses something that a worker needs."""
@@ -161,11 +161,8 @@ class Worker:
 
     async def is_ready(self) -> bool:
         """Tell whether it works, and its server answers."""
-        try:
-            is_running = self._worker is not None and self._worker.is_running
-            return is_running and await self.client.temporal.service_client.check_health()
-        except RPCError:
-            return False
+        is_running = self._worker is not None and self._worker.is_running
+        return is_running and await answers(self.client.temporal)
 
     @asynccontextmanager
     async def _serving(self, client: temporal.Client) -> AsyncIterator[None]:

@@ -25,6 +25,8 @@ FOR_ENDS: Final = timedelta(minutes=5)
 """The time for which it may not answer who waits for the end of an instance."""
 FIRST_WORD: Final = 3.0
 """Seconds after which it is told that a server does not answer."""
+READY_WITHIN: Final = 1.5
+"""Seconds within which a server answers, if it is to count as ready."""
 _PAUSE: Final = 1.0
 """Seconds between two looks at a server, and before a request is made again."""
 _ATTEMPT: Final = 90.0
@@ -47,13 +49,15 @@ def server_timeout(usual: timedelta) -> timedelta:
     return length
 
 
-async def answers(client: Client, limit: float) -> bool:
-    """Tell whether the server of *client* answers within *limit* seconds, be it with a refusal."""
+async def answers(client: Client, limit: float = READY_WITHIN) -> bool:
+    """Tell whether the server of *client* answers within *limit* seconds that it works, or with a refusal."""
     try:
-        await client.service_client.check_health(timeout=timedelta(seconds=limit))
+        async with asyncio.timeout(limit):
+            return await client.service_client.check_health()
+    except TimeoutError:
+        return False
     except RPCError as error:
         return error.status not in _AWAY
-    return True
 
 
 async def answered(host: str, request: Awaitable[_T]) -> _T:

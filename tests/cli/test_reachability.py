@@ -102,9 +102,11 @@ def test_a_run_that_is_permitted_nothing(swf: Swf, refusing: str) -> None:
     assert "Traceback" not in ended.err
 
 
-def test_a_gateway_that_is_permitted_nothing(swf: Swf, refusing: str) -> None:
-    """It ends at its start: no client is told to send the same again."""
-    ended = swf("gateway", "hello.yaml", "--port", "0", "--address", refusing)
+@pytest.mark.parametrize("command", ["gateway", "consume"])
+def test_what_sends_events_and_is_permitted_nothing(swf: Swf, refusing: str, command: str) -> None:
+    """It ends at its start: no client is told to send the same again, and no broker is kept waiting."""
+    swf.write("swf.yaml", CONSUMERS)
+    ended = swf(command, "hello.yaml", "--config", "swf.yaml", "--address", refusing)
     assert (ended.code, ended.out) == (2, "")
     assert f"the server at {refusing} does not let the caller ask for instances in the namespace 'default'" in ended.err
 

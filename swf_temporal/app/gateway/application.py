@@ -13,10 +13,10 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client, refusals_as_usage_errors
 from swf_temporal.app.gateway.authentication import API_KEY, Authentication, refuse_operation
+from swf_temporal.app.gateway.departures import while_connected
 from swf_temporal.app.gateway.description import docs_routes, show_description
 from swf_temporal.app.gateway.endpoints import ENDPOINTS, Endpoint
 from swf_temporal.app.gateway.limits import TenantLimits
@@ -27,6 +27,7 @@ from swf_temporal.app.http_settings import LOOPBACK, GatewaySettings
 from swf_temporal.app.metrics import meter_of
 from swf_temporal.app.tracing import continued
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.temporal.server_timeout import answers
 
 _log = logging.getLogger("swf")
 
@@ -99,13 +100,9 @@ class Gateway:
     async def _answered(self, request: Request, endpoint: Endpoint) -> Response:
         try:
             self._refuse_pages(request)
-            asked = await self._asked(request)
-            if endpoint.permits is not None:
-                refuse_operation(asked.tenant, endpoint.permits)
-            with refusals_as_usage_errors(), continued(request.headers, f"{endpoint.method} {endpoint.path}"):
-                patience = None if endpoint.takes_events else PATIENCE + asked.seconds_to_wait()
-                async with asyncio.timeout(patience):
-                    return await endpoint.work(asked)
+            if endpoint.takes_events:  # whoever does not wait for the answer has sent them, too
+                return await self._worked(request, endpoint)
+            return await while_connected(request, lambda watched: self._worked(watched, endpoint))
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception as error:  # noqa: BLE001 - whatever it is gets an answer
@@ -116,6 +113,15 @@ class Gateway:
             "refused %s %s from %s: %s %s", request.method, path, who, refusal.status, _in_one_line(refusal.detail)
         )
         return refusal.response()
+
+    async def _worked(self, request: Request, endpoint: Endpoint) -> Response:
+        asked = await self._asked(request)
+        if endpoint.permits is not None:
+            refuse_operation(asked.tenant, endpoint.permits)
+        with refusals_as_usage_errors(), continued(request.headers, f"{endpoint.method} {endpoint.path}"):
+            patience = None if endpoint.takes_events else PATIENCE + asked.seconds_to_wait()
+            async with asyncio.timeout(patience):
+                return await endpoint.work(asked)
 
     async def _asked(self, request: Request) -> RequestContext:
         tenant = await self._authentication.tenant_of(request)
@@ -144,12 +150,8 @@ class Gateway:
     async def _readyz(self, _: Request) -> Response:
         if self._catalogue.unreadable is not None and not list(self._catalogue):
             return PlainTextResponse("not ready: no definition could be read\n", 503)
-        try:
-            async with asyncio.timeout(PATIENCE):
-                checks = [await one.temporal.service_client.check_health() for one in self._clients.values()]
-        except (RPCError, TimeoutError):
-            checks = [False]
-        return PlainTextResponse("ready\n") if all(checks) else PlainTextResponse("not ready\n", 503)
+        is_ready = all(await asyncio.gather(*(answers(one.temporal) for one in self._clients.values())))
+        return PlainTextResponse("ready\n") if is_ready else PlainTextResponse("not ready\n", 503)
 
 
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")

@@ -42,11 +42,14 @@ async def deliver_events(asked: RequestContext) -> Response:
     """Send events to an instance."""
     instance_id = asked.path_id()
     received = await _received(asked)
-    async with asyncio.timeout(PATIENCE):
-        instance = (await instance_of(asked, instance_id)).instance
-    work = partial(_delivered, asked, instance)
+
+    async def deliver(event: CloudEvent) -> Taken:
+        return await _delivered(asked, (await instance_of(asked, instance_id)).instance, event)
+
     if not received.is_batch:
-        return JSONResponse(await answered(received.events[0], work), 202)
+        return JSONResponse(await answered(received.events[0], deliver), 202)
+    async with asyncio.timeout(PATIENCE):
+        work = partial(_delivered, asked, (await instance_of(asked, instance_id)).instance)
     answers = await Batch(received.events, work).answers([frozenset({instance_id})] * len(received.events))
     return JSONResponse(TakenBatch(events=answers), 202)
 

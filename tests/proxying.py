@@ -64,8 +64,8 @@ class Proxy:
         self._do(lambda: setattr(self, "_is_slow", True))
         self.delay(0.002)
 
-    def harm(self, random: Random) -> str:
-        """Do any of that, and heal what was done before; return what."""
+    def harm(self, random: Random, *chosen: str) -> None:
+        """Do any of that, or of what is *chosen*, instead of what was done before."""
         self.heal()
         harms: dict[str, Callable[[], None]] = {
             "stall": self.stall,
@@ -74,9 +74,7 @@ class Proxy:
             "slow": self.slow,
             "delay": lambda: self.delay(random.uniform(0.01, 0.1)),
         }
-        name = random.choice(list(harms))
-        harms[name]()
-        return name
+        harms[random.choice(chosen or list(harms))]()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Pass what a client and the server say to each other."""

@@ -2,8 +2,9 @@
 
 Instances of all kinds of states, in both languages, run on workers of both releases, which are killed in turn, while
 the server is restarted on its database and the service that is called fails, is slow, or does what it is asked and
-cuts the connection. Every instance has to come to its output, and every call to the service once by its idempotency
-key, however often it is made. What came of it is printed; the exit code is 1 if anything is lost, stuck or wrong.
+cuts the connection. With `--harms` a proxy delays, stalls, cuts, halves and slows connections, too. Every instance has
+to come to its output, and every call to the service once by its idempotency key, however often it is made. What came
+of it is printed; the exit code is 1 if anything is lost, stuck or wrong.
 """
 
 import argparse
@@ -67,6 +68,8 @@ def main() -> None:
     parser.add_argument("--restarts", type=int, default=usual.restarts, help="how often the server is restarted")
     parser.add_argument("--turn", type=float, default=usual.turn, help="seconds between two kills")
     parser.add_argument("--patience", type=float, default=usual.patience, help="seconds for what is left in the end")
+    parser.add_argument("--workers", type=int, default=usual.workers, help="how many workers there are")
+    parser.add_argument("--harms", type=int, default=usual.harms, help="how often the network is harmed")
     parser.add_argument("--local-calls", action="store_true", help="calls are local that can be")
     parser.add_argument("--before", default="", help="the commit, or the tag, of the release before")
     given = vars(parser.parse_args())
@@ -89,7 +92,8 @@ def _print(figures: Figures, served: Service, seconds: float) -> None:
         f"{len(figures.lost)} lost, {len(figures.stuck)} stuck, {len(figures.wrong)} wrong\n"
         f"  {dict(sorted(figures.instances.items()))}\n"
         f"{figures.executions} executions, {figures.both} instances served by both releases; "
-        f"{figures.workers} workers, {figures.killed} killed; the server restarted {figures.restarts} times\n"
+        f"{figures.workers} workers, {figures.killed} killed; the server restarted {figures.restarts} times, "
+        f"the network harmed {figures.harms} times\n"
         f"{served.requests} requests: {served.refused} refused, {served.unheard} done and not heard, {served.late} "
         f"late; {len(served.done)} calls, {len(served.repeated)} of them made again, {repeated} times, "
         f"{len(served.wrong)} under another key\n"

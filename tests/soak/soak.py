@@ -5,10 +5,11 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import count, cycle
 from pathlib import Path
+from random import Random
 from time import monotonic
 
 from temporalio.client import Client
@@ -23,14 +24,13 @@ from swf_temporal.temporal.client import Handle, result
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import local_server
 from tests.cli.conftest import free_port
+from tests.proxying import Proxy, proxying
 from tests.soak.cases import CALLS, DIREKTIV, RESILIENT, SCHEDULED, DirektivCase
 from tests.soak.service import Service
 from tests.upgrades.cases import Case
 from tests.upgrades.chains import executions
 from tests.upgrades.releases import ROOT, start_worker
 
-AT_ONCE = 4
-"""How many workers there are."""
 HEARTBEAT = "5"
 """Seconds after which a call is missed that was lost with its worker."""
 _AT_ONCE = ("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"')
@@ -56,6 +56,10 @@ class Size:
     """Seconds that an instance may take once nothing is killed any more."""
     local_calls: bool = False
     """Whether calls are local that can be."""
+    workers: int = 4
+    """How many workers there are."""
+    harms: int = 0
+    """How often the network is harmed between workers and the server, and between them and the service."""
 
 
 @dataclass
@@ -69,6 +73,7 @@ class Figures:
     workers: int = 0
     killed: int = 0
     restarts: int = 0
+    harms: int = 0
     both: int = 0
     """How many instances had workflow tasks carried out by both releases."""
     lost: list[str] = field(default_factory=list)
@@ -123,9 +128,16 @@ class Soak:
         self.size, self.service = size, service
         self.database = folder / "temporal.db"
         self.port = free_port()
-        address = f"127.0.0.1:{self.port}"
+        address, url = f"127.0.0.1:{self.port}", service.url
+        self.chance = Random(size.instances)  # noqa: S311 - no secret
+        self.networks = ExitStack()
+        self.proxies: tuple[Proxy, ...] = ()
+        if size.harms:
+            ports = (self.port, int(url.rpartition(":")[2]))
+            self.proxies = tuple(self.networks.enter_context(proxying(port)) for port in ports)
+            address, url = self.proxies[0].address, f"http://{self.proxies[1].address}"
         both = [("this", ROOT)] if before is None else [("before", before), ("this", ROOT)]
-        self.workers = Workers("soak", both, address, service.url, local_calls=size.local_calls)
+        self.workers = Workers("soak", both, address, url, local_calls=size.local_calls)
         self.figures = Figures()
         self.server = AsyncExitStack()
         self.client: Client
@@ -135,11 +147,11 @@ class Soak:
         """Soak until all instances have ended, and as many workers were killed as wanted."""
         try:
             await self._serve()
-            for _ in range(AT_ONCE):
+            for _ in range(self.size.workers):
                 self.workers.start()
                 self.figures.workers += 1
             await schedules.apply(self.client, load(SCHEDULED), data={}, task_queue=self.workers.queue)
-            disturbing = asyncio.create_task(self._disturb())
+            disturbing = asyncio.gather(self._disturb(), self._harm())
             try:
                 numbers = count(1)
                 await asyncio.gather(*(self._instances(numbers) for _ in range(self.size.at_once)))
@@ -152,6 +164,7 @@ class Soak:
         finally:
             self.workers.close()
             await self.server.aclose()
+            self.networks.close()
         return self.figures
 
     async def _serve(self) -> None:
@@ -177,6 +190,18 @@ class Soak:
                 await self.server.aclose()
                 await self._serve()
                 self.figures.restarts += 1
+
+    async def _harm(self) -> None:
+        """Harm the network as often as wanted, each time for a part of a turn."""
+        for _ in range(self.size.harms):
+            server, service = self.proxies
+            server.harm(self.chance)
+            service.harm(self.chance, "delay", "slow")  # what is never made again has to reach it
+            await asyncio.sleep(self.size.turn * self.chance.random())
+            server.heal()
+            service.heal()
+            self.figures.harms += 1
+            await asyncio.sleep(self.size.turn * self.chance.random())
 
     async def _instances(self, numbers: Iterator[int]) -> None:
         cases: tuple[Case | DirektivCase, ...] = (*RESILIENT, *DIREKTIV)
@@ -234,7 +259,8 @@ class Soak:
 
     @property
     def _is_quiet(self) -> bool:
-        return self.figures.killed >= self.size.kills and self.figures.restarts >= self.size.restarts
+        done, size = self.figures, self.size
+        return done.killed >= size.kills and done.restarts >= size.restarts and done.harms >= size.harms
 
     async def _note_releases(self, handle: Handle) -> None:
         served = set()

@@ -1,7 +1,6 @@
 """A service may close a kept connection at any time, also while a request is on its way."""
 
 import asyncio
-import os
 import random
 import socket
 import struct
@@ -17,9 +16,8 @@ from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.operator.settings import Options, Settings
 from tests.functions.http.raw_server import RawServer, Script, Wire, answer
+from tests.sampling import count
 
-CALLS = int(os.environ.get("SWF_TEST_CALLS", "1000"))
-"""How many calls are made while connections are closed at random: set it to 10,000 for a longer run."""
 KEY = ("Idempotency-Key", "k-1")
 
 
@@ -190,7 +188,7 @@ async def test_no_call_fails_while_connections_are_closed_at_random(server: RawS
 
     at_once = asyncio.Semaphore(8)
     async with asyncio.TaskGroup() as calls:
-        for number in range(CALLS):
+        for number in range(count(1000, 10_000)):
             calls.create_task(call(number))
 
     received = Counter(path for _, path, _ in server.requests)

@@ -7,7 +7,7 @@ import pytest
 from tests.soak.service import service
 from tests.soak.soak import Figures, Size, Soak
 
-pytestmark = pytest.mark.temporal
+pytestmark = [pytest.mark.temporal, pytest.mark.timeout(900)]  # the whole takes minutes
 
 
 async def soaked(folder: Path, size: Size) -> Figures:

@@ -14,13 +14,19 @@ def error_of(fault: WorkflowFault, state_word: str) -> dict[str, JSON]:
     return {"name": fault.name, "message": fault.message, "trace": trace, **more}
 
 
-def with_error(data: JSON, fault: WorkflowFault | None, state_word: str) -> dict[str, JSON]:
+def with_error(data: JSON, fault: WorkflowFault | None, state_word: str, before: JSON = None) -> dict[str, JSON]:
     """Return what a condition sees: *data* and, if there was one, the error.
+
+    An error in data as they were *before* is one of an earlier state: it is not seen.
 
     Of an error it sees the properties by their names, and the whole as `error` and, as examples of the draft have it,
     as `exception`.
     """
     seen = dict(data) if isinstance(data, dict) else {}
+    if isinstance(before, dict):
+        for key in ("error", "exception"):
+            if key in seen and seen[key] == before.get(key):
+                del seen[key]
     if fault is not None:
         error = error_of(fault, state_word)
         seen |= {**error, "error": error, "exception": error}

@@ -39,7 +39,7 @@ async def with_retries(
         if fault is not None and not lane.locate(fault).catchable:
             return None
         reached = outcome.data if isinstance(outcome, Step) else frame.latest_data(data)
-        seen = with_error(reached, fault, lane.program.state_word)
+        seen = with_error(reached, fault, lane.program.state_word, data)
         index = await _asked_for(state, seen, lane)
         if index is None:
             return None

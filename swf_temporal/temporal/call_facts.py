@@ -1,10 +1,11 @@
-"""Facts of a call or sub-workflow that Temporal shows or schedules by: summary and priority.
+"""Facts of a call or sub-workflow that Temporal shows or schedules by: summary, priority and fairness.
 
 A fact that is added to `runtime.host.CallFacts` is handed to Temporal here, for activities and children alike.
 """
 
 from typing import TypedDict
 
+from temporalio import workflow
 from temporalio.common import Priority
 
 from swf_temporal.runtime.host import CallFacts
@@ -26,13 +27,17 @@ class ChildFacts(TypedDict):
 
 
 def activity_facts(call: CallFacts) -> ActivityFacts:
-    return {"summary": of_call(call), "priority": _priority(call)}
+    return {"summary": of_call(call), "priority": Priority(call.priority)}
 
 
 def child_facts(call: CallFacts) -> ChildFacts:
-    return {"static_summary": of_call(call), "priority": _priority(call)}
+    return {"static_summary": of_call(call), "priority": Priority(call.priority, _fairness_key())}
 
 
-def _priority(call: CallFacts) -> Priority:
-    """Return the priority of *call*. Where it has none, the engine takes that of the workflow."""
-    return Priority.default if call.priority is None else Priority(priority_key=call.priority)
+def _fairness_key() -> str | None:
+    """Return what all sub-workflows beneath an instance have in common; None where it is inherited.
+
+    A server that is fair gives each key its turn. So sub-workflows that multiply hold up each other, and nobody else.
+    """
+    info = workflow.info()
+    return info.priority.fairness_key or info.first_execution_run_id if info.parent is None else None

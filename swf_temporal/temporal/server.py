@@ -45,6 +45,9 @@ what it keeps in memory, half a MiB by default, it reads all of them from its da
 _PAUSING = ("--dynamic-config-value", "frontend.WorkflowPauseEnabled=true")
 """Lets workflows be paused, which a server does not allow by itself."""
 
+_FAIRNESS = ("--dynamic-config-value", "matching.enableFairness=true")
+"""Gives the sub-workflows beneath each instance their turn, whose keys a server does not heed by itself."""
+
 _STARTS = 3
 """The number of attempts to start the server: it chooses further ports itself, which others may take meanwhile."""
 _PATIENCE = 120
@@ -87,7 +90,7 @@ async def local_server(
                     yield Server(client, f"http://127.0.0.1:{ui_chosen}")
                 return
             command = [program, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(chosen)]
-            command += ["--ui-port", str(ui_chosen), "--log-level", "error", *QUICK, *_PAUSING, *extra]
+            command += ["--ui-port", str(ui_chosen), "--log-level", "error", *QUICK, *_PAUSING, *_FAIRNESS, *extra]
             if database is not None:
                 command += ["--db-filename", str(database)]
             async with _started(with_watchdog(command, gently=database is not None), inherited) as started:
@@ -214,7 +217,7 @@ async def _downloaded(
             dev_server_database_filename=str(database) if database else None,
             data_converter=converter,
             dev_server_log_level="error",
-            dev_server_extra_args=[*QUICK, *_PAUSING, *extra],
+            dev_server_extra_args=[*QUICK, *_PAUSING, *_FAIRNESS, *extra],
         )
     except RuntimeError as error:
         raise UsageError(

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from typing import Any
 
+import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHandle
 from temporalio.common import Priority
@@ -89,6 +90,28 @@ async def _priorities(handle: WorkflowHandle[Any, Any]) -> list[tuple[str, int]]
         if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
     ]
     return [(one.activity_type.name, one.priority.priority_key or of_the_run) for one in scheduled]
+
+
+@pytest.mark.parametrize("key", [None, "shop"], ids=["by itself", "as it was started"])
+async def test_sub_workflows_have_the_fairness_key_of_the_outermost_instance(bench: Bench, key: str | None) -> None:
+    """On all levels; the outermost instance has none by itself, as all others that nobody gave one."""
+    outer, middle = (
+        define({"name": "Ship", "type": "operation", "actions": [{"subFlowRef": below}], "end": True}, id=name)
+        for name, below in (("outer", "middle"), ("middle", "inner"))
+    )
+    inner = define({"name": "a", "type": "inject", "data": {}}, id="inner")
+    async with bench.worker(outer, middle, inner) as worker:
+        handle = await bench.client.start_workflow(
+            "outer", {}, id=f"fair-{key}", task_queue=worker.queue, priority=Priority(fairness_key=key)
+        )
+        await handle.result()
+        child = await child_of(bench.client, handle.id, "Ship/middle#1")
+        ids = [handle.id, child, await child_of(bench.client, child, "Ship/inner#1")]
+        events = [(await events_of(bench.client.get_workflow_handle(id_)))[0] for id_ in ids]
+
+    own, *keys = [one.workflow_execution_started_event_attributes.priority.fairness_key for one in events]
+    assert own == (key or "")
+    assert keys == [key or handle.first_execution_run_id] * 2
 
 
 async def test_sleep_is_a_durable_timer_with_a_summary(bench: Bench) -> None:

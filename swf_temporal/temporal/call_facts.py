@@ -34,10 +34,10 @@ def child_facts(call: CallFacts) -> ChildFacts:
     return {"static_summary": of_call(call), "priority": Priority(call.priority, _fairness_key())}
 
 
-def _fairness_key() -> str | None:
-    """Return what all sub-workflows beneath an instance have in common; None where it is inherited.
+def _fairness_key() -> str:
+    """Return what all sub-workflows beneath an instance have in common: the key that it has, or its run id.
 
     A server that is fair gives each key its turn. So sub-workflows that multiply hold up each other, and nobody else.
     """
     info = workflow.info()
-    return info.priority.fairness_key or info.first_execution_run_id if info.parent is None else None
+    return info.priority.fairness_key or info.first_execution_run_id

@@ -18,7 +18,7 @@ from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_dispatch import Receipt, dispatch
 from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord, digest_of_event
-from tests.temporal.conftest import Bench, Running, events_of, listed
+from tests.temporal.conftest import Bench, Running, child_of, events_of, listed
 
 pytestmark = pytest.mark.temporal
 _NUMBERS = count(1)
@@ -153,6 +153,38 @@ async def test_a_mailbox_that_has_ended_is_begun_again(bench: Bench) -> None:
     await handle.terminate()
     await sent(event("3", "placed", "shop", 3, order=7))
     assert (await handle.describe()).run_id != run
+
+
+async def test_what_an_instance_begins_has_a_turn_of_its_own(bench: Bench) -> None:
+    """As beneath one that no mailbox has begun: by a fairness key."""
+    noting = {"functionRef": {"refName": "note", "invoke": "async"}}
+    definition = load(
+        {
+            "id": f"noting-{os.getpid()}",
+            "specVersion": "0.8",
+            "functions": [{"name": "note", "type": "custom"}],
+            "events": [
+                {"name": "Placed", "type": "p", "source": "s", "correlation": [{"contextAttributeName": "order"}]}
+            ],
+            "states": [
+                {
+                    "name": "Wait",
+                    "type": "event",
+                    "onEvents": [{"eventRefs": ["Placed"], "actions": [noting]}],
+                    "end": True,
+                }
+            ],
+        }
+    )
+    async with bench.worker(definition, note={}) as running:
+        [receipt] = await send(running, event("1", "p", "s", order=7))
+        await output(bench, receipt.instance)
+        assert receipt.instance is not None
+        begun = bench.client.get_workflow_handle(await child_of(bench.client, receipt.instance, "Wait/note#1"))
+        described = (await bench.client.get_workflow_handle(receipt.instance).describe()).raw_description
+        first, *_ = await events_of(begun)
+    key = first.workflow_execution_started_event_attributes.priority.fairness_key
+    assert key == described.workflow_execution_info.first_run_id
 
 
 async def test_an_early_event_is_kept_for_the_instance(bench: Bench) -> None:

@@ -1,0 +1,26 @@
+"""What each extra of the package has to bring, tried by statements that fail without it."""
+
+SHOWN = {
+    "amqp": "import aio_pika, aiormq.exceptions",
+    "asyncapi": "import aio_pika, aiokafka, aiomqtt, nats, websockets",
+    "codec-server": "import swf_temporal.app.codec_server.application, swf_temporal.app.asgi_server",
+    "containers": "import swf_temporal.functions.containers.endpoint, swf_temporal.app.asgi_server",
+    "drawing": "import pygraphviz, resvg_py; pygraphviz.AGraph('digraph {a -> b}').layout('dot')",
+    "encryption": "import swf_temporal.payloads.codec",
+    "gateway": "import swf_temporal.app.gateway.application, swf_temporal.app.asgi_server, httptools, jwt",
+    "grpc": "import grpc.aio, grpc_tools.protoc, grpc_reflection.v1alpha.reflection_pb2, google.api.annotations_pb2",
+    "js": "import swf_temporal.expressions.js_process",
+    "kafka": "import swf_temporal.functions.asyncapi.brokers.kafka_token, aiokafka",
+    "local": "from swf_temporal.temporal.server import find_program; assert find_program()",
+    "mqtt": "import swf_temporal.functions.asyncapi.brokers.mqtt_session",
+    "nats": "import nats.js.errors",
+    "otel": "import opentelemetry.exporter.otlp.proto.http.trace_exporter",
+    "pytest": "import swf_temporal.pytest_plugin",
+    "sql": "import swf_temporal.stores.sql, psycopg",
+    "storage": "import fsspec.core",
+    "upgrade": "import ruamel.yaml",
+    "websocket": "import websockets.asyncio.client",
+}
+"""A statement for each extra that users install."""
+
+FOR_DEVELOPERS = {"dev", "docs", "examples", "package"}

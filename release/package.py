@@ -1,0 +1,40 @@
+"""Build the package, and try it in environments that have nothing else: `make package`."""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from release.building import DIST, build, version
+from release.environments import Environment, PackageError
+from release.extras import SHOWN
+from release.licences import refused
+from release.sbom import write_sbom
+
+
+def main() -> None:
+    wheel, sdist = build()
+    print(f"built {wheel.name} and {sdist.name}, whose metadata an index accepts", flush=True)
+    with tempfile.TemporaryDirectory(prefix="swf-package-") as folder:
+        bare = Environment(Path(folder) / "bare", wheel)
+        if (told := bare.run("swf", "--version").strip()) != f"swf {version()}":
+            raise PackageError(f"swf --version printed {told}")
+        bare.greet("--simulate")
+        print("it is installed in an empty environment, and runs a definition", flush=True)
+        for extra in SHOWN:
+            bare.try_extra(extra)
+            print(f"  with the extra {extra}, what needs it works", flush=True)
+        whole = Environment(Path(folder) / "whole", wheel, ",".join(SHOWN))
+        bill = write_sbom(whole.python, DIST / f"swf-temporal-{version()}.cdx.json")
+    if problems := list(refused(bill)):
+        raise PackageError("\n".join(problems))
+    print(f"the licences of its {len(bill['components'])} dependencies are permitted; {DIST.name}/ has the SBOM")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except PackageError as error:
+        sys.exit(str(error))
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"{error}\n{error.stdout}{error.stderr}")

@@ -3,10 +3,11 @@
 import gzip
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import NamedTuple
 
 from temporalio.client import WorkflowHistory
 from temporalio.converter import DataConverter
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.app.client import Client
 from swf_temporal.errors import UsageError
@@ -63,19 +64,35 @@ async def retrace_instance(client: Client, workflow_id: str) -> list[Retraced]:
 
     Those whose history the server does not keep any longer are left out. Raises UsageError if the id is unknown.
     """
-    found: list[Retraced] = []
-    run_id: str | None = None
-    while run_id != "":
-        handle = client.temporal.get_workflow_handle(workflow_id, run_id=run_id)
+    found = [await retrace(one.history, converter_used_by(client)) async for one in executions_of(client, workflow_id)]
+    return found[::-1]
+
+
+class Execution(NamedTuple):
+    """The history of one of the executions of an instance."""
+
+    run_id: str
+    history: WorkflowHistory
+
+
+async def executions_of(client: Client, workflow_id: str) -> AsyncIterator[Execution]:
+    """Yield the executions of an instance, each with its history, from the latest to the one with which it began.
+
+    Those whose history the server does not keep any longer are left out. Raises UsageError if the id is unknown.
+    """
+    try:
+        run_id: str | None = (await client.temporal.get_workflow_handle(workflow_id).describe()).run_id
+    except RPCError as error:
+        raise not_there(error, workflow_id) from None
+    while run_id:
         try:
-            history = await handle.fetch_history()
+            history = await client.temporal.get_workflow_handle(workflow_id, run_id=run_id).fetch_history()
         except RPCError as error:
-            if found:
-                break
+            if error.status == RPCStatusCode.NOT_FOUND:
+                return
             raise not_there(error, workflow_id) from None
-        found.insert(0, await retrace(history, converter_used_by(client)))
+        yield Execution(run_id, history)
         run_id = history.events[0].workflow_execution_started_event_attributes.continued_execution_run_id
-    return found
 
 
 def converter_used_by(client: Client) -> DataConverter:

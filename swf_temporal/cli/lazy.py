@@ -51,6 +51,14 @@ COMMANDS = {
     "list": Command("instances", "list_", "List instances, the latest first."),
     "pause": Command("instances", "pause", "Pause an instance, which takes no further step until it is resumed."),
     "resume": Command("instances", "resume", "Resume an instance that is paused."),
+    "retry": Command(
+        "rerun", "retry", "Let an instance that failed go on from the beginning of the state that it was in."
+    ),
+    "rerun": Command(
+        "rerun",
+        "rerun",
+        "Let an instance go on from the beginning of a state where it has been, whether it runs or has ended.",
+    ),
     "cancel": Command("instances", "cancel", "Cancel an instance."),
     "terminate": Command("instances", "terminate", "End an instance at once."),
     "schedule": Command("schedule", "schedule", "Manage the schedules by which the server starts instances."),

@@ -54,6 +54,8 @@ class Retraced:
     """How the server, a person or the parent ended it, if one did."""
     failure: str | None = None
     """Why the trace ends before the history does; None where it does not."""
+    lengths: tuple[int, ...] = ()
+    """For each entry, how many events the history had when the workflow task began in which it was made."""
 
 
 _MESSAGE: Final = re.compile(r'message: "((?:[^"\\]|\\.)*)"')
@@ -78,6 +80,7 @@ class Observed(Interpreter):
         super().__init__(args)
         self.state: str | None = None
         self.entries: list[TraceEntry] = []
+        self.lengths: list[int] = []
         _seen[workflow.info().run_id] = self
 
     @workflow.run
@@ -111,6 +114,7 @@ class Observed(Interpreter):
     def _on_trace(self, entry: TraceEntry) -> None:
         self.state = entry.state or self.state
         self.entries.append(entry)
+        self.lengths.append(self._info.get_current_history_length())
         super()._on_trace(entry)
 
 
@@ -133,7 +137,8 @@ async def retrace(history: WorkflowHistory, converter: DataConverter) -> Retrace
     if seen is None:
         return Retraced(history.workflow_id, None, (), failure=failure)
     closed_as = _CLOSED.get(history.events[-1].event_type)
-    return Retraced(history.workflow_id, seen.definition, tuple(seen.entries), closed_as, failure)
+    trace, lengths = tuple(seen.entries), tuple(seen.lengths)
+    return Retraced(history.workflow_id, seen.definition, trace, closed_as, failure, lengths)
 
 
 async def _observe(history: WorkflowHistory, converter: DataConverter) -> tuple[Observed | None, str | None]:

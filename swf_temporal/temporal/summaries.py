@@ -22,10 +22,16 @@ LOOKING_FOR_OWNER: Final = "looking for the instance whose variables they are"
 ASKING_FOR_SERVED: Final = "does this worker serve the definition?"
 LOOKING_FOR_INSTANCE: Final = "which run has the instance?"
 BEGINNING_AGAIN: Final = "retry: beginning an instance"
+_WHOLE: Final = "the workflow"
 
 
 def of_timer(timer: Timer) -> str:
-    return _shortened(f"{timer.purpose}: {_place(timer.state, timer.part) or 'the workflow'}")
+    return _shortened(f"{timer.purpose}: {_place(timer.state, timer.part) or _WHOLE}")
+
+
+def is_of_workflow(summary: str) -> bool:
+    """Tell whether a timer with that *summary* is for the workflow as a whole."""
+    return summary.endswith(f": {_WHOLE}")
 
 
 def of_call(call: CallFacts) -> str:

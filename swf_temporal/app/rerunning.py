@@ -1,0 +1,199 @@
+"""Running an instance again from the beginning of a state or an action that it has come to before.
+
+Theory of operation. Temporal resets a run to one of its workflow tasks. In which task a state was entered follows from
+the history: it is replayed here, as a worker would do, and each entry of the trace tells how long the history was then.
+All that the task began is begun again, and what came before it stays as it was.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from temporalio.api.enums.v1 import ContinueAsNewInitiator
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.histories import Execution, converter_used_by, executions_of
+from swf_temporal.app.instances import described, is_open
+from swf_temporal.errors import UsageError
+from swf_temporal.grammar import listed
+from swf_temporal.routing.keys import MAILBOX_PREFIX
+from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.temporal import summaries
+from swf_temporal.temporal.replaying import Retraced, retrace
+from swf_temporal.temporal.resetting import Came, Done, after_task, end_of_task, reset
+from swf_temporal.text.suggestions import did_you_mean
+
+_RETRIED: Final = ("failed", "timed-out", "terminated")
+"""The statuses of instances that can be retried. One that was cancelled may have undone what it did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """What becomes of an instance that goes on from a state, or an action of it, once more."""
+
+    workflow_id: str
+    definition: str
+    status: str
+    state: str
+    action: str | None
+    entered: datetime
+    """When it had come there."""
+    times: int
+    """How often it had come there. It goes on from the last of these times."""
+    run_id: str
+    task: int
+    """The event with which the workflow task ended that is done once more."""
+    again: tuple[str, ...]
+    """The states that it has entered since."""
+    done: tuple[Done, ...]
+    """What was begun outside since, and is not undone."""
+    events: tuple[Came, ...]
+    """The events that have come since."""
+    leading: tuple[Came, ...]
+    """The events with which it came there."""
+    overdue: tuple[str, ...]
+    """The timers that are due at once."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended: its run is terminated then."""
+        return is_open(self.status)
+
+    def facts(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        found: dict[str, Any] = {"id": self.workflow_id, "definition": self.definition, "status": self.status}
+        found |= {"from": self.state} | ({} if self.action is None else {"action": self.action})
+        return found | {
+            "entered": self.entered.isoformat(timespec="milliseconds"),
+            "times": self.times,
+            "again": list(self.again),
+            "done": [{"id": one.id, "name": one.name, "kind": one.kind, "outcome": one.outcome} for one in self.done],
+            "events": len(self.events),
+            "overdue": list(self.overdue),
+        }
+
+    async def begin(self, client: Client, *, drop_events: bool = False) -> str:
+        """Let the instance go on there, and return the id of its new run. If it still runs, that run is terminated.
+
+        Events that have come since are given to it again, unless they are dropped. Raises UsageError if the server
+        refuses.
+        """
+        reason = f"rerun from {self.state}" + ("" if self.action is None else f"/{self.action}")
+        # A worker is handed signals before updates, and so later ones before those with which it came there.
+        by_server = not (drop_events or self.leading)
+        run = await reset(client.temporal, self.workflow_id, self.run_id, self.task, reason, with_events=by_server)
+        if not by_server:
+            for event in (*self.leading, *(() if drop_events else self.events)):
+                await event.send(client.temporal, self.workflow_id)
+        return run
+
+
+async def plan_rerun(client: Client, workflow_id: str, state: str, action: str | None = None) -> Rerun:
+    """Return what becomes of an instance that goes on from *state*, or *action* in it, where it last came there.
+
+    Raises UsageError if it has never come there, or cannot go on from there.
+    """
+    return await _planned(client, workflow_id, await described(client, workflow_id), state, action)
+
+
+async def plan_retry(client: Client, workflow_id: str) -> Rerun:
+    """Return what becomes of an instance that has failed, and goes on from the state that it was in.
+
+    Raises UsageError if it has not failed, or cannot go on from there.
+    """
+    row = await described(client, workflow_id)
+    if row["status"] not in _RETRIED:
+        hint = "`swf rerun` with --from lets it go on from a state"
+        raise UsageError(f"the instance {workflow_id!r} is {row['status']}, and has not failed", hint)
+    return await _planned(client, workflow_id, row, None, None)
+
+
+async def _planned(
+    client: Client, workflow_id: str, row: dict[str, Any], state: str | None, action: str | None
+) -> Rerun:
+    if row["definition"] in WORKFLOW_TYPES:
+        raise UsageError(f"{workflow_id!r} is not an instance of a definition")
+    since: list[tuple[Execution, Retraced]] = []
+    async for execution in executions_of(client, workflow_id):
+        started = execution.history.events[0].workflow_execution_started_event_attributes
+        parent = started.parent_workflow_execution.workflow_id
+        if parent and not parent.startswith(MAILBOX_PREFIX):
+            hint = f"let that go on from the state that began it: swf rerun {parent} --from STATE"
+            raise UsageError(f"{workflow_id!r} was begun by {parent!r}, which does not wait for it again", hint)
+        retraced = await retrace(execution.history, converter_used_by(client))
+        if retraced.failure is not None:
+            raise UsageError(f"this release cannot follow the history of {workflow_id!r}: {retraced.failure}")
+        since.insert(0, (execution, retraced))
+        places = list(_places(retraced.trace, state, action))
+        if places:
+            return _plan(row, since, places[-1], action)
+        if started.initiator > ContinueAsNewInitiator.CONTINUE_AS_NEW_INITIATOR_WORKFLOW:
+            break  # by a schedule or a policy: the one before was another instance
+    raise _never_came(workflow_id, [entry for _, one in since for entry in one.trace], state, action)
+
+
+def _places(trace: Sequence[TraceEntry], state: str | None, action: str | None) -> Iterator[int]:
+    """Yield where in *trace* the instance came to *state*, or to *action* in it; no state is any."""
+    for place, entry in enumerate(trace):
+        if action is not None:
+            if entry.kind is TraceKind.ACTION_STARTED and (entry.state, entry.name) == (state, action):
+                yield place
+        elif _is_entered(entry) and state in (None, entry.state):
+            yield place
+
+
+def _is_entered(entry: TraceEntry) -> bool:
+    """Tell whether a state was entered that is in no branch or iteration of another one."""
+    return entry.kind is TraceKind.STATE_ENTERED and entry.lane == entry.state
+
+
+def _plan(row: dict[str, Any], since: Sequence[tuple[Execution, Retraced]], place: int, action: str | None) -> Rerun:
+    """Return what becomes of an instance that goes on from *place* in the first of the executions *since*."""
+    workflow_id: str = row["id"]
+    (execution, retraced), *later = since
+    entry = retraced.trace[place]
+    task = end_of_task(execution.history.events, retraced.lengths[place])
+    if task is None:
+        raise UsageError(f"{workflow_id!r} has just come to {entry.state!r}: nothing has been done there")
+    now = datetime.now(UTC)
+    first = after_task(execution.history.events, task, now)
+    parts = [first, *(after_task(one.history.events, 0, now) for one, _ in later)]
+    expired = [one for one in first.overdue if summaries.is_of_workflow(one)]
+    if expired:
+        hint = "start another instance, with the data of this one"
+        raise UsageError(f"the time of {workflow_id!r} is over: it would end at once ({expired[0]})", hint)
+    trace = [*retraced.trace[place:], *(each for _, one in later for each in one.trace)]
+    return Rerun(
+        workflow_id=workflow_id,
+        definition=row["definition"],
+        status=row["status"],
+        state=entry.state,
+        action=action,
+        entered=entry.at,
+        times=sum(1 for _ in _places(retraced.trace, entry.state, action)),
+        run_id=execution.run_id,
+        task=task,
+        again=tuple(dict.fromkeys([entry.state, *(one.state for one in trace if _is_entered(one))])),
+        done=tuple(one for part in parts for one in part.done),
+        events=tuple(one for part in parts for one in part.events),
+        leading=tuple(first.leading),
+        overdue=tuple(first.overdue),
+    )
+
+
+def _never_came(workflow_id: str, trace: Sequence[TraceEntry], state: str | None, action: str | None) -> UsageError:
+    entered = list(dict.fromkeys(one.state for one in trace if _is_entered(one)))
+    if state is None or not entered:
+        return UsageError(f"{workflow_id!r} has entered no state", "start another instance with `swf start`")
+    if action is not None and state in entered:
+        begun = sorted({one.name for one in trace if one.kind is TraceKind.ACTION_STARTED and one.state == state})
+        hint = did_you_mean(action, begun) or (f"it has begun {listed(begun)}" if begun else None)
+        return UsageError(f"{workflow_id!r} has begun no action {action!r} of {state!r}", hint)
+    inside = next((one for one in trace if one.kind is TraceKind.STATE_ENTERED and one.state == state), None)
+    if inside is not None:
+        hint = f"name the state that has it: {inside.lane.partition('/')[0]}"
+        return UsageError(f"{state!r} belongs to a branch or an iteration, beside which others run", hint)
+    hint = did_you_mean(state, entered) or f"it has entered {listed(entered)}"
+    return UsageError(f"{workflow_id!r} has never entered a state {state!r}", hint)

@@ -1,0 +1,149 @@
+"""Instances that go on from a state where they have been: what is done again, what is not, and what is refused."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.rerunning import Rerun, plan_rerun, plan_retry
+from swf_temporal.client_errors import RunEnded
+from swf_temporal.data import JSON
+from swf_temporal.errors import UsageError
+from swf_temporal.temporal import client as swf
+from tests.temporal.conftest import PATIENCE, Bench, calling, define
+
+FUNCTIONS = ("first", "second", "third")
+SEQUENCE = define(
+    calling("Begin", "first"),
+    {"name": "Note", "type": "inject", "data": {"noted": True}},
+    calling("Go", "second", "third"),
+    functions=FUNCTIONS,
+    id="sequence",
+)
+"""The state in the middle makes no call: it is entered and left in one workflow task."""
+
+
+class Calls:
+    """Functions that count how often they are called; those that are broken fail."""
+
+    def __init__(self) -> None:
+        self.made: list[str] = []
+        self.broken: set[str] = set()
+
+    def functions(self, *names: str) -> dict[str, Any]:
+        """Return functions of these *names*."""
+
+        def of(name: str) -> Any:
+            async def call(_: JSON) -> JSON:
+                self.made.append(name)
+                if name in self.broken:
+                    raise ValueError("broken")
+                return {name: self.made.count(name)}
+
+            return call
+
+        return {name: of(name) for name in names}
+
+
+async def ended(handle: swf.Handle) -> JSON:
+    """Return the output of an instance; None if it failed."""
+    try:
+        return await asyncio.wait_for(swf.result(handle), PATIENCE)
+    except RunEnded:
+        return None
+
+
+async def gone_on(bench: Bench, plan: Rerun, **options: bool) -> JSON:
+    """Let an instance go on as planned; return its output."""
+    run = await plan.begin(Client(bench.client), **options)
+    return await ended(bench.client.get_workflow_handle(plan.workflow_id, run_id=run))
+
+
+async def test_one_that_failed_goes_on_from_the_state_that_failed(bench: Bench) -> None:
+    """What came before is not done again; it is told what was done in the state, and what is done once more."""
+    calls = Calls()
+    calls.broken = {"third"}
+    async with bench.worker(SEQUENCE, **calls.functions(*FUNCTIONS)) as worker:
+        handle = await worker.start({})
+        assert await ended(handle) is None
+        plan = await plan_retry(Client(bench.client), handle.id)
+        calls.broken.clear()
+        output = await gone_on(bench, plan)
+        with pytest.raises(UsageError, match="is completed, and has not failed"):
+            await plan_retry(Client(bench.client), handle.id)
+
+    assert (plan.state, plan.again) == ("Go", ("Go",))
+    assert [(one.id, one.outcome) for one in plan.done] == [("Go/second#1", "completed"), ("Go/third#1", "failed")]
+    assert calls.made == ["first", "second", "third", "second", "third"]
+    assert output == {"first": 1, "noted": True, "second": 2, "third": 2}
+
+
+@pytest.mark.parametrize(
+    ("state", "action", "made"),
+    [
+        ("Begin", None, ["first", "second", "third"]),
+        ("Note", None, ["second", "third"]),
+        ("Go", "third", ["third"]),
+    ],
+)
+async def test_one_that_has_ended_goes_on_from_any_state(
+    bench: Bench, state: str, action: str | None, made: list[str]
+) -> None:
+    """Also from one that makes no call, and from an action."""
+    calls = Calls()
+    async with bench.worker(SEQUENCE, **calls.functions(*FUNCTIONS)) as worker:
+        handle = await worker.start({})
+        assert await ended(handle) is not None
+        plan = await plan_rerun(Client(bench.client), handle.id, state, action)
+        assert await gone_on(bench, plan) is not None
+
+    assert calls.made == [*FUNCTIONS, *made]
+
+
+@pytest.mark.parametrize("drops", [False, True], ids=["given again", "dropped"])
+async def test_events_that_came_since(bench: Bench, *, drops: bool) -> None:
+    """They are given to it again, or dropped; those that came before are known still."""
+    event = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
+    waiting = define(
+        {**event, "name": "One"}, calling("Between", "first"), {**event, "name": "Two"},
+        functions=("first",), events=[{"name": "go", "type": "go", "source": "x"}], id="waiting-again",
+    )  # fmt: skip
+    calls = Calls()
+    async with bench.worker(waiting, **calls.functions("first")) as worker:
+        handle = await worker.start({})
+        await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"n": 1}})
+        await worker.awaiting(handle, "go")
+        while not calls.made:
+            await asyncio.sleep(0.02)
+        await swf.send(bench.client, handle.id, {"name": "go", "data": {"n": 2}})
+        before = await ended(handle)
+        plan = await plan_rerun(Client(bench.client), handle.id, "Between")
+        run = await plan.begin(Client(bench.client), drop_events=drops)
+        again = bench.client.get_workflow_handle(handle.id, run_id=run)
+        if drops:
+            await worker.awaiting(again, "go")
+            await swf.send(bench.client, handle.id, {"name": "go", "data": {"n": 3}})
+        after = await ended(again)
+
+    assert len(plan.events) == 1
+    assert before == {"first": 1, "n": 2}
+    assert after == {"first": 2, "n": 3 if drops else 2}
+
+
+async def test_what_cannot_be_right_is_refused(bench: Bench) -> None:
+    """It says what is wrong, and what there is."""
+    async with bench.worker(SEQUENCE, **Calls().functions(*FUNCTIONS)) as worker:
+        handle = await worker.start({})
+        await ended(handle)
+        client = Client(bench.client)
+        for state, action, why in (
+            ("go", None, "has never entered a state 'go'\n  did you mean 'Go'"),
+            ("Elsewhere", None, "\n  it has entered Begin, Note and Go"),
+            ("Go", "thrid", "has begun no action 'thrid' of 'Go'\n  did you mean 'third'"),
+        ):
+            with pytest.raises(UsageError) as refused:
+                await plan_rerun(client, handle.id, state, action)
+            assert why in str(refused.value)
+        with pytest.raises(UsageError, match="there is no instance 'nobody'"):
+            await plan_retry(client, "nobody")

@@ -90,6 +90,7 @@ class PinRecord(TypedDict, total=False):
     untaken: bool
     inherited: bool
     outlasting: dict[str, AwaitedRecord]
+    mailboxes: list[str]
     first: str
     semantics: int
     """That of the definitions; missing where it is the first."""
@@ -127,6 +128,8 @@ class Pin:
     """Whether a run of ours has begun this one as a part of itself, and not a client, an event or a schedule."""
     outlasting: Mapping[str, AwaitedRecord] = field(default_factory=dict)
     """The children that earlier executions began and this one waits for, by the ids of their calls."""
+    mailboxes: Sequence[str] = ()
+    """The mailboxes in which earlier executions have subscribed, by their ids: the run leaves them when it ends."""
     first: str | None = None
     """The execution in which the run began, if that is not this one. The keys of local calls name it: a workflow task
     that was lost may be made up for in another execution."""
@@ -153,6 +156,7 @@ class Pin:
             "untaken": self.untaken or None,
             "inherited": self.inherited or None,
             "outlasting": dict(self.outlasting),
+            "mailboxes": list(self.mailboxes),
             "first": self.first,
             "semantics": self.semantics if self.definitions and self.semantics != FIRST_SEMANTICS else None,
             "format": None if self.format == FIRST_FORMAT else self.format,
@@ -194,6 +198,7 @@ class Pin:
             untaken=record.get("untaken", False),
             inherited=record.get("inherited", False),
             outlasting=dict(record.get("outlasting", {})),
+            mailboxes=list(record.get("mailboxes", ())),
             first=record.get("first"),
             semantics=semantics,
             format=number,

@@ -3,8 +3,8 @@
 Theory of operation. Only waits for correlated events subscribe, and none of the instance that the events of that key
 start: it is sent them anyway. What is sent to a mailbox is sent by the engine, exactly once: by a signal or, where
 there is no mailbox, with its start as a child that is abandoned. An execution that goes on with a run subscribes again,
-which changes nothing. At its end, an instance that has taken events gives those back that came through a mailbox and
-were never taken. One that has taken none would only have the next one do the same.
+which changes nothing, and the last one leaves all mailboxes. At its end, an instance that has taken events gives those
+back that came through a mailbox and were never taken. One that has taken none would only have the next one do the same.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from swf_temporal.temporal.mailbox_records import (
     Untaken,
     UntakenEvent,
 )
-from swf_temporal.temporal.records import Pinned
+from swf_temporal.temporal.records import Pin
 
 _TRIES: Final = 5
 """How often a mailbox is sent something that can neither be begun nor reached, because it is about to end."""
@@ -43,10 +43,11 @@ _MAX_BYTES: Final = 500_000
 
 
 class Subscriptions:
-    def __init__(self, definition: Definition, pinned: Sequence[Pinned]) -> None:
+    def __init__(self, definition: Definition, pin: Pin) -> None:
         self._definition = definition
-        self._pinned = pinned
-        self._subscribed: dict[str, list[dict[str, str]]] = {}
+        self._pin = pin
+        """It says in which mailboxes the run has subscribed, also in earlier executions."""
+        self._subscribed: dict[str, list[dict[str, str]]] = {one: [] for one in pin.mailboxes}
         """By the ids of mailboxes, what this instance knows of the attributes of its events."""
         self._under_way: list[asyncio.Task[None]] = []
 
@@ -60,6 +61,7 @@ class Subscriptions:
             if known in self._subscribed.get(mailbox, ()):
                 continue
             self._subscribed.setdefault(mailbox, []).append(known)
+            self._pin.mailboxes = list(self._subscribed)
             message = Subscribing(subscriber=workflow.info().workflow_id, values=known)
             self._under_way.append(asyncio.create_task(self._begin_or_post(mailbox, message)))
 
@@ -67,7 +69,7 @@ class Subscriptions:
         """Leave the mailboxes, and give back what came from them and was never taken."""
         for task in self._under_way:
             await task
-        left, self._subscribed = self._subscribed, {}
+        left, self._subscribed, self._pin.mailboxes = self._subscribed, {}, ()
         for mailbox in left:
             await self._post(mailbox, Subscribing(subscriber=workflow.info().workflow_id, values=None))
         while run.inbox.has_untaken:
@@ -93,7 +95,7 @@ class Subscriptions:
 
     def _nothing_taken(self) -> Untaken:
         info = workflow.info()
-        definitions = [one.to_json() for one in self._pinned]
+        definitions = [one.to_json() for one in self._pin.definitions]
         return Untaken(untaken=[], definitions=definitions, instance=info.workflow_id, run=info.first_execution_run_id)
 
     def _given_back(self, event: CloudEvent) -> tuple[str, UntakenEvent] | None:

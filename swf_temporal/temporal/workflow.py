@@ -245,7 +245,7 @@ class Interpreter:
         instance = InstanceIdentity(info.workflow_id, info.run_id, self._pin.thread)
         progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
         if self.subscribes:
-            self._subscriptions = Subscriptions(definition, self._pin.definitions)
+            self._subscriptions = Subscriptions(definition, self._pin)
         while True:
             run = Run(program, host, self._data, instance, progress, self._pin.limit)
             self._begin(run)

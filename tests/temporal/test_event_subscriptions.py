@@ -121,6 +121,29 @@ async def test_what_a_subscriber_leaves_is_kept_for_others(bench: Bench) -> None
         await kept_by(running, {"order": "7"}, 1)
 
 
+NAPS = (
+    SHIPMENT.partition("- {name: On")[0].replace("transition: On", "transition: Nap")
+    + """
+- {name: Nap, type: sleep, duration: PT0.01S, transition: Doze}
+- {name: Doze, type: sleep, duration: PT0.01S, end: true}
+"""
+)
+
+
+async def test_a_run_that_has_continued_as_new_leaves_its_mailbox(bench: Bench) -> None:
+    """What it waited for came before that; a mailbox that nobody waits in any more ends."""
+    async with bench.worker(named(NAPS)) as running:
+        mine = await running.start({"parcel": "7"}, suspend_after=12)
+        await running.awaiting(mine, "Shipped")
+        await swf.send_event(bench.client, mine.id, shipped("1", "first", parcel=7, leg="a").to_json())
+        assert await result(mine) == {"parcel": "7", "first": "first"}
+        described = (await bench.client.get_workflow_handle(mine.id).describe()).raw_description
+        info = described.workflow_execution_info
+        assert info.execution.run_id != info.first_run_id
+        mailbox = bench.client.get_workflow_handle(mailbox_id(running.definitions[0].id, {"parcel": "7"}))
+        await asyncio.wait_for(mailbox.result(), 30)
+
+
 async def test_what_was_not_taken_begins_the_next(bench: Bench) -> None:
     """An event that starts instances, and came while one ran that did not want it, begins one when that has ended."""
     async with bench.worker(named(ORDER)) as running:

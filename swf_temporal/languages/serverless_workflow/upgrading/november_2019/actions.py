@@ -142,6 +142,11 @@ class Actions:
                     f"the error that a retry of {called} gives up with stands at the resultPath", action
                 )
                 return
+            if paths_of_action(action).output or (paths is not None and paths.output):
+                # Where that path leads to nothing, the result that it is taken of stands among the data already.
+                kept = {"type": "inject", "data": {}, "stateDataFilter": {"input": braced("{data}")}}
+                name = f"{self._state.get('name')} has failed"
+                following = self._definition.insert(name, {**kept, "transition": following})
             handlers = [{"errorRef": code, "transition": following} for code in codes or [ALL]]
             add(self._state, "onErrors", handlers, "type")
         report.reshaped("a retry of an action is defined at the top, and referred to", action)

@@ -8,23 +8,21 @@ median of the rounds, for one workflow: processor time of worker and server, tim
 import argparse
 import asyncio
 import json
-import os
 import time
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Any
 
 from bench.contender import Contender, contender, service
+from bench.server_cpu import pid_of, used
 from bench.work import ACTIVITIES, WORK, Work
 from bench.worker import INTERPRETED, UNSANDBOXED
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import local_server
 
 _LOCAL, _REGULAR, _LOCAL_BY_HAND = _NAMES = ("local calls", "regular by hand", "local by hand")
-_TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +51,11 @@ class Measured:
 
     async def measure(self) -> Cost:
         """Run a batch, one workflow after the other."""
-        server, worker, wall = _used(self.server_pid), await self.contender.cpu(), time.perf_counter()
+        server, worker, wall = used(self.server_pid), await self.contender.cpu(), time.perf_counter()
         for _ in range(self.work.batch):
             await self.contender.run(self.work)
         wall, worker = time.perf_counter() - wall, await self.contender.cpu() - worker
-        server = _used(self.server_pid) - server
+        server = used(self.server_pid) - server
         each = 1000 / self.work.batch
         return Cost(worker * each, server * each, wall * each, await self._events())
 
@@ -92,7 +90,7 @@ async def measure(calls: int, rounds: int, batch: int) -> list[dict[str, Cost]]:
         [work] = [replace(one, batch=batch, data={**one.data, "calls": calls}) for one in WORK if one.name == "rest-10"]
         states = _calling(calls)
         local = replace(work, name=f"local-{calls}", states=lambda: states, metadata={"local": True})
-        pid = _pid_of(server)
+        pid = pid_of(server)
         ways = {
             _LOCAL: Measured(first, local, server, pid),
             _REGULAR: Measured(second, work, server, pid),
@@ -134,27 +132,6 @@ def table(rounds: Sequence[dict[str, Cost]]) -> str:
         ]
         lines.append(f"| : {rival} | {' | '.join(f'{ratio:.2f}' for ratio in ratios)} |")
     return "\n".join(lines)
-
-
-def _pid_of(server: Server) -> int:
-    """Return the process of the development server."""
-    port = server.client.service_client.config.target_host.rpartition(":")[2]
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdecimal():
-            continue
-        try:
-            words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
-        except OSError:
-            continue
-        if words[1:3] == ["server", "start-dev"] and port in words:
-            return int(entry.name)
-    raise RuntimeError("the process of the server was not found")
-
-
-def _used(pid: int) -> float:
-    """Return the processor time of a process, in seconds."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
 
 
 if __name__ == "__main__":

@@ -231,7 +231,10 @@ async def _start(
 ) -> Handle:
     values = sendable(client, arguments)
     try:
-        return await client.start_workflow(workflow_type, args=values, id=workflow_id, task_queue=task_queue, **options)
+        # A worker of this process that uses the same connection is given the first workflow task with the answer.
+        return await client.start_workflow(
+            workflow_type, args=values, id=workflow_id, task_queue=task_queue, request_eager_start=True, **options
+        )
     except WorkflowAlreadyStartedError:
         is_any = options["id_reuse_policy"] == WorkflowIDReusePolicy.ALLOW_DUPLICATE
         what = "is running already" if is_any else "was started before"

@@ -145,6 +145,7 @@ async def _start(client: Client, event: CloudEvent, start: Started, family: Fami
             id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
             id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
             static_summary=summaries.of_instance(definition),
+            request_eager_start=True,
         )
     except WorkflowAlreadyStartedError:
         found = (await client.get_workflow_handle(start.instance_id).describe()).workflow_type

@@ -9,8 +9,11 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHandle
 from temporalio.common import Priority
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.loading import load
+from swf_temporal.routing.routes import route
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.event_dispatch import dispatch
 from tests.temporal.conftest import Bench, calling, child_of, define, events_of
 
 
@@ -22,6 +25,20 @@ async def test_workflow_type_is_the_definition_id(bench: Bench) -> None:
         await handle.result()
 
         assert (await handle.describe()).workflow_type == "orders"
+
+
+async def test_a_worker_with_the_same_connection_is_given_the_first_task_at_once(bench: Bench) -> None:
+    """The server accepts an eager start, by its definition and by an event."""
+    started = define({"name": "a", "type": "inject", "data": {}}, id="eager")
+    awaiting = define({"name": "a", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}, id="eager-event",
+                      events=[{"name": "go", "type": "go", "source": "x"}])  # fmt: skip
+    async with bench.worker(started, awaiting) as worker:
+        by_hand = await worker.start()
+        go = CloudEvent("1", "x", "go")
+        [receipt] = await dispatch(bench.client, go, route(go, [awaiting]), lambda each: [each], worker.queue)
+        assert receipt.instance is not None
+        first = [(await events_of(bench.client.get_workflow_handle(id_)))[0] for id_ in (by_hand.id, receipt.instance)]
+    assert [one.workflow_execution_started_event_attributes.eager_execution_accepted for one in first] == [True, True]
 
 
 async def test_activity_bears_the_function_name_and_place(bench: Bench) -> None:

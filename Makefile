@@ -9,7 +9,7 @@ TESTERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) *
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo example brokers test test-all soak soak-brokers soak-events soak-watched record mutants check format package release bench bench-scale clean
+.PHONY: help demo example brokers test test-all soak soak-brokers soak-events soak-watched record mutants check format site package release bench bench-scale clean
 
 help:  ## show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -77,6 +77,9 @@ check: $(VENV)/.dev  ## style, types and layers
 format: $(VENV)/.dev  ## put the code into its usual form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+site: $(VENV)/.dev  ## build the documentation as a site, into build/site; every link is checked
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 
 package: $(VENV)/.dev  ## build the wheel and the sdist, try them in empty environments with each extra, check licences, write an SBOM
 	@$(BIN)/python -m release.package

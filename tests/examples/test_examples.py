@@ -129,7 +129,7 @@ def test_a_page_tells_the_command(name: str) -> None:
 def test_every_example_is_listed() -> None:
     """The page has a line for each folder, with its command, and the runner one for each that it runs."""
     page = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
-    told = dict(re.findall(r"^\| \[([\w-]+)\]\(\1\) \| .* \| `(.*)` \|$", page, re.MULTILINE))
+    told = dict(re.findall(r"^\| \[([\w-]+)\]\(\1/README\.md\) \| .* \| `(.*)` \|$", page, re.MULTILINE))
     listed = subprocess.run([sys.executable, str(RUNNER)], capture_output=True, text=True, timeout=30, check=True)
 
     assert told == {**{name: f"make example NAME={name}" for name in OURS}, "orders": "make demo"}

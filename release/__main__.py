@@ -11,7 +11,7 @@ STEPS = """\
   1. make test-all                                     everything, once more, on the commit that is published
   2. git tag --sign v{version} && git push --tags
   3. python -m twine upload {package}
-  4. docker build --file workers/Dockerfile --tag $REGISTRY/swf-temporal:{version} . && \\
+  4. docker build --file workers/Dockerfile --build-arg VERSION={version} --tag $REGISTRY/swf-temporal:{version} . && \\
      docker push $REGISTRY/swf-temporal:{version}
   5. attach {sbom} to the release, whose text is the section of CHANGELOG.md
 """

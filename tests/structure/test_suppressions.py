@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("swf_temporal", "workers", "bench", "examples")
+FOLDERS = ("swf_temporal", "release", "bench", "examples")
 
 _SUPPRESSED = re.compile(r"#\s*(?:noqa\b|type:\s*ignore\b)")
 _WITH_REASON = re.compile(

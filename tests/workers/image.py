@@ -1,0 +1,104 @@
+"""Reads the Dockerfile, and runs its image's command in what it amounts to: a root that cannot be written."""
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.processes import ending_with_us
+
+ROOT = Path(__file__).parents[2]
+DOCKERFILE = ROOT / "workers" / "Dockerfile"
+
+_INSTRUCTION = re.compile(r"^([A-Z]+) ((?:.*\\\n)*.*)$", re.MULTILINE)
+_MOUNTED = """\
+root=$1 definitions=$2 installed=$3; shift 3
+mount --bind "$root" "$root"
+for folder in $BOUND; do
+  if [ -L "$folder" ]; then cp -d "$folder" "$root$folder"; continue; fi
+  mkdir -p "$root$folder"; mount --rbind "$folder" "$root$folder"; mount -o remount,bind,ro "$root$folder"
+done
+mkdir "$root/definitions" "$root/installed" "$root/tmp" "$root/proc"
+mount --bind "$definitions" "$root/definitions"; mount -o remount,bind,ro "$root/definitions"
+mount --bind "$installed" "$root/installed"; mount -o remount,bind,ro "$root/installed"
+mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"; mount -t proc proc "$root/proc"
+mount -o remount,bind,ro "$root"
+exec "$@"
+"""
+"""A program of the shell: it needs root, and a namespace of mounts and of processes of its own."""
+
+
+def instructions(name: str) -> list[str]:
+    """Return what follows each instruction of that name in the Dockerfile, on one line."""
+    found = _INSTRUCTION.findall(DOCKERFILE.read_text(encoding="utf-8"))
+    return [rest.replace("\\\n", " ") for instruction, rest in found if instruction == name]
+
+
+def command() -> list[str]:
+    """Return what the image runs without arguments, from the last of each instruction."""
+    return [*json.loads(instructions("ENTRYPOINT")[-1]), *json.loads(instructions("CMD")[-1])]
+
+
+def environment() -> dict[str, str]:
+    """Return the variables that the image sets."""
+    return dict(pair.split("=", 1) for each in instructions("ENV") for pair in shlex.split(each))
+
+
+def install(into: Path) -> None:
+    """Do to the folder *into* what the first stage of the Dockerfile does to `/installed`, but without dependencies.
+
+    It has no more than the stage has: the files that are copied, from those that `.dockerignore` lets through.
+    """
+    source = into / "source"
+    source.mkdir()
+    allowed = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    for sources in (each.split()[:-1] for each in instructions("COPY") if not each.startswith("--")):
+        for name in sources:
+            assert f"!{name}" in allowed
+            if (ROOT / name).is_dir():
+                shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(ROOT / name, source)
+    extras = next(each.partition("=")[2] for each in instructions("ARG") if each.startswith("EXTRAS="))
+    run = next(each for each in instructions("RUN") if each.startswith("pip install"))
+    words = shlex.split(run.replace("${EXTRAS}", extras).replace("/installed", str(into / "installed")))
+    offline = ["--no-deps", "--no-build-isolation", "--quiet", "--ignore-installed", "--no-index"]
+    subprocess.run([sys.executable, "-m", *words, *offline], cwd=source, check=True)
+
+
+@contextmanager
+def started(folder: Path, variables: Mapping[str, str], *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the image's command, or its entry point with *arguments*, with what `install` left in *folder*.
+
+    Yields the process that waits for it: the command is its only child, and the first process of its namespace. What
+    it logs is in the file `log` of *folder*.
+    """
+    root = Path(tempfile.mkdtemp(dir=folder))
+    root.chmod(0o755)
+    installed = folder / "installed"
+    site = sysconfig.get_path("purelib", "posix_prefix", {"base": "/installed"})
+    env = {**environment(), **variables, "PATH": "/installed/bin:/usr/bin:/bin", "PYTHONPATH": site}
+    uid = instructions("USER")[-1]
+    inside = ["chroot", f"--userspec={uid}", str(root), "env", "-i", *(f"{k}={v}" for k, v in env.items())]
+    moved = ["sh", "-c", 'cd "$0" && exec "$@"', instructions("WORKDIR")[-1]]
+    what = [*json.loads(instructions("ENTRYPOINT")[-1]), *arguments] if arguments else command()
+    bound = ["/usr", "/bin", "/lib", "/lib64", "/etc", "/dev", sys.prefix, sys.base_prefix]
+    outside = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-ec", _MOUNTED, "sh"]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [*ending_with_us(), *outside, root, folder / "definitions", installed, *inside, *moved, *what],
+            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "BOUND": " ".join(dict.fromkeys(bound))},
+            stderr=log,
+        )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()

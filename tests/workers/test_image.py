@@ -1,0 +1,90 @@
+"""The image is built as the Dockerfile says, and runs with a root that cannot be written, as no one in particular."""
+
+import asyncio
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from asyncio.subprocess import DEVNULL
+from pathlib import Path
+
+import pytest
+
+from swf_temporal.temporal.server import free_port, local_server
+from tests.workers.image import DOCKERFILE, command, install, instructions, started
+
+PATIENCE = 60
+DEFINITION = """\
+id: hello
+version: "1.0"
+specVersion: "0.8"
+states: [{name: Greet, type: inject, data: {greeting: "Hello ${ .name }!"}, end: true}]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the Dockerfile installs, and definitions."""
+    folder = tmp_path_factory.mktemp("image")
+    install(folder)
+    (folder / "definitions").mkdir()
+    (folder / "definitions" / "hello.yaml").write_text(DEFINITION, encoding="utf-8")
+    return folder
+
+
+def test_the_dockerfile_has_no_faults() -> None:
+    """hadolint, which knows what goes wrong in a Dockerfile, has nothing to say about it."""
+    linter = Path(sys.executable).parent / "hadolint"
+    told = subprocess.run([linter, DOCKERFILE], check=False, capture_output=True, text=True)
+    assert (told.returncode, told.stdout) == (0, "")
+
+
+def test_the_image_says_what_it_is() -> None:
+    """It works as a user with a number, which Kubernetes can tell from root, and has labels and a health check."""
+    assert command() == ["swf", "worker"]
+    assert instructions("USER")[-1] == "10001:10001"
+    assert re.findall(r"image\.(\w+)=", instructions("LABEL")[0]) == ["title", "description", "licenses", "version"]
+
+
+@pytest.mark.temporal
+async def test_the_image_works_with_a_root_that_cannot_be_written(folder: Path) -> None:
+    """Its worker, of two processes, and its gateway become healthy, as the image's check sees it, and end when told."""
+    if not _may_mount():
+        pytest.skip("NOT TRIED: only root, on Linux, may make a root that cannot be written")
+    async with local_server() as server:
+        place = {"TEMPORAL_ADDRESS": server.client.service_client.config.target_host}
+        for arguments in ((), ("gateway", "--port")):
+            port = str(free_port())
+            variables = {**place, "SWF_HEALTH_PORT": port, "SWF_PROCESSES": "2"}
+            more = (*arguments, port) if arguments else ()
+            with started(folder, variables, *more) as process:
+                await _until_healthy(folder, process, port)
+                assert await asyncio.to_thread(_ended, process) == 0, (folder / "log").read_text(encoding="utf-8")
+
+
+def _may_mount() -> bool:
+    tried = ["unshare", "--mount", "--pid", "--fork", "true"]
+    return (
+        os.getuid() == 0 and shutil.which("unshare") is not None and subprocess.run(tried, check=False).returncode == 0
+    )
+
+
+async def _until_healthy(folder: Path, process: subprocess.Popen[bytes], port: str) -> None:
+    check = shlex.join([sys.executable, *json.loads(instructions("HEALTHCHECK")[-1].partition("CMD")[2])[1:]])
+    end = time.monotonic() + PATIENCE
+    while await (await asyncio.create_subprocess_shell(check, env={"SWF_HEALTH_PORT": port}, stderr=DEVNULL)).wait():
+        log = (folder / "log").read_text(encoding="utf-8")
+        assert process.poll() is None, log
+        assert time.monotonic() < end, log
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    """Tell the command in the namespace to end, and return its exit code."""
+    [command] = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="utf-8").split()
+    os.kill(int(command), signal.SIGTERM)
+    return process.wait(PATIENCE)

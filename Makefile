@@ -9,7 +9,7 @@ TESTERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) *
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo example brokers test test-all soak soak-brokers soak-events soak-watched record mutants check format site package release bench bench-scale clean
+.PHONY: help demo example brokers helm test test-all soak soak-brokers soak-events soak-watched record mutants check format site package release bench bench-scale clean
 
 help:  ## show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -67,6 +67,9 @@ mutants: $(VENV)/.dev  ## change what interprets definitions in thousands of way
 
 brokers:  ## install the brokers, the database and the Prometheus that tests start (Debian, as root); without them those are skipped
 	@.ci/brokers
+
+helm: $(VENV)/.python  ## install Helm with Go, for the tests of the chart; without it those are skipped
+	@.ci/helm $(abspath $(BIN))
 
 check: $(VENV)/.dev  ## style, types and layers
 	$(BIN)/ruff check .

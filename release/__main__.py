@@ -13,7 +13,8 @@ STEPS = """\
   3. python -m twine upload {package}
   4. docker build --file workers/Dockerfile --build-arg VERSION={version} --tag $REGISTRY/swf-temporal:{version} . && \\
      docker push $REGISTRY/swf-temporal:{version}
-  5. attach {sbom} to the release, whose text is the section of CHANGELOG.md
+  5. helm package charts/swf-temporal --destination dist && helm push dist/swf-temporal-{version}.tgz oci://$REGISTRY/charts
+  6. attach {sbom} to the release, whose text is the section of CHANGELOG.md
 """
 
 

@@ -1,0 +1,154 @@
+{{/* The template of the pods of a part, from a dict of root, name and part. */}}
+{{- define "swf.pod" -}}
+{{- $values := .root.Values }}
+{{- $definitions := include "swf.definitions" .root }}
+{{- $git := $values.definitions.git }}
+{{- $isControlled := and (eq .name "worker") $values.workerController.enabled }}
+metadata:
+  labels:
+    {{- include "swf.selector" . | nindent 4 }}
+    {{- with .part.podLabels }}{{ toYaml . | nindent 4 }}{{ end }}
+  annotations:
+    checksum/config: {{ include (print .root.Template.BasePath "/configmaps.yaml") .root | sha256sum }}
+    {{- if $values.metrics.enabled }}
+    prometheus.io/scrape: "true"
+    prometheus.io/port: {{ $values.metrics.port | quote }}
+    {{- end }}
+    {{- with .part.podAnnotations }}{{ toYaml . | nindent 4 }}{{ end }}
+spec:
+  serviceAccountName: {{ include "swf.account" .root }}
+  automountServiceAccountToken: false
+  terminationGracePeriodSeconds: {{ .part.terminationGracePeriodSeconds }}
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 10001
+    runAsGroup: 10001
+    fsGroup: 10001
+    seccompProfile: {type: RuntimeDefault}
+  {{- with $values.image.pullSecrets }}
+  imagePullSecrets: {{ toYaml . | nindent 4 }}
+  {{- end }}
+  {{- if $git.repository }}
+  initContainers:
+    - name: definitions
+      image: {{ $git.image }}
+      args:
+        - --one-time
+        - --depth=1
+        - --repo={{ $git.repository }}
+        - --ref={{ required "definitions.git.ref: name a commit, a tag or a branch" $git.ref }}
+        - --root=/definitions/git
+        - --link=checkout
+      env:
+        - {name: HOME, value: /tmp}
+        {{- if $git.secret }}
+        - name: GITSYNC_USERNAME
+          valueFrom: {secretKeyRef: {name: {{ $git.secret }}, key: username}}
+        - name: GITSYNC_PASSWORD
+          valueFrom: {secretKeyRef: {name: {{ $git.secret }}, key: password}}
+        {{- end }}
+      securityContext: {{ include "swf.unprivileged" . | nindent 8 }}
+      volumeMounts:
+        - {name: tmp, mountPath: /tmp}
+        - {name: definitions, mountPath: /definitions}
+  {{- end }}
+  containers:
+    - name: {{ .name }}
+      image: {{ printf "%s:%s" $values.image.repository ($values.image.tag | default .root.Chart.AppVersion) }}
+      imagePullPolicy: {{ $values.image.pullPolicy }}
+      workingDir: {{ if $git.repository }}{{ clean (printf "/definitions/git/checkout/%s" $git.folder) }}{{ else }}/definitions{{ end }}
+      args:
+        - {{ get (dict "worker" "worker" "gateway" "gateway" "consumer" "consume") .name }}
+        {{- if eq .name "gateway" }}
+        - --host=0.0.0.0
+        - --port=8080
+        {{- end }}
+        {{- if $values.metrics.enabled }}
+        - --metrics={{ $values.metrics.port }}
+        {{- end }}
+        - --task-queue={{ $values.temporal.taskQueue }}
+        {{- if $isControlled }}
+        - --deployment=$(TEMPORAL_DEPLOYMENT_NAME)
+        - --build-id=$(TEMPORAL_WORKER_BUILD_ID)
+        {{- end }}
+        {{- range .part.args }}
+        - {{ . | quote }}
+        {{- end }}
+      env:
+        - {name: SWF_HEALTH_PORT, value: "8080"}
+        {{- if not $isControlled }}
+        - {name: TEMPORAL_ADDRESS, value: {{ required "temporal.address: the host and port of the Temporal server" $values.temporal.address | quote }}}
+        - {name: TEMPORAL_NAMESPACE, value: {{ $values.temporal.namespace | quote }}}
+        {{- if $values.temporal.apiKeySecret.name }}
+        - name: TEMPORAL_API_KEY
+          valueFrom: {secretKeyRef: {name: {{ $values.temporal.apiKeySecret.name }}, key: {{ $values.temporal.apiKeySecret.key }}}}
+        {{- end }}
+        {{- with $values.temporal.tls }}
+        {{- if .secret }}
+        - {name: TEMPORAL_TLS, value: "true"}
+        - {name: TEMPORAL_TLS_CLIENT_CERT_PATH, value: /tls/tls.crt}
+        - {name: TEMPORAL_TLS_CLIENT_KEY_PATH, value: /tls/tls.key}
+        {{- if .authority }}
+        - {name: TEMPORAL_TLS_SERVER_CA_CERT_PATH, value: /tls/ca.crt}
+        {{- end }}
+        {{- end }}
+        {{- if .serverName }}
+        - {name: TEMPORAL_TLS_SERVER_NAME, value: {{ .serverName }}}
+        {{- end }}
+        {{- end }}
+        {{- end }}
+        {{- if $values.config }}
+        - {name: SWF_CONFIG, value: /config/swf.yaml}
+        {{- end }}
+        {{- with concat $values.env .part.env }}{{ toYaml . | nindent 8 }}{{ end }}
+      {{- with $values.envFrom }}
+      envFrom: {{ toYaml . | nindent 8 }}
+      {{- end }}
+      ports:
+        - {name: http, containerPort: 8080}
+        {{- if $values.metrics.enabled }}
+        - {name: metrics, containerPort: {{ $values.metrics.port }}}
+        {{- end }}
+      startupProbe:
+        httpGet: {path: /livez, port: http}
+        periodSeconds: 2
+        failureThreshold: 60
+      livenessProbe:
+        httpGet: {path: /livez, port: http}
+        periodSeconds: 10
+        timeoutSeconds: 5
+        failureThreshold: 6
+      readinessProbe:
+        httpGet: {path: /readyz, port: http}
+        periodSeconds: 5
+        timeoutSeconds: 5
+      resources: {{ toYaml .part.resources | nindent 8 }}
+      securityContext: {{ include "swf.unprivileged" . | nindent 8 }}
+      volumeMounts:
+        - {name: tmp, mountPath: /tmp}
+        {{- if $definitions }}
+        - {name: definitions, mountPath: /definitions, readOnly: true}
+        {{- end }}
+        {{- if $values.config }}
+        - {name: config, mountPath: /config, readOnly: true}
+        {{- end }}
+        {{- if and $values.temporal.tls.secret (not $isControlled) }}
+        - {name: tls, mountPath: /tls, readOnly: true}
+        {{- end }}
+  volumes:
+    - {name: tmp, emptyDir: {}}
+    {{- with $definitions }}
+    - name: definitions {{- . | nindent 6 }}
+    {{- end }}
+    {{- if $values.config }}
+    - {name: config, configMap: {name: {{ include "swf.name" .root }}-config}}
+    {{- end }}
+    {{- if and $values.temporal.tls.secret (not $isControlled) }}
+    - {name: tls, secret: {secretName: {{ $values.temporal.tls.secret }}, defaultMode: 0440}}
+    {{- end }}
+  {{- range $key := list "nodeSelector" "tolerations" "affinity" "topologySpreadConstraints" }}
+  {{- with index $.part $key }}
+  {{ $key }}: {{ toYaml . | nindent 4 }}
+  {{- end }}
+  {{- end }}
+{{- end }}

@@ -19,6 +19,7 @@ from swf_temporal.app.http_settings import GatewaySettings
 from swf_temporal.cli.main import app
 from swf_temporal.events.settings import EventSettings
 from swf_temporal.loading import check
+from tests.docs.pages import blocks_of
 
 CHART = ROOT / "charts" / "swf-temporal"
 VALUES = sorted((CHART / "ci").glob("*.yaml"))
@@ -145,6 +146,15 @@ def test_configuration_and_definitions_arrive(tmp_path: Path) -> None:
         assert container["workingDir"] == "/definitions"
         assert {"name": "SWF_CONFIG", "value": "/config/swf.yaml"} in container["env"]
         assert container["envFrom"] == [{"secretRef": {"name": "shop-keys"}}]
+
+
+def test_the_values_of_the_page_are_taken(tmp_path: Path) -> None:
+    """The page's example renders workers with what it says."""
+    [block] = [block for block in blocks_of("docs/kubernetes.md") if block.language == "yaml"]
+    file = tmp_path / "values.yaml"
+    file.write_text(block.text, encoding="utf-8")
+    worker = named(rendered("--values", file), "Deployment", "-worker")
+    assert worker["spec"]["replicas"] == yaml.safe_load(block.text)["worker"]["replicas"]
 
 
 def test_a_change_of_the_configuration_starts_new_pods() -> None:

@@ -1,20 +1,24 @@
 """Reads the Dockerfile, and runs its image's command in what it amounts to: a root that cannot be written."""
 
 import json
+import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.processes import ending_with_us
 
 ROOT = Path(__file__).parents[2]
+PATIENCE = 60
 DOCKERFILE = ROOT / "workers" / "Dockerfile"
 
 _INSTRUCTION = re.compile(r"^([A-Z]+) ((?:.*\\\n)*.*)$", re.MULTILINE)
@@ -73,13 +77,25 @@ def install(into: Path) -> None:
     subprocess.run([sys.executable, "-m", *words, *offline], cwd=source, check=True)
 
 
-@contextmanager
-def started(folder: Path, variables: Mapping[str, str], *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run the image's command, or its entry point with *arguments*, with what `install` left in *folder*.
+@dataclass(frozen=True)
+class Running:
+    """The image's command, while it runs."""
 
-    Yields the process that waits for it: the command is its only child, and the first process of its namespace. What
-    it logs is in the file `log` of *folder*.
-    """
+    process: subprocess.Popen[bytes]
+    """Waits for the command, which is its only child, and the first process of its namespace."""
+    log: Path
+
+    def told_to_end(self) -> int:
+        """Tell the command to end, and return its exit code."""
+        own = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        [command] = own.read_text(encoding="utf-8").split()
+        os.kill(int(command), signal.SIGTERM)
+        return self.process.wait(PATIENCE)
+
+
+@contextmanager
+def started(folder: Path, variables: Mapping[str, str], *arguments: str) -> Iterator[Running]:
+    """Run the image's command, or its entry point with *arguments*, with what `install` left in *folder*."""
     root = Path(tempfile.mkdtemp(dir=folder))
     root.chmod(0o755)
     installed = folder / "installed"
@@ -91,14 +107,14 @@ def started(folder: Path, variables: Mapping[str, str], *arguments: str) -> Iter
     what = [*json.loads(instructions("ENTRYPOINT")[-1]), *arguments] if arguments else command()
     bound = ["/usr", "/bin", "/lib", "/lib64", "/etc", "/dev", sys.prefix, sys.base_prefix]
     outside = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-ec", _MOUNTED, "sh"]
-    with (folder / "log").open("wb") as log:
+    with root.with_suffix(".log").open("wb") as log:
         process = subprocess.Popen(
             [*ending_with_us(), *outside, root, folder / "definitions", installed, *inside, *moved, *what],
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "BOUND": " ".join(dict.fromkeys(bound))},
             stderr=log,
         )
     try:
-        yield process
+        yield Running(process, root.with_suffix(".log"))
     finally:
         process.kill()
         process.wait()

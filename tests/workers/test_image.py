@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -16,9 +15,8 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.temporal.server import free_port, local_server
-from tests.workers.image import DOCKERFILE, command, install, instructions, started
+from tests.workers.image import DOCKERFILE, PATIENCE, Running, command, install, instructions, started
 
-PATIENCE = 60
 DEFINITION = """\
 id: hello
 version: "1.0"
@@ -57,14 +55,16 @@ async def test_the_image_works_with_a_root_that_cannot_be_written(folder: Path) 
     if not _may_mount():
         pytest.skip("NOT TRIED: only root, on Linux, may make a root that cannot be written")
     async with local_server() as server:
-        place = {"TEMPORAL_ADDRESS": server.client.service_client.config.target_host}
-        for arguments in ((), ("gateway", "--port")):
-            port = str(free_port())
-            variables = {**place, "SWF_HEALTH_PORT": port, "SWF_PROCESSES": "2"}
-            more = (*arguments, port) if arguments else ()
-            with started(folder, variables, *more) as process:
-                await _until_healthy(folder, process, port)
-                assert await asyncio.to_thread(_ended, process) == 0, (folder / "log").read_text(encoding="utf-8")
+        place = {"TEMPORAL_ADDRESS": server.client.service_client.config.target_host, "SWF_PROCESSES": "2"}
+        mine, other = str(free_port()), str(free_port())
+        with (
+            started(folder, {**place, "SWF_HEALTH_PORT": mine}) as worker,
+            started(folder, {**place, "SWF_HEALTH_PORT": other}, "gateway", "--port", other) as gateway,
+        ):
+            for running, port in ((worker, mine), (gateway, other)):
+                await _until_healthy(running, port)
+            for running in (worker, gateway):
+                assert await asyncio.to_thread(running.told_to_end) == 0, running.log.read_text(encoding="utf-8")
 
 
 def _may_mount() -> bool:
@@ -74,17 +74,10 @@ def _may_mount() -> bool:
     )
 
 
-async def _until_healthy(folder: Path, process: subprocess.Popen[bytes], port: str) -> None:
+async def _until_healthy(running: Running, port: str) -> None:
     check = shlex.join([sys.executable, *json.loads(instructions("HEALTHCHECK")[-1].partition("CMD")[2])[1:]])
     end = time.monotonic() + PATIENCE
     while await (await asyncio.create_subprocess_shell(check, env={"SWF_HEALTH_PORT": port}, stderr=DEVNULL)).wait():
-        log = (folder / "log").read_text(encoding="utf-8")
-        assert process.poll() is None, log
+        log = running.log.read_text(encoding="utf-8")
+        assert running.process.poll() is None, log
         assert time.monotonic() < end, log
-
-
-def _ended(process: subprocess.Popen[bytes]) -> int:
-    """Tell the command in the namespace to end, and return its exit code."""
-    [command] = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="utf-8").split()
-    os.kill(int(command), signal.SIGTERM)
-    return process.wait(PATIENCE)

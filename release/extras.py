@@ -12,6 +12,7 @@ SHOWN = {
     "js": "import swf_temporal.expressions.js_process",
     "kafka": "import swf_temporal.functions.asyncapi.brokers.kafka_token, aiokafka",
     "local": "from swf_temporal.temporal.server import find_program; assert find_program()",
+    "lsp": "import swf_temporal.editing.server",
     "mqtt": "import swf_temporal.functions.asyncapi.brokers.mqtt_session",
     "nats": "import nats.js.errors",
     "otel": "import opentelemetry.exporter.otlp.proto.http.trace_exporter",

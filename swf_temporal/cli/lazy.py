@@ -25,6 +25,7 @@ COMMANDS = {
     "describe": Command("describe", "describe", "Summarize what a workflow needs and does."),
     "graph": Command("graph", "graph", "Draw definitions and instances: states, what they do, and where they lead."),
     "schema": Command("schema", "schema", "Print the JSON Schema of definitions, for editors."),
+    "lsp": Command("lsp", "lsp", "Serve an editor with problems, completion and renaming in definitions."),
     "upgrade": Command("upgrade", "upgrade", "Rewrite definitions in a newer version of the language."),
     "migrate": Command("migrate", "migrate", "Report on a SonataFlow project, and rewrite it."),
     "compat": Command("compat", "compat", "Show the effects of a changed definition or another release on instances."),

@@ -1,0 +1,1 @@
+"""What editors show and do in definitions while they are written: a language server."""

@@ -48,7 +48,8 @@ def _print(name: str, figures: Figures, seconds: float) -> None:
     sys.stdout.write(
         f"{name}: {figures.accepted} accepted, {figures.refused} times refused, {figures.kills} workers killed, "
         f"in {seconds:.0f} s; {verdict}\n"
-        f"  {len(waits)} instances of other keys: {waits[len(waits) // 2]:.2f} s (median), {waits[-1]:.2f} s (max)\n"
+        f"  {len(waits)} instances of other keys: {waits[len(waits) // 2]:.2f} s (median), "
+        f"{waits[len(waits) * 95 // 100]:.2f} s (p95), {waits[-1]:.2f} s (max)\n"
     )
     sys.stdout.flush()
 

@@ -103,6 +103,7 @@ class Flood:
         (self.folder / "definitions").mkdir(exist_ok=True)
         (self.folder / "definitions" / "taking.yaml").write_text(DEFINITION)
         async with self._workers():
+            await self._other(f"{self.name}-first")  # until a worker has started
             others = asyncio.create_task(self._others())
             if self.has_instance:
                 await self._send(self.name, -1)
@@ -149,12 +150,15 @@ class Flood:
     async def _others(self) -> None:
         """Start and end instances of other keys, one after the other."""
         for count in range(sys.maxsize):
-            account, began = f"{self.name}-{count}", monotonic()
-            await self._send(account, -1)
-            await self._send(account, 0, is_last=True)
-            await self._output(account)
+            began = monotonic()
+            await self._other(f"{self.name}-{count}")
             self.figures.waits.append(monotonic() - began)
             await asyncio.sleep(_PAUSE)
+
+    async def _other(self, account: str) -> None:
+        await self._send(account, -1)
+        await self._send(account, 0, is_last=True)
+        await self._output(account)
 
     async def _output(self, account: str) -> JSON:
         handle = self.client.get_workflow_handle(instance_id("taking", {"account": account}))

@@ -178,7 +178,8 @@ class Flood:
             with suppress(asyncio.CancelledError):
                 await killing
             for process in processes:
-                process.kill()
+                process.terminate()  # a killed one may still be given a task of the next flood
+            for process in processes:
                 process.wait()
 
     async def _kill(self, processes: list[subprocess.Popen[bytes]]) -> None:

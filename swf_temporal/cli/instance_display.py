@@ -1,14 +1,14 @@
-"""The commands `swf status`, `list`, `result`, `pause`, `resume`, `cancel` and `terminate`."""
+"""The commands `swf status`, `list` and `result`."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import typer
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.instances import PAUSED, facts_of, is_open, listed, refuse_ended
+from swf_temporal.app.instances import facts_of, is_open, listed
 from swf_temporal.app.outlasting import Outlasting
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.progress import hints, line_of
@@ -16,7 +16,6 @@ from swf_temporal.cli.recent_instances import remember
 from swf_temporal.cli.terminal import in_columns
 from swf_temporal.client_errors import RunEnded
 from swf_temporal.strict_json import show_json
-from swf_temporal.temporal.pausing import pause, resume
 
 _ALL = 200
 """A list of so many has all that a person would choose from."""
@@ -50,9 +49,7 @@ class InstanceDisplay:
         seen = [(row["id"], row["definition"]) for row in rows]
         remember(seen, self.address, self.namespace, all_of_them=is_complete)
         if self.form is OutputFormat.TEXT:
-            head = ("id", "definition", "status", "started")
-            for line in in_columns(head, [[row[name] or "" for name in head] for row in rows]):
-                typer.echo(line)
+            show_rows(rows)
         else:
             print_data(rows, self.form)
         if more:
@@ -70,37 +67,11 @@ async def show_result(client: Client, workflow_id: str, form: OutputFormat, conn
     return 0
 
 
-async def cancel_one(client: Client, workflow_id: str) -> int:
-    """Cancel an instance."""
-    paused = await refuse_ended(client, workflow_id) == PAUSED
-    await client.instance(workflow_id).cancel()
-    when = "; it is paused, and is cancelled once it is resumed" if paused else ""
-    typer.echo(f"requested cancellation of {workflow_id}{when}", err=True)
-    return 0
-
-
-async def pause_one(client: Client, workflow_id: str, reason: str | None) -> int:
-    """Let an instance take no further step."""
-    await refuse_ended(client, workflow_id)
-    await pause(client.temporal, workflow_id, reason)
-    typer.echo(f"paused {workflow_id}", err=True)
-    return 0
-
-
-async def resume_one(client: Client, workflow_id: str, reason: str | None) -> int:
-    """Let an instance that is paused go on."""
-    await refuse_ended(client, workflow_id)
-    await resume(client.temporal, workflow_id, reason)
-    typer.echo(f"resumed {workflow_id}", err=True)
-    return 0
-
-
-async def terminate_one(client: Client, workflow_id: str, reason: str | None) -> int:
-    """End an instance at once."""
-    await refuse_ended(client, workflow_id)
-    await client.instance(workflow_id).terminate(reason)
-    typer.echo(f"terminated {workflow_id}", err=True)
-    return 0
+def show_rows(rows: Sequence[dict[str, Any]]) -> None:
+    """Print a line for each of the instances."""
+    head = ("id", "definition", "status", "started")
+    for line in in_columns(head, [[row[name] or "" for name in head] for row in rows]):
+        typer.echo(line)
 
 
 def how_to_connect(address: str | None, namespace: str | None) -> str:

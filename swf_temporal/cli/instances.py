@@ -1,4 +1,4 @@
-"""`swf status`, `logs`, `result`, `list`, `pause`, `resume`, `cancel` and `terminate`."""
+"""`swf status`, `logs`, `result` and `list`."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -25,17 +25,7 @@ EXAMPLES = {
     "logs": "Example: swf logs order-42 --follow",
     "result": "Example: swf result order-42",
     "list": "Example: swf list --status running --definition orders",
-    "pause": "Example: swf pause order-42 --reason 'the shop is closed'",
-    "resume": "Example: swf resume order-42",
-    "cancel": "Example: swf cancel order-42",
-    "terminate": "Example: swf terminate order-42 --reason 'ordered twice'",
 }
-
-
-Reason = Annotated[
-    str | None,
-    typer.Option("--reason", metavar="TEXT", callback=not_empty, help="The reason; it is stored with the instance."),
-]
 
 
 class Status(StrEnum):
@@ -149,74 +139,3 @@ def list_(
     wanted = filter_of(status, definition, query, only_instances=not everything)
     is_all = status is None and definition is None and query is None
     ask(lambda client: look.at_many(client, wanted, limit, is_all=is_all), address, namespace)
-
-
-def pause(
-    workflow_id: WorkflowId = None,
-    *,
-    also_workflow_id: AlsoWorkflowId = None,
-    reason: Reason = None,
-    address: Address = None,
-    namespace: Namespace = None,
-) -> None:
-    """Pause an instance, which takes no further step until it is resumed.
-
-    Calls in progress finish, timers run and events are kept for it. Its sub-workflows go on.
-    """
-    chosen = one_id(workflow_id, also_workflow_id)
-    with default_sigint():
-        from swf_temporal.cli.instance_display import pause_one
-    ask(lambda client: pause_one(client, chosen, reason), address, namespace)
-
-
-def resume(
-    workflow_id: WorkflowId = None,
-    *,
-    also_workflow_id: AlsoWorkflowId = None,
-    reason: Reason = None,
-    address: Address = None,
-    namespace: Namespace = None,
-) -> None:
-    """Resume an instance that is paused.
-
-    It goes on with the results, timers and events that came meanwhile.
-    """
-    chosen = one_id(workflow_id, also_workflow_id)
-    with default_sigint():
-        from swf_temporal.cli.instance_display import resume_one
-    ask(lambda client: resume_one(client, chosen, reason), address, namespace)
-
-
-def cancel(
-    workflow_id: WorkflowId = None,
-    *,
-    also_workflow_id: AlsoWorkflowId = None,
-    address: Address = None,
-    namespace: Namespace = None,
-) -> None:
-    """Cancel an instance.
-
-    It still performs the compensation that its definition has for this case.
-    """
-    chosen = one_id(workflow_id, also_workflow_id)
-    with default_sigint():
-        from swf_temporal.cli.instance_display import cancel_one
-    ask(lambda client: cancel_one(client, chosen), address, namespace)
-
-
-def terminate(
-    workflow_id: WorkflowId = None,
-    *,
-    also_workflow_id: AlsoWorkflowId = None,
-    reason: Reason = None,
-    address: Address = None,
-    namespace: Namespace = None,
-) -> None:
-    """End an instance at once.
-
-    Nothing more of its definition is executed, and nothing is compensated; see `swf cancel` for that.
-    """
-    chosen = one_id(workflow_id, also_workflow_id)
-    with default_sigint():
-        from swf_temporal.cli.instance_display import terminate_one
-    ask(lambda client: terminate_one(client, chosen, reason), address, namespace)

@@ -50,8 +50,8 @@ COMMANDS = {
     "logs": Command("instances", "logs", "Show the trace of an instance, the latest 2,000 entries."),
     "result": Command("instances", "result", "Wait for an instance to end and print its output."),
     "list": Command("instances", "list_", "List instances, the latest first."),
-    "pause": Command("instances", "pause", "Pause an instance, which takes no further step until it is resumed."),
-    "resume": Command("instances", "resume", "Resume an instance that is paused."),
+    "pause": Command("changing", "pause", "Pause instances, which take no further step until they are resumed."),
+    "resume": Command("changing", "resume", "Resume instances that are paused."),
     "retry": Command(
         "rerun", "retry", "Let an instance that failed go on from the beginning of the state that it was in."
     ),
@@ -60,8 +60,8 @@ COMMANDS = {
         "rerun",
         "Let an instance go on from the beginning of a state where it has been, whether it runs or has ended.",
     ),
-    "cancel": Command("instances", "cancel", "Cancel an instance."),
-    "terminate": Command("instances", "terminate", "End an instance at once."),
+    "cancel": Command("changing", "cancel", "Cancel instances."),
+    "terminate": Command("changing", "terminate", "End instances at once."),
     "schedule": Command("schedule", "schedule", "Manage the schedules by which the server starts instances."),
     "help": Command("help_command", "help_", "Show what a command does, and its options."),
 }

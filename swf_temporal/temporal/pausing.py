@@ -6,6 +6,7 @@ from temporalio.api.workflowservice.v1 import PauseWorkflowExecutionRequest, Unp
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
+from swf_temporal.client_errors import ServerUnavailableError
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.client_errors import not_there
 
@@ -13,7 +14,7 @@ from swf_temporal.temporal.client_errors import not_there
 async def pause(client: Client, workflow_id: str, reason: str | None = None) -> None:
     """Let an instance take no further step until it is resumed.
 
-    Raises UsageError if there is none, it is paused already, or the server does not allow it.
+    Raises UsageError if there is none, or it is paused already; ServerUnavailableError if the server does not allow it.
     """
     wanted = PauseWorkflowExecutionRequest(
         namespace=client.namespace,
@@ -27,7 +28,8 @@ async def pause(client: Client, workflow_id: str, reason: str | None = None) -> 
     except RPCError as error:
         if error.status == RPCStatusCode.UNIMPLEMENTED:
             hint = "its operator allows it by frontend.WorkflowPauseEnabled in the dynamic configuration"
-            raise UsageError(f"the server pauses no workflows of the namespace {client.namespace!r}", hint) from None
+            text = f"the server pauses no workflows of the namespace {client.namespace!r}"
+            raise ServerUnavailableError(text, hint, is_refusal=True) from None
         raise _refused(error, workflow_id, "is paused already") from None
 
 

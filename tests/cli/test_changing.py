@@ -1,0 +1,87 @@
+"""`swf pause`, `resume`, `cancel` and `terminate` with `--query` as processes, on `swf dev`."""
+
+import time
+
+import pytest
+
+from swf_temporal.app.changing import CANCEL, Change, Outcome, change_all
+from swf_temporal.app.client import Client
+from swf_temporal.client_errors import InstanceEndedError
+from swf_temporal.errors import UsageError
+from tests.cli.conftest import PATIENCE, Dev, Swf
+from tests.cli.test_tasks import On
+
+QUERY = "WorkflowId STARTS_WITH 'many-'"
+
+
+@pytest.fixture
+def on(swf: Swf, dev: Dev) -> On:
+    """Return the command, told of the server."""
+    return On(swf, dev)
+
+
+def _until_found(on: On, verb: str, number: int) -> str:
+    """Return what a dry run lists, once it finds so many; lists of a server are a moment behind."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        code, out, err = on(verb, "--query", QUERY, "--dry-run")
+        assert code == 0
+        if err.startswith(f"{number} instance"):
+            return out
+        assert time.monotonic() < end, (out, err)
+
+
+@pytest.mark.temporal
+def test_many_instances(on: On) -> None:
+    """Those that a change can have an effect on are counted, listed and, without being asked about, changed."""
+    for n in "12":
+        on("start", "waiter", "--id", f"many-{n}")
+    _until_found(on, "pause", 2)
+    assert on("pause", "many-1")[0] == 0
+    lines = _until_found(on, "resume", 1).splitlines()
+    assert [line.split()[:3] for line in lines] == [
+        ["id", "definition", "status"],
+        ["many-1", "waiter", "paused"],
+    ]
+    told = "1 instance to resume of waiter (1)\nresumed 1 instance\n"
+    assert on("resume", "--query", QUERY, "--yes") == (0, "", told)
+    _until_found(on, "terminate", 2)
+    code, _, err = on("terminate", "--query", QUERY)
+    assert (code, "stdin is no terminal\n  give --yes" in err) == (2, True)
+    told = "2 instances to terminate of waiter (2)\nterminated 2 instances\n"
+    assert on("terminate", "-q", QUERY, "-y", "--reason", "ordered twice") == (0, "", told)
+    assert "ordered twice" in on("status", "many-2")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["many-1", "--query", QUERY], "an instance and --query exclude each other"),
+        (["many-1", "--yes"], "--yes is for --query"),
+        (["many-1", "--dry-run"], "--dry-run is for --query"),
+    ],
+)
+def test_mistakes(swf: Swf, arguments: list[str], told: str) -> None:
+    """It is one instance or many, and options for many have no silent meaning for one."""
+    ended = swf("cancel", *arguments)
+    assert (ended.code, told in ended.err) == (2, True)
+
+
+async def test_failures() -> None:
+    """What is wrong with one does not stop the rest; one that has ended meanwhile is no failure."""
+    made = []
+
+    async def make(_: Client, workflow_id: str, reason: str | None) -> None:
+        if workflow_id == "bad":
+            raise UsageError("it is bad")
+        if workflow_id == "over":
+            raise InstanceEndedError("it is over", instance=workflow_id)
+        made.append((workflow_id, reason))
+
+    outcome, told = Outcome(), []
+    ids = ["bad", "over", *(f"good-{n}" for n in range(30))]
+    no_client = Client.__new__(Client)
+    change = Change(CANCEL.verb, CANCEL.made, make)
+    await change_all(no_client, change, ids, "why", outcome, lambda: told.append(1))
+    assert (outcome.changed, outcome.ended, list(outcome.failures), len(told)) == (30, 1, ["bad"], len(ids))
+    assert ("good-29", "why") in made

@@ -20,6 +20,7 @@ from swf_temporal.cli.options import (
     Output,
     Strict,
     TaskQueue,
+    not_empty,
 )
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
@@ -40,6 +41,20 @@ def start(
     mode: Mode = None,  # noqa: ARG001 - its callback has the effect
     workflow_id: NewWorkflowId = None,
     task_queue: TaskQueue = TASK_QUEUE,
+    priority: Annotated[
+        int | None,
+        typer.Option("--priority", min=1, max=5, help="The priority of its tasks, 1 is the first; the server's is 3."),
+    ] = None,
+    fairness_key: Annotated[
+        str | None,
+        typer.Option(
+            "--fairness-key", metavar="KEY", callback=not_empty, help="The key by which a fair server gives turns."
+        ),
+    ] = None,
+    fairness_weight: Annotated[
+        float | None,
+        typer.Option("--fairness-weight", min=0.001, max=1000, help="The share of the turns of its key; 1 is usual."),
+    ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for the end and print the output.")] = False,
     form: Output = OutputFormat.TEXT,
     address: Address = None,
@@ -55,6 +70,8 @@ def start(
     with default_sigint():
         from swf_temporal.cli.arguments import json_value, read_events
         from swf_temporal.cli.starting import Start, start_one
+        from swf_temporal.temporal.start_options import turns_of
+    turns = turns_of(priority, fairness_key, fairness_weight)
     data, events = json_value(input_, "--input"), read_events(event or ())
     workflows = []
     if is_file:
@@ -63,7 +80,7 @@ def start(
             from swf_temporal.cli.terminal import warn
         workflows = read_related(Path(what), definitions or (), warn=warn, strict=strict)
         refuse_unfit(workflows[0], data)
-    order = Start(what, workflows, data, events, workflow_id, task_queue, wait, form, address, namespace)
+    order = Start(what, workflows, data, events, workflow_id, task_queue, turns, wait, form, address, namespace)
     ask(lambda client: start_one(client, order), address, namespace, waits=wait)
 
 

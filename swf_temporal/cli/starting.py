@@ -15,6 +15,7 @@ from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.recent_instances import remember
 from swf_temporal.client_errors import RunEnded
 from swf_temporal.data import JSON
+from swf_temporal.temporal.start_options import StartOptions
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
@@ -31,6 +32,7 @@ class Start:
     events: Sequence[Mapping[str, Any]]
     workflow_id: str | None
     task_queue: str
+    turns: StartOptions
     wait: bool
     form: OutputFormat
     address: str | None
@@ -47,6 +49,7 @@ async def start_one(client: Client, order: Start) -> int:
         task_queue=order.task_queue,
         events=order.events,
         sub_workflows=order.workflows[1:],
+        **order.turns,
     )
     remember([(instance.id, definition_id)], order.address, order.namespace)
     return await _follow(client, instance, order)

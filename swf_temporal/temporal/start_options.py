@@ -38,3 +38,10 @@ class StartOptions(TypedDict, total=False):
 
 
 NAMES: Final = frozenset(StartOptions.__annotations__)
+
+
+def turns_of(priority: int | None, fairness_key: str | None, fairness_weight: float | None) -> StartOptions:
+    """Return the options by which a server orders the tasks of an instance among those of others."""
+    from temporalio.common import Priority  # noqa: PLC0415 - heavy, and only where something is started
+
+    return {"priority": Priority(priority, fairness_key, fairness_weight)}

@@ -5,6 +5,7 @@ import re
 import time
 
 import pytest
+from temporalio.client import Client
 
 from tests.cli.conftest import PATIENCE, Dev, Swf, free_port
 
@@ -122,6 +123,17 @@ def test_start_from_a_file(on: On) -> None:
     )
     code, out, _ = on("start", "mine.yaml", "--wait", "--output", "json")
     assert (code, json.loads(out)["output"]) == (0, {"mine": True})
+
+
+async def test_start_with_a_priority(on: On, dev: Dev) -> None:
+    """The server is told by what it is to order the tasks of an instance."""
+    options = ["--priority", "2", "--fairness-key", "tenant-7", "--fairness-weight", "2.5"]
+    assert on("start", "waiter", "--id", "early-1", *options)[0] == 0
+    client = await Client.connect(dev.address)
+    found = await client.get_workflow_handle("early-1").describe()
+    told = found.raw_description.workflow_execution_info.priority
+    assert (told.priority_key, told.fairness_key, told.fairness_weight) == (2, "tenant-7", 2.5)
+    on("terminate", "early-1")
 
 
 def test_start_with_events(on: On) -> None:

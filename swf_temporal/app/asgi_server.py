@@ -16,6 +16,8 @@ _GRACE = 5
 """Seconds in which requests that are under way may still be answered."""
 
 
+STOPPING: Final = "swf.stopping"
+"""The key under which the scope of a request has an event: that the server stops, for what never ends by itself."""
 _PATIENCE: Final = 30.0
 """Seconds in which a connection has to send the head of a request. Once it has sent one, uvicorn closes it sooner."""
 _MAX_HEAD: Final = 64 * 1024
@@ -131,9 +133,15 @@ async def asgi_server(application: Any, address: Address, hint: str, **options: 
 
     *options* are those of uvicorn. Raises UsageError with *hint* if nothing can listen there.
     """
+    stopping = asyncio.Event()
+
+    async def stoppable(scope: Any, receive: Any, send: Any) -> None:
+        scope[STOPPING] = stopping
+        await application(scope, receive, send)
+
     with _listening(address, hint) as listening:
         config = uvicorn.Config(
-            application,
+            stoppable,
             http=_PROTOCOL,
             h11_max_incomplete_event_size=_MAX_HEAD,
             lifespan="off",
@@ -149,6 +157,7 @@ async def asgi_server(application: Any, address: Address, hint: str, **options: 
         try:
             yield Address(address.host, listening.getsockname()[1])
         finally:
+            stopping.set()
             server.should_exit = True
             await serving
 

@@ -111,7 +111,10 @@ class Development:
 
         def at(port: int) -> AbstractAsyncContextManager[str]:
             settings = GatewaySettings(
-                address=Address("127.0.0.1", port), task_queue=self.settings.task_queue, max_hops=self.events.max_hops
+                address=Address("127.0.0.1", port),
+                task_queue=self.settings.task_queue,
+                max_hops=self.events.max_hops,
+                console=True,
             )
             return gateway(settings, self.live, {None: Client.of(server)}, "choose another with --gateway-port")
 
@@ -133,8 +136,10 @@ class Development:
             command += f" --task-queue {task_queue}"
         if port != DEFAULT_PORT:
             command += f" --address 127.0.0.1:{port}"
-        places = f"127.0.0.1:{port}, UI {server.ui}" + (f", gateway {gateway_url}" if gateway_url else "")
-        return f"ready: {places}\nstart an instance with\n  {command}"
+        places = [f"server 127.0.0.1:{port}", f"UI {server.ui}"]
+        if gateway_url:
+            places = [f"console {gateway_url}/console", *places, f"gateway {gateway_url}"]
+        return f"ready: {', '.join(places)}\nstart an instance with\n  {command}"
 
 
 def prepare(

@@ -180,6 +180,10 @@ class GatewaySettings(HttpServerSettings):
     tenants: Annotated[Mapping[str, Tenant], AfterValidator(_with_their_names)] = Field(default_factory=dict)
     task_queue: str | None = None
     """The task queue of instances; without one, that of the command."""
+    console: bool = False
+    """Whether it has pages for people at `/console`."""
+    console_read_only: bool = False
+    """Whether people may only look there."""
     metrics_port: Port | None = None
     """The port on which it answers `/metrics`; none if there is no such port."""
     rate: Annotated[Rate, RATE] | None = None

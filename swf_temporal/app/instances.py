@@ -71,7 +71,7 @@ class Listed(NamedTuple):
 
 async def listed(client: "Client", wanted: str, limit: int) -> Listed:
     """Return at most *limit* of the instances that the list filter *wanted* finds."""
-    rows = [_row(execution) async for execution in client.temporal.list_workflows(wanted, limit=limit)]
+    rows = [row_of(execution) async for execution in client.temporal.list_workflows(wanted, limit=limit)]
     more = (await client.temporal.count_workflows(wanted)).count - limit if len(rows) == limit else 0
     return Listed(rows, max(more, 0))
 
@@ -99,7 +99,7 @@ def filter_of(
 async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = False) -> dict[str, Any]:
     """Return where an instance is, what is under way for it, and *with_trace* what happened in it."""
     execution = await _described(client, workflow_id)
-    facts: dict[str, Any] = _row(execution) | await _under_way(client, execution)
+    facts: dict[str, Any] = row_of(execution) | await _under_way(client, execution)
     info = execution.raw_description.workflow_extended_info
     if info.HasField("pause_info"):
         pause = info.pause_info
@@ -166,7 +166,7 @@ async def view_instance(client: "Client", workflow_id: str) -> InstanceView:
 
 async def described(client: "Client", workflow_id: str) -> dict[str, Any]:
     """Return what the server knows of an instance. Raises UsageError if there is none."""
-    return _row(await _described(client, workflow_id))
+    return row_of(await _described(client, workflow_id))
 
 
 async def refuse_ended(client: "Client", workflow_id: str) -> str | None:
@@ -246,7 +246,8 @@ async def _reason(client: "Client", workflow_id: str) -> str | None:
     return None  # it was started anew meanwhile
 
 
-def _row(execution: WorkflowExecution) -> dict[str, JSON]:
+def row_of(execution: WorkflowExecution) -> dict[str, JSON]:
+    """Return what lists show of an instance."""
     return {
         "id": execution.id,
         "runId": execution.run_id,

@@ -120,7 +120,11 @@ async def list_tasks(client: Client, definition: str | None = None, *, limit: in
 
 async def tasks_of(client: Client, instance: str) -> list[Task]:
     """Return the tasks of an instance. Raises UsageError if there is none of that id, or it does not answer."""
-    status = await query(client.temporal, instance, "status", PATIENCE)
+    return tasks_in(instance, await query(client.temporal, instance, "status", PATIENCE))
+
+
+def tasks_in(instance: str, status: Mapping[str, Any]) -> list[Task]:
+    """Return the tasks of an instance whose worker answers that *status*."""
     definition = status.get("workflow", "")
     return [_task(instance, definition, wait, event) for wait in status["awaiting"] for event in wait["events"]]
 

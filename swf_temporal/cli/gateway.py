@@ -45,6 +45,10 @@ def gateway(
         list[str] | None,
         typer.Option("--origin", metavar="URL", help="The origin of web pages that may send requests. Repeatable."),
     ] = None,
+    console: Annotated[
+        bool | None,
+        typer.Option("--console", show_default=False, help="Serve pages for people at /console."),
+    ] = None,
     tls_cert: TlsCertificate = None,
     tls_key: TlsKey = None,
     task_queue: Annotated[
@@ -71,6 +75,7 @@ def gateway(
         paths or [Path()],
         Address(host, port),
         origins=origin or (),
+        console=console,
         config=config,
         resources=resources or (),
         strict=strict,

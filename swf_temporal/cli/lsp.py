@@ -3,13 +3,13 @@
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.errors import UsageError
 
-EXAMPLES = {"lsp": "Example: an editor starts `swf lsp`; see the page about editors"}
+EXAMPLES = {"lsp": "Example: swf lsp  # which the settings of an editor name; the page on editors has them"}
 
 
 def lsp() -> None:
-    """Serve an editor with problems, completion, renaming and more in definitions, over stdin and stdout.
+    """Serve an editor with problems, completion and renaming in definitions.
 
-    It speaks the Language Server Protocol.
+    It speaks the Language Server Protocol over stdin and stdout.
     """
     with default_sigint():
         try:

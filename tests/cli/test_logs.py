@@ -179,7 +179,8 @@ def test_dev_logs_too(swf: Swf) -> None:
         ended = dev.stop(signal.SIGTERM)
     messages = [json.loads(line)["message"] for line in ended.err.splitlines()]
     assert messages[0] == "definitions/hello.yaml: serving hello 1.0"
-    assert messages[1].startswith(f"ready: 127.0.0.1:{port}, UI ")
+    assert messages[1].startswith("ready: console http://")
+    assert f"/console, server 127.0.0.1:{port}, UI " in messages[1]
     assert messages[2:] == ["started hello 1.0", "completed hello 1.0", "stopping the server"]
 
 

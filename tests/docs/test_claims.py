@@ -40,7 +40,7 @@ from swf_temporal.temporal.outgoing import MAX_PENDING
 from swf_temporal.weighing import MAX_WRITTEN
 from tests.docs.pages import ROOT
 
-_GATEWAY_ONLY = {("GET", path) for path in ("/openapi.json", "/docs", "/livez", "/readyz")}
+_GATEWAY_ONLY = {("GET", path) for path in ("/console", "/openapi.json", "/docs", "/livez", "/readyz")}
 """What the page about the gateway lists and its OpenAPI description does not."""
 
 

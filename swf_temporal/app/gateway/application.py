@@ -15,6 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from swf_temporal.app.client import Client, refusals_as_usage_errors
+from swf_temporal.app.console.application import Console
 from swf_temporal.app.gateway.authentication import API_KEY, Authentication, refuse_operation
 from swf_temporal.app.gateway.departures import while_connected
 from swf_temporal.app.gateway.description import docs_routes, show_description
@@ -69,6 +70,9 @@ class Gateway:
             expose_headers=["Location", "Retry-After"],
             max_age=600,
         )
+        if self._settings.console:
+            console = Console(self._asked, self._refuse_pages, _refusal_or_bug, is_open=self._settings.is_open)
+            routes += console.routes()
         handlers: Any = {404: _unknown_path, 405: _unknown_path}
         middleware = [cors] if self._settings.origins else []
         return _raw_paths(
@@ -123,8 +127,8 @@ class Gateway:
             async with asyncio.timeout(patience):
                 return await endpoint.work(asked)
 
-    async def _asked(self, request: Request) -> RequestContext:
-        tenant = await self._authentication.tenant_of(request)
+    async def _asked(self, request: Request, token: str | None = None) -> RequestContext:
+        tenant = await self._authentication.tenant_of(request, token)
         await self._limits.count_request(tenant)
         catalogue = TenantCatalogue(self._catalogue, tenant)
         client = self._clients[tenant.namespace]

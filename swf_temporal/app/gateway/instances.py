@@ -131,13 +131,18 @@ def _error(ended: RunEnded) -> Fault:
 
 async def show_tasks(asked: RequestContext) -> Response:
     """List open tasks."""
-    definition, limit = asked.parameter(DEFINITION), asked.number(MAX_TASKS)
+    found = await tasks_for(asked, asked.parameter(DEFINITION), asked.number(MAX_TASKS))
+    tasks = [one.facts() for one in found.tasks]
+    return JSONResponse({"tasks": tasks, "silent": found.silent, "more": found.more})
+
+
+async def tasks_for(asked: RequestContext, definition: str | None, limit: int) -> Tasks:
+    """Return the tasks of the tenant's instances, of *limit* at most for each definition."""
     found = Tasks([], [], 0)
     for each in [None] if asked.sees_everything and definition is None else asked.known(definition):
         part = await list_tasks(asked.client, each, limit=limit)
         found = Tasks(found.tasks + part.tasks, found.silent + part.silent, found.more + part.more)
-    tasks = [one.facts() for one in found.tasks]
-    return JSONResponse({"tasks": tasks, "silent": found.silent, "more": found.more})
+    return found
 
 
 async def show_task(asked: RequestContext) -> Response:

@@ -26,7 +26,7 @@ from swf_temporal.temporal.connecting import refuse_unless_readable
 
 GATEWAY_PORT: Final = 8080
 """The port where it listens if no other is chosen."""
-_NEEDED: Final = ("jwt", "starlette", "uvicorn")
+_NEEDED: Final = ("jinja2", "jwt", "starlette", "uvicorn")
 """The packages of its extra."""
 EXTRA = "pip install 'swf-temporal[gateway]'"
 _PORT_HINT = "choose another with --host and --port"
@@ -47,6 +47,7 @@ def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it option
     address: Address,
     *,
     origins: Sequence[str] = (),
+    console: bool | None = None,
     config: Path | None = None,
     resources: Iterable[Path] = (),
     strict: bool = False,
@@ -65,6 +66,8 @@ def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it option
     settings = read_gateway_settings(os.environ, address, origins, file=config)
     if task_queue is not None:
         settings = settings.replace(task_queue=task_queue)
+    if console is not None:
+        settings = settings.replace(console=console)
     if metrics_port is not None:
         settings = settings.replace(metrics_port=metrics_port)
     paths, readable = list(definitions), resources_of(resources)

@@ -36,18 +36,18 @@ async def list_workflows(asked: RequestContext) -> Response:
 
 async def show_workflow(asked: RequestContext) -> Response:
     """Show a definition."""
-    return JSONResponse(_facts(_definition(asked)))
+    return JSONResponse(_facts(definition_of(asked)))
 
 
 async def show_input_schema(asked: RequestContext) -> Response:
     """Show the input schema."""
-    schema = _definition(asked).input_schema
+    schema = definition_of(asked).input_schema
     return JSONResponse({} if schema is None else schema, media_type=SCHEMA_MEDIA)
 
 
 async def start_workflow(asked: RequestContext) -> Response:
     """Start an instance."""
-    definition, seconds = _definition(asked), asked.seconds_to_wait()
+    definition, seconds = definition_of(asked), asked.seconds_to_wait()
     data = await asked.json()
     given = {} if data is None else data
     unfit = await asyncio.to_thread(definition.refusal_of, given)
@@ -87,7 +87,7 @@ async def _started(asked: RequestContext, definition: Definition, data: JSON) ->
         raise refusal from None
 
 
-def _definition(asked: RequestContext) -> Definition:
+def definition_of(asked: RequestContext) -> Definition:
     """Return the definition that the path names. Raises Refused, and DefinitionsUnavailable."""
     definition_id, version = asked.path_id(), asked.parameter(VERSION)
     refuse_workflow(asked.tenant, definition_id)

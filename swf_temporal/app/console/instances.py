@@ -1,0 +1,217 @@
+"""Pages of instances: a list that can be filtered, and where one is, what happened in it and what it waits for."""
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from starlette.responses import Response
+from temporalio.client import WorkflowExecutionDescription
+from temporalio.service import RPCError, RPCStatusCode
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.console.awaited import Awaited, awaited_of
+from swf_temporal.app.console.visits import Visit, redirect
+from swf_temporal.app.gateway.instances import TenantInstance, instance_of
+from swf_temporal.app.gateway.refusals import Refused, refusal_of
+from swf_temporal.app.http_settings import Operation
+from swf_temporal.app.instances import PAUSED, STATUSES, facts_of, filter_of, is_open, row_of
+from swf_temporal.client_errors import RunEnded
+from swf_temporal.errors import PayloadUnavailable, SwfError, UsageError
+from swf_temporal.temporal.client_errors import has_ended
+from swf_temporal.temporal.pausing import pause, resume
+
+_PAGE: Final = 50
+_MOST_ENTRIES: Final = 200
+"""How many entries of a trace a page shows: the latest."""
+_SINCE: Final = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
+_ATTRIBUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,80}")
+DONE: Final = {
+    "sent": "The event was sent.",
+    "cancel": "The instance was asked to cancel.",
+    "terminate": "The instance was terminated.",
+    "pause": "The instance is paused.",
+    "resume": "The instance goes on.",
+}
+"""By what was done, what a person is told of it."""
+
+
+class Listing(NamedTuple):
+    rows: list[dict[str, Any]]
+    next: str
+    """What leads to the next page; empty if there is none."""
+
+
+async def listing(visit: Visit, definitions: Sequence[str], size: int, wanted: str = "", after: str = "") -> Listing:
+    """Return instances of *definitions*, the latest first, which the list filter *wanted* finds too."""
+    if not definitions:
+        return Listing([], "")
+    try:
+        token = urlsafe_b64decode(after.encode()) or None
+    except ValueError:
+        token = None
+    found = visit.asked.client.temporal.list_workflows(
+        _of(definitions, wanted), page_size=size, limit=size, next_page_token=token
+    )
+    rows = [row_of(one) async for one in found]
+    following = found.next_page_token if len(rows) == size else None
+    return Listing(rows, urlsafe_b64encode(following).decode() if following else "")
+
+
+def _of(definitions: Sequence[str], wanted: str) -> str:
+    types = ", ".join(map(_quoted, definitions))
+    return f"WorkflowType IN ({types})" + (f" AND {wanted}" if wanted else "")
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+async def list_instances(visit: Visit) -> Response:
+    visit.refuse(Operation.READ)
+    query = {name: visit.query(name) for name in ("definition", "status", "since", "id", "attribute", "value", "after")}
+    known = visit.asked.known()
+    chosen = visit.asked.known(query["definition"]) if query["definition"] else known
+    parts = []
+    if query["since"] in _SINCE:
+        parts.append(f"StartTime > '{(datetime.now(UTC) - _SINCE[query['since']]).isoformat()}'")
+    if query["id"]:
+        parts.append(f"WorkflowId STARTS_WITH {_quoted(query['id'])}")
+    if query["attribute"] and _ATTRIBUTE.fullmatch(query["attribute"]):
+        parts.append(f"`{query['attribute']}` = {_quoted(query['value'])}")
+    status = query["status"] if query["status"] in STATUSES else ""
+    of_status = [filter_of(status, None)] if status else []
+    refusal, found, counts = None, Listing([], ""), dict[str, int]()
+    try:
+        found = await listing(visit, chosen, _PAGE, " AND ".join(parts + of_status), query["after"])
+        counts = await _counts(visit, chosen, " AND ".join(parts))
+    except Exception as error:  # noqa: BLE001 - what a person asks for, the server may refuse
+        refusal = _refusal(error)
+    return visit.page(
+        "instances.html",
+        422 if refusal else 200,
+        rows=found.rows,
+        next=found.next,
+        counts=counts,
+        query=query,
+        known=known,
+        statuses=STATUSES,
+        refusal=refusal,
+    )
+
+
+def _refusal(error: Exception) -> Refused:
+    if isinstance(error, RPCError) and error.status is RPCStatusCode.INVALID_ARGUMENT:
+        return Refused(422, "bad-filter", f"the server does not understand the filter: {error.message}")
+    return refusal_of(error)
+
+
+async def _counts(visit: Visit, definitions: Sequence[str], wanted: str) -> dict[str, int]:
+    """Return how many instances have each status."""
+    if not definitions:
+        return {}
+    found = await visit.asked.client.temporal.count_workflows(f"{_of(definitions, wanted)} GROUP BY ExecutionStatus")
+    names = {filter_of(status, None).partition('"')[2].rstrip('"'): status for status in STATUSES}
+    return {names.get(str(one.group_values[0]), str(one.group_values[0])): one.count for one in found.groups}
+
+
+async def show_instance(visit: Visit) -> Response:
+    visit.refuse(Operation.READ)
+    return await shown(visit, await _instance(visit))
+
+
+async def shown(
+    visit: Visit, found: TenantInstance, refusal: Refused | None = None, forms: Sequence[Awaited] | None = None
+) -> Response:
+    """Show an instance, with why something was refused, and the forms as they were sent."""
+    live = await live_of(visit, found)
+    if forms is not None:
+        live["awaited"] = forms
+    row = await found.instance.handle.describe()
+    return visit.page(
+        "instance.html",
+        422 if refusal else 200,
+        instance_id=found.instance.id,
+        definition=found.definition,
+        parent=row.parent_id,
+        input=await _input_of(visit.asked.client, row),
+        refusal=refusal,
+        done=DONE.get(visit.query("done"), ""),
+        link=found.instance.link if visit.asked.sees_everything else None,
+        **live,
+    )
+
+
+async def live_of(visit: Visit, found: TenantInstance) -> dict[str, Any]:
+    """Return what changes while an instance runs, for the templates that show it."""
+    client, instance = visit.asked.client, found.instance
+    facts = await facts_of(client, instance.id, with_trace=True)
+    trace = facts.pop("trace", [])
+    is_running = is_open(facts["status"])
+    may_answer = visit.may(Operation.TASKS)
+    return {
+        "facts": facts,
+        "trace": trace[-_MOST_ENTRIES:],
+        "cut": max(0, len(trace) - _MOST_ENTRIES),
+        "is_open": is_running,
+        "is_paused": facts["status"] == PAUSED,
+        "awaited": awaited_of(instance.id, found.definition, facts) if is_running and may_answer else [],
+        "data": await _or_none(instance.data()) if is_running and "note" not in facts else None,
+        "output": await _or_none(instance.result()) if facts["status"] == "completed" else None,
+    }
+
+
+async def _or_none(asked: Any) -> Any:
+    """Return what *asked* gives; None if it cannot be had."""
+    try:
+        return await asked
+    except (SwfError, RunEnded):
+        return None
+
+
+async def _input_of(client: Client, row: WorkflowExecutionDescription) -> Any:
+    """Return the data with which an instance was started; None if it cannot be had."""
+    first = row.raw_description.workflow_execution_info.first_run_id
+    handle = client.temporal.get_workflow_handle(row.id, run_id=first or row.run_id)
+    try:
+        async for event in handle.fetch_history_events(page_size=1):
+            given = event.workflow_execution_started_event_attributes.input.payloads[:1]
+            return next(iter(await client.temporal.data_converter.decode(given)), None)
+    except (RPCError, PayloadUnavailable, ValueError, RuntimeError):
+        pass
+    return None
+
+
+async def act(visit: Visit) -> Response:
+    """Do to an instance what a person asks for: cancel, terminate, pause, resume."""
+    visit.refuse(Operation.END)
+    given, found = await visit.form(), await _instance(visit)
+    what = str(visit.asked.request.path_params["action"])
+    reason = given.get("reason", "").strip() or None
+    try:
+        await _act(visit, found, what, reason)
+    except UsageError as error:
+        return await shown(visit, found, refusal_of(error))
+    return redirect(f"{visit.asked.request.url.path.rpartition('/')[0]}?done={what}")
+
+
+async def _act(visit: Visit, found: TenantInstance, what: str, reason: str | None) -> None:
+    client, instance = visit.asked.client.temporal, found.instance
+    if not is_open(found.status):
+        raise has_ended(instance.id)
+    match what:
+        case "cancel":
+            await instance.cancel()
+        case "terminate":
+            await instance.terminate(reason)
+        case "pause":
+            await pause(client, instance.id, reason)
+        case "resume":
+            await resume(client, instance.id, reason)
+        case _:
+            raise Refused(404, "unknown-path", f"there is no action {what!r}")
+
+
+async def _instance(visit: Visit) -> TenantInstance:
+    return await instance_of(visit.asked, visit.asked.path_id(), 1.0)

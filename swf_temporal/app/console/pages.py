@@ -1,0 +1,92 @@
+"""The pages of the console: templates, what they are given, and the headers that keep others out of them."""
+
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse, Response
+
+from swf_temporal.drawing.style import STYLE
+from swf_temporal.strict_json import show_json
+
+HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+    "img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""The headers of all that has something of a definition or an instance: nothing in it can run, even if it were HTML."""
+_MOST_SHOWN: Final = 20_000
+"""How many characters of a value are shown."""
+_STATIC: Final = {"console.css": "text/css", "console.js": "text/javascript", "icon.svg": "image/svg+xml"}
+
+
+def segment(text: object) -> str:
+    """Return *text* as a segment of a path."""
+    return quote(str(text), safe="")
+
+
+def address(path: str, **query: object) -> str:
+    """Return *path* with those parameters that are set."""
+    given = {name: value for name, value in query.items() if value not in (None, "")}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def shown_json(value: Any) -> str:
+    """Return *value* as indented JSON, cut if it is long."""
+    text = show_json(value, indent=2)
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}\n… {len(text) - _MOST_SHOWN:,} characters more"
+
+
+def _moment(text: str | datetime | None) -> str:
+    """Return a time as people read it, to the second, in UTC."""
+    return "" if not text else str(text)[:19].replace("T", " ")
+
+
+def _environment() -> Environment:
+    found = Environment(
+        loader=PackageLoader("swf_temporal.app.console"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters |= {"segment": segment, "json": shown_json, "moment": _moment}
+    found.globals |= {"address": address}
+    return found
+
+
+_ENVIRONMENT: Final = _environment()
+
+
+def html_of(template: str, **values: Any) -> str:
+    return _ENVIRONMENT.get_template(template).render(**values)
+
+
+def macros(template: str) -> Any:
+    """Return what a template defines for others."""
+    return _ENVIRONMENT.get_template(template).module
+
+
+def page(template: str, status: int = 200, **values: Any) -> Response:
+    return HTMLResponse(html_of(template, **values), status, HEADERS)
+
+
+@cache
+def _content(name: str) -> bytes:
+    if name == "picture.css":
+        return STYLE.encode()
+    return files("swf_temporal.app.console").joinpath("static", name).read_bytes()
+
+
+def static(name: str) -> Response | None:
+    """Return a file that pages need; None if there is none of that name."""
+    media = (_STATIC | {"picture.css": "text/css"}).get(name)
+    if media is None:
+        return None
+    headers = HEADERS | {"Cache-Control": "no-cache"}
+    return Response(_content(name), media_type=media, headers=headers)

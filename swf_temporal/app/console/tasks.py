@@ -1,0 +1,58 @@
+"""The page of tasks, what waits for people; and sending an awaited event."""
+
+from typing import Final
+
+from starlette.responses import Response
+
+from swf_temporal.app.console.awaited import Awaited, awaited_of, refilled
+from swf_temporal.app.console.forms import fields_of, filled
+from swf_temporal.app.console.instances import shown
+from swf_temporal.app.console.pages import segment
+from swf_temporal.app.console.visits import Visit, redirect
+from swf_temporal.app.gateway.instances import instance_of, tasks_for
+from swf_temporal.app.gateway.refusals import Refused, refusal_of
+from swf_temporal.app.http_settings import Operation
+from swf_temporal.app.instances import facts_of
+from swf_temporal.app.tasks import complete_task
+from swf_temporal.errors import UsageError
+
+_MOST: Final = 100
+
+
+async def list_tasks(visit: Visit) -> Response:
+    refuse_reading(visit)
+    found = await tasks_for(visit.asked, None, _MOST)
+    forms = [Awaited(one, fields_of(one.data_schema)) for one in found.tasks]
+    return visit.page("tasks.html", awaited=forms, silent=found.silent, more=found.more)
+
+
+def refuse_reading(visit: Visit) -> None:
+    """Raise Refused if tasks are not the person's to see; where the console is read-only, they still are."""
+    if Operation.TASKS not in visit.asked.tenant.operations:
+        visit.refuse(Operation.TASKS)
+
+
+async def send(visit: Visit) -> Response:
+    """Give an instance the event that it waits for, with the data of the form."""
+    visit.refuse(Operation.TASKS)
+    given = await visit.form()
+    found = await instance_of(visit.asked, visit.asked.path_id(), 1.0)
+    instance_id, event = found.instance.id, given.get("event", "")
+    facts = await facts_of(visit.asked.client, instance_id)
+    forms = awaited_of(instance_id, found.definition, facts) if "awaiting" in facts else []
+    wanted = next((one for one in forms if one.task.event == event), None)
+    if wanted is None:
+        return await shown(
+            visit, found, Refused(409, "no-task", f"the instance does not wait for {event!r} any longer")
+        )
+    got = filled(wanted.task.data_schema, given)
+    refusal = Refused(422, "bad-form", "some fields are not right")
+    if not got.errors:
+        try:
+            await complete_task(visit.asked.client, instance_id, event, got.data)
+        except UsageError as error:
+            refusal = refusal_of(error)
+        else:
+            return redirect(f"/console/instances/{segment(instance_id)}?done=sent")
+    sent = refilled(wanted, given, got)
+    return await shown(visit, found, refusal, [sent if one is wanted else one for one in forms])

@@ -55,6 +55,8 @@ class Rerun:
     """The events with which it came there."""
     overdue: tuple[str, ...]
     """The timers that are due at once."""
+    latest: tuple[str, int]
+    """Its latest execution, and how many events that had."""
 
     @property
     def is_running(self) -> bool:
@@ -78,8 +80,12 @@ class Rerun:
         """Let the instance go on there, and return the id of its new run. If it still runs, that run is terminated.
 
         Events that have come since are given to it again, unless they are dropped. Raises UsageError if the server
-        refuses.
+        refuses, and if the instance has gone on since this was planned: it may have done more by now, and got events.
         """
+        now = await client.temporal.get_workflow_handle(self.workflow_id).describe()
+        if (now.run_id, now.history_length) != self.latest:
+            hint = "look again at what is done again, and answer sooner"
+            raise UsageError(f"{self.workflow_id!r} has gone on meanwhile", hint)
         reason = f"rerun from {self.state}" + ("" if self.action is None else f"/{self.action}")
         # A worker is handed signals before updates, and so later ones before those with which it came there.
         by_server = not (drop_events or self.leading)
@@ -180,6 +186,7 @@ def _plan(row: dict[str, Any], since: Sequence[tuple[Execution, Retraced]], plac
         events=tuple(one for part in parts for one in part.events),
         leading=tuple(first.leading),
         overdue=tuple(first.overdue),
+        latest=(since[-1][0].run_id, len(since[-1][0].history.events)),
     )
 
 

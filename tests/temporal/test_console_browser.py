@@ -2,11 +2,12 @@
 
 import asyncio
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from selenium import webdriver
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
@@ -44,19 +45,32 @@ class Person:
 
     def see(self, text: str) -> None:
         """Wait until the page shows *text*, without loading it again."""
-        WebDriverWait(self._driver, 20).until(
-            lambda driver: text in driver.find_element(By.TAG_NAME, "main").text, f"{text!r} is not seen"
-        )
+        self._do(lambda: text in self._driver.find_element(By.TAG_NAME, "main").text, f"{text!r} is not seen")
 
     def write(self, name: str, text: str) -> None:
         """Write into the field of that name."""
-        field = self._driver.find_element(By.NAME, name)
-        field.clear()
-        field.send_keys(text)
+
+        def write() -> bool:
+            field = self._driver.find_element(By.NAME, name)
+            field.clear()
+            field.send_keys(text)
+            return True
+
+        self._do(write, f"there is no field {name}")
 
     def press(self, label: str) -> None:
         """Press a button."""
-        self._driver.find_element(By.XPATH, f"//button[normalize-space()='{label}']").click()
+
+        def press() -> bool:
+            self._driver.find_element(By.XPATH, f"//button[normalize-space()='{label}']").click()
+            return True
+
+        self._do(press, f"there is no button {label}")
+
+    def _do(self, what: Callable[[], bool], failure: str) -> None:
+        """Do it, again if the page was replaced meanwhile."""
+        moving = (StaleElementReferenceException, NoSuchElementException)
+        WebDriverWait(self._driver, 20, ignored_exceptions=moving).until(lambda _: what(), failure)
 
     def run_script(self, text: str) -> Any:
         """Return what a script yields in the page."""

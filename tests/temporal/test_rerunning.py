@@ -12,6 +12,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal import client as swf
 from tests.temporal.conftest import PATIENCE, Bench, calling, define
+from tests.temporal.test_event_starts import event
 
 FUNCTIONS = ("first", "second", "third")
 SEQUENCE = define(
@@ -129,6 +130,23 @@ async def test_events_that_came_since(bench: Bench, *, drops: bool) -> None:
     assert len(plan.events) == 1
     assert before == {"first": 1, "n": 2}
     assert after == {"first": 2, "n": 3 if drops else 2}
+
+
+async def test_one_that_has_gone_on_meanwhile_is_left_alone(bench: Bench) -> None:
+    """What it has done, or got, while a person was asked, was not told."""
+    waiting = define(
+        {"name": "first", "type": "inject", "data": {"first": True}, "transition": "wait"},
+        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "end": True},
+        events=[{"name": "go", "type": "go", "source": "x"}],
+    )
+    async with bench.worker(waiting) as worker:
+        handle = await worker.start()
+        await worker.awaiting(handle, "go")
+        plan = await plan_rerun(Client(bench.client), handle.id, "first")
+        await swf.send_event(bench.client, handle.id, event("1", "go", "x").to_json())
+        await ended(handle)
+        with pytest.raises(UsageError, match="has gone on meanwhile"):
+            await plan.begin(Client(bench.client))
 
 
 async def test_what_cannot_be_right_is_refused(bench: Bench) -> None:

@@ -7,6 +7,7 @@ correlation key tells which of them have subscribed.
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from temporalio.client import WorkflowQueryRejectedError
@@ -22,6 +23,7 @@ from swf_temporal.routing.keys import CorrelationKey, mailbox_id
 from swf_temporal.routing.routes import Awaiting, Route, Started, fits
 from swf_temporal.temporal.client import query
 from swf_temporal.temporal.mailbox_records import RECEPTION, Reception
+from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.statuses import OPEN
 
 MAX_OPEN: Final = 200
@@ -221,7 +223,8 @@ class _Inquiry:
         handle = self._client.temporal.get_workflow_handle(mailbox)
         try:
             args = [self._event.source, self._event.id]
-            found: Reception = await handle.query(RECEPTION, args=args, result_type=Reception, rpc_timeout=PATIENCE)
+            ask = partial(handle.query, RECEPTION, args=args, result_type=Reception, rpc_timeout=PATIENCE)
+            found: Reception = await answer_of(ask)
         except (RPCError, WorkflowQueryRejectedError):
             self._note(f"no worker answers for {mailbox!r}, which knows who waits for it")
             return None

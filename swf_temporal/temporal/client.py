@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from temporalio.client import (
@@ -49,6 +50,7 @@ from swf_temporal.temporal.constants import (
     INBOX_FULL,
     TASK_QUEUE,
 )
+from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.sending import sendable
 from swf_temporal.temporal.start_options import StartOptions
 
@@ -197,8 +199,9 @@ async def query(client: Client, workflow_id: str, name: str, patience: timedelta
     Raises InstancePausedError if it is paused, and NoAnswerError if no worker answers within *patience*: at once where
     the server knows of none.
     """
+    handle = client.get_workflow_handle(workflow_id)
     try:
-        return await client.get_workflow_handle(workflow_id).query(name, rpc_timeout=patience)
+        return await answer_of(partial(handle.query, name, rpc_timeout=patience))
     except WorkflowQueryFailedError as error:
         raise UsageError(f"{workflow_id!r} does not answer {name!r}: {error.message}") from None
     except RPCError as error:

@@ -14,6 +14,7 @@ from base64 import b64decode, b64encode
 from collections import defaultdict
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any, Final, Protocol, TypedDict, cast
 
 from temporalio import workflow
@@ -32,6 +33,7 @@ from swf_temporal.errors import PayloadTooLarge, StoreUnavailable
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableScope, VariableStore
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.formats import check_format
+from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.record_types import RecordInput, check_type
 from swf_temporal.temporal.statuses import running_execution
 
@@ -174,7 +176,7 @@ class TemporalVariables:
         handle = self._client.get_workflow_handle_for(VariablesOfScope.run, _id_of(of))
         try:
             async with asyncio.timeout(_MAX_WAIT):  # noqa: TID251 - a client's
-                found: Any = await handle.query(VariablesOfScope.read, of.key)
+                found: Any = await answer_of(partial(handle.query, VariablesOfScope.read, of.key))
         except (RPCError, WorkflowQueryRejectedError, TimeoutError) as error:
             if isinstance(error, RPCError) and error.status == RPCStatusCode.NOT_FOUND:
                 return None

@@ -4,9 +4,8 @@ A worker without a deployment takes whatever comes on its task queue. One with a
 deployment takes nothing until its version is made the current one, or ramps: `temporal worker deployment` does that.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from temporalio.api.workflowservice.v1 import DescribeWorkerDeploymentRequest
 from temporalio.client import Client
@@ -19,6 +18,7 @@ from swf_temporal.temporal.delayed_events import DELAYED_EVENT
 from swf_temporal.temporal.deployment import Deployment, Versioning
 from swf_temporal.temporal.mailbox_records import MAILBOX
 from swf_temporal.temporal.variables import TYPE as VARIABLES
+from swf_temporal.temporal.wrapping import WrappingRunner
 
 _UNVERSIONED = "swf-temporal"
 """The name under which workers without a deployment show their release."""
@@ -41,7 +41,7 @@ def deployment_config(deployment: Deployment | None) -> WorkerDeploymentConfig:
     )
 
 
-class VersioningRunner(WorkflowRunner):
+class VersioningRunner(WrappingRunner):
     """Runs workflows as another runner does; those of some types have a versioning behaviour of their own.
 
     The SDK would ask the workflow's class, which is one for all definitions, and for all workers of a process: those
@@ -49,22 +49,14 @@ class VersioningRunner(WorkflowRunner):
     """
 
     def __init__(self, runner: WorkflowRunner, versioning_of: Mapping[str, Versioning]) -> None:
-        self._runner = runner
+        super().__init__(runner)
         self._behaviours = {one: _BEHAVIOURS[versioning] for one, versioning in versioning_of.items()} | _ALWAYS
-
-    def prepare_workflow(self, defn: Any) -> None:
-        """Prepare a workflow class, once for a worker."""
-        self._runner.prepare_workflow(defn)
 
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
         behaviour = self._behaviours.get(det.info.workflow_type)
         if behaviour is not None:
             det = replace(det, defn=replace(det.defn, versioning_behavior=behaviour))
-        return self._runner.create_instance(det)
-
-    def set_worker_level_failure_exception_types(self, types: Sequence[type[BaseException]]) -> None:
-        """Hand on which errors fail a run."""
-        self._runner.set_worker_level_failure_exception_types(types)
+        return super().create_instance(det)
 
 
 def versioned(runner: WorkflowRunner, deployment: Deployment | None) -> WorkflowRunner:

@@ -12,6 +12,7 @@ from swf_temporal.guarding import guard
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
+from swf_temporal.temporal.begun_tasks import BegunTasksRunner
 from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.deployment import Deployment
@@ -91,8 +92,9 @@ def with_definitions(config: WorkerConfig, activities: Activities, terms: Terms)
             *([LocalCallsInterceptor()] if terms.chooses_local_calls else ()),
             *config.get("interceptors", ()),
         ],
-        "unsandboxed_workflow_runner": versioned(
-            config.get("unsandboxed_workflow_runner") or UnsandboxedWorkflowRunner(), terms.deployment
+        "unsandboxed_workflow_runner": BegunTasksRunner(
+            versioned(config.get("unsandboxed_workflow_runner") or UnsandboxedWorkflowRunner(), terms.deployment),
+            client,
         ),
     }
     if config.get("deployment_config") is None and config.get("build_id") is None:

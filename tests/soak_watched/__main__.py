@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -28,6 +29,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.workflow import Interpreter
 from tests.processes import ending_with_us
@@ -166,7 +168,7 @@ class Watch:
         """Ask, and return whether the answer came in time."""
         self.figures.queries += 1
         try:
-            await handle.query(query, rpc_timeout=_QUERY_TIMEOUT)
+            await answer_of(partial(handle.query, query, rpc_timeout=_QUERY_TIMEOUT))
         except (RPCError, WorkflowQueryFailedError) as error:
             status = error.status if isinstance(error, RPCError) else None
             if status in _NOT_NOW:

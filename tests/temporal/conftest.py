@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -25,6 +26,7 @@ from swf_temporal.runtime.performing import filled
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
 from tests.temporal.suspending import SUSPEND_AFTER, Suspending, SuspendingKnownOnly
@@ -142,7 +144,7 @@ class Running:
         """Wait until the instance awaits *event*."""
         async with asyncio.timeout(30):
             while True:
-                status = await handle.query("status")
+                status = await answer_of(partial(handle.query, "status"))
                 if any(event in (e["name"] for e in wait["events"]) for wait in status["awaiting"]):
                     return
                 await asyncio.sleep(0.02)

@@ -134,7 +134,7 @@ async def test_values_that_look_like_progress_are_carried_on_as_they_are(bench: 
         handle = await worker.start({}, suspend_after=20)
         await worker.awaiting(handle, "go")
         latest = await bench.client.get_workflow_handle(handle.id).describe()
-        status: Any = await handle.query("status")
+        status: Any = await swf.query(bench.client, handle.id, "status")
         await handle.signal("go")
 
         assert await swf.result(handle) == {"a": 1}

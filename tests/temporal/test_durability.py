@@ -136,7 +136,7 @@ async def test_a_killed_worker_loses_nothing(bench: Bench, folder: Path) -> None
         async with asyncio.timeout(30):
             while not calls.exists() or "Ada" not in calls.read_text():
                 await asyncio.sleep(0.05)
-            while not (await handle.query("status"))["awaiting"]:
+            while not (await swf.query(bench.client, handle.id, "status"))["awaiting"]:
                 await asyncio.sleep(0.05)
         assert worker.end(signal.SIGKILL) == -signal.SIGKILL
         await handle.signal("go on", {})

@@ -10,6 +10,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from temporalio.client import Client, WorkflowQueryFailedError
@@ -22,6 +23,7 @@ from swf_temporal.runtime import pacing
 from swf_temporal.simulation.scenario import Scenario, run, workflows_of
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS, AnsweringAll
+from swf_temporal.temporal.querying import answer_of
 from tests.replay.prefixes import failures
 from tests.sampling import chance, sample
 from tests.temporal.test_scenarios import EVERY, named
@@ -75,6 +77,6 @@ async def _keep_asking(client: Client, workflow_id: str) -> None:
     while True:
         for query in ("status", "trace"):
             with suppress(RPCError, WorkflowQueryFailedError):
-                await client.get_workflow_handle(workflow_id).query(query)
+                await answer_of(partial(client.get_workflow_handle(workflow_id).query, query))
             await asyncio.sleep(random.uniform(0, pause))
         pause *= 2  # the SDK may drop a task for a query: on a busy machine each of them, if they never became fewer

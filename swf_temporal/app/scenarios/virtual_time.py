@@ -27,12 +27,12 @@ from temporalio.bridge.proto.workflow_activation import WorkflowActivation, Work
 from temporalio.bridge.proto.workflow_commands import WorkflowCommand
 from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
 from temporalio.client import Interceptor, OutboundInterceptor, StartWorkflowInput, WorkflowHandle
-from temporalio.worker import UnsandboxedWorkflowRunner, WorkflowRunner
-from temporalio.worker._workflow_instance import WorkflowInstance, WorkflowInstanceDetails
+from temporalio.worker import UnsandboxedWorkflowRunner, WorkflowInstance, WorkflowInstanceDetails
 from temporalio.workflow import Info
 
 from swf_temporal.simulation.clock import EPOCH, MICROSECOND
 from swf_temporal.strict_json import read_written, write_json
+from swf_temporal.temporal.wrapping import WrappingInstance, WrappingRunner
 
 CLOCK = "time passes"
 """The name of the signal that tells the time."""
@@ -102,24 +102,21 @@ Listener = Callable[[ActivationReport], None]
 """Is called in the thread of a workflow, before the server is told."""
 
 
-class VirtualTime(WorkflowRunner):
+class VirtualTime(WrappingRunner):
     def __init__(self, listener: Listener | None = None) -> None:
         """Make a runner that tells *listener* of all that comes and goes; a replay has none."""
+        super().__init__(UnsandboxedWorkflowRunner())
         self._listener = listener
-        self._runner = UnsandboxedWorkflowRunner()
-
-    def prepare_workflow(self, defn: Any) -> None:
-        """Prepare nothing."""
 
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
-        return _Instance(self._runner.create_instance(det), det.info, self._listener)
+        return _Instance(super().create_instance(det), det.info, self._listener)
 
 
-class _Instance(WorkflowInstance):
+class _Instance(WrappingInstance):
     """One execution of a workflow. All that it knows follows from what it was told, so a replay knows the same."""
 
     def __init__(self, inner: WorkflowInstance, info: Info, listener: Listener | None) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._info = info
         self._listener = listener
         self._begin = int(_decoded(info.headers.get(_BEGIN), 0))
@@ -144,14 +141,14 @@ class _Instance(WorkflowInstance):
         came = list(act.jobs)
         if any(job.HasField("query_workflow") or job.HasField("remove_from_cache") for job in came):
             act.timestamp.CopyFrom(self._timestamp())
-            return self._inner.activate(act)
+            return self.inner.activate(act)
         own: list[WorkflowCommand] = []
         translated = [job for one in came for job in self._translated(one, own)]
         act.timestamp.CopyFrom(self._timestamp())
         del act.jobs[:]
         act.jobs.extend(translated)
         if translated:
-            completion = self._inner.activate(act)
+            completion = self.inner.activate(act)
         else:
             completion = WorkflowActivationCompletion()
             completion.successful.SetInParent()
@@ -168,25 +165,13 @@ class _Instance(WorkflowInstance):
             self._listener(ActivationReport(self._info.workflow_id, act.run_id, came, issued, self._is_closing, trace))
         return completion
 
-    def get_serialization_context(self, command_info: Any) -> Any:
-        return self._inner.get_serialization_context(command_info)
-
-    def get_external_store_context(self, command_info: Any) -> Any:
-        return self._inner.get_external_store_context(command_info)
-
-    def get_info(self) -> Info:
-        return self._inner.get_info()
-
-    def get_thread_id(self) -> int | None:
-        return self._inner.get_thread_id()
-
     def _asked(self, act: WorkflowActivation, query: str) -> Any:
         """Return what the workflow answers to a query. Asked later, the server would have the whole run replayed."""
         asking = WorkflowActivation(run_id=act.run_id, timestamp=act.timestamp, is_replaying=act.is_replaying)
         asking.history_length = act.history_length
         job = asking.jobs.add()
         job.query_workflow.query_id = job.query_workflow.query_type = query
-        [answer] = self._inner.activate(asking).successful.commands
+        [answer] = self.inner.activate(asking).successful.commands
         return read_written(answer.respond_to_query.succeeded.response.data)
 
     def _timestamp(self) -> Timestamp:

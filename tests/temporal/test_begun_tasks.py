@@ -1,0 +1,207 @@
+"""A workflow takes no step that no workflow task has begun, when a query comes before the task."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from temporalio import activity, workflow
+from temporalio.client import WorkflowHandle, WorkflowHistory, WorkflowQueryFailedError
+from temporalio.service import RPCError
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.begun_tasks import BegunTasksRunner
+from swf_temporal.temporal.querying import answer_of
+from tests.temporal.conftest import Bench, define
+
+_LIMIT = timedelta(seconds=30)
+_PATIENCE = 20
+"""Seconds for what takes a moment, on a machine that is busy."""
+
+_THINGS = (
+    "workflow_execution_signaled_event_attributes",
+    "timer_fired_event_attributes",
+    "activity_task_completed_event_attributes",
+)
+
+
+@activity.defn
+async def answer() -> None:
+    """Answer at once."""
+
+
+@workflow.defn
+class Telling:
+    """Tells the time at which each of the things happened that it waits for."""
+
+    def __init__(self) -> None:
+        self._signals = 0
+        self._updates = 0
+
+    @workflow.run
+    async def run(self, waits: list[str]) -> list[str]:
+        """Wait for one after the other; return when they happened."""
+        times = []
+        for count, wait in enumerate(waits, 1):
+            if wait == "timer":
+                await asyncio.sleep(2)
+            elif wait == "activity":
+                await workflow.execute_activity(answer, schedule_to_close_timeout=_LIMIT, task_queue="elsewhere")
+            else:
+                await workflow.execute_local_activity(answer, schedule_to_close_timeout=_LIMIT)
+                await workflow.wait_condition(partial(self._has_come, count))
+            times.append(workflow.now().isoformat())
+        return times
+
+    def _has_come(self, count: int) -> bool:
+        return self._signals + self._updates >= count
+
+    @workflow.signal
+    def come(self) -> None:
+        """Take a signal."""
+        self._signals += 1
+
+    @workflow.update
+    def count(self) -> int:
+        """Take an update."""
+        self._updates += 1
+        return self._updates
+
+    @workflow.query
+    def signals(self) -> int:
+        """Return how many signals have come."""
+        return self._signals
+
+
+@dataclass
+class Early:
+    """An instance of `Telling` whose worker is away again and again, and which is queried just then."""
+
+    bench: Bench
+    handle: WorkflowHandle[Any, list[str]]
+    queue: str
+
+    def worker(self) -> Worker:
+        """Return a worker for the instance."""
+        client = self.bench.client
+        return Worker(
+            client,
+            task_queue=self.queue,
+            workflows=[Telling],
+            activities=[answer],
+            workflow_runner=BegunTasksRunner(UnsandboxedWorkflowRunner(), client),
+            max_concurrent_workflow_task_polls=2,
+        )
+
+    async def query_before(self, happen: Callable[[], Awaitable[Any]]) -> str | int:
+        """Ask a query, which waits for a worker, let something *happen*, and begin a worker. Return the answer."""
+        asked = asyncio.create_task(self.handle.query(Telling.signals, rpc_timeout=_LIMIT))
+        await asyncio.sleep(0.5)  # the server takes it before what happens then
+        await happen()
+        before = await self._tasks()
+        async with self.worker():
+            try:
+                told: str | int = await asked
+            except (WorkflowQueryFailedError, RPCError) as error:
+                told = str(error)
+            async with asyncio.timeout(_PATIENCE):
+                while await self._tasks() == before:
+                    await asyncio.sleep(0.05)
+        return told
+
+    async def _tasks(self) -> int:
+        history = await self.handle.fetch_history()
+        return sum(event.HasField("workflow_task_completed_event_attributes") for event in history.events)
+
+
+async def _begin(bench: Bench, *waits: str) -> Early:
+    early = Early(bench, None, f"early-{'-'.join(waits)}")  # type: ignore[arg-type]  # it is started below
+    early.handle = await bench.client.start_workflow(
+        Telling.run, list(waits), id=early.queue, task_queue=early.queue, execution_timeout=timedelta(minutes=2)
+    )
+    async with early.worker():
+        assert await answer_of(partial(early.handle.query, Telling.signals)) == 0
+    return early
+
+
+def _when(history: WorkflowHistory) -> list[float]:
+    """Return when the things happened that an instance waits for."""
+    return [one.event_time.ToMicroseconds() / 1e6 for one in history.events if one.WhichOneof("attributes") in _THINGS]
+
+
+async def _ended(early: Early) -> None:
+    """Check that nothing happened for the workflow before it happened."""
+    times = await asyncio.wait_for(early.handle.result(), _PATIENCE)
+    happened = _when(await early.handle.fetch_history())
+    assert len(happened) >= len(times)
+    told = [datetime.fromisoformat(time).timestamp() for time in times]
+    assert [time for time, least in zip(told, happened, strict=False) if time < least] == []
+
+
+async def test_a_signal_waits_for_its_task(bench: Bench) -> None:
+    """It is given by the task that the server has for it, with the time of that, though a query came before."""
+    early = await _begin(bench, "signal", "signal", "signal")
+    for _ in range(3):
+        await early.query_before(lambda: early.handle.signal(Telling.come))
+    await _ended(early)
+
+
+async def test_a_timer_waits_for_its_task(bench: Bench) -> None:
+    """A timer that has fired while no worker was there fires when a workflow task begins."""
+    early = await _begin(bench, "timer")
+    await early.query_before(lambda: asyncio.sleep(3))
+    await _ended(early)
+
+
+async def test_an_activity_waits_for_its_task(bench: Bench) -> None:
+    """Its end is told when a workflow task begins."""
+    early = await _begin(bench, "activity")
+
+    async def made() -> None:
+        async with Worker(bench.client, task_queue="elsewhere", activities=[answer]), asyncio.timeout(_PATIENCE):
+            while not _has_ended(await early.handle.fetch_history()):
+                await asyncio.sleep(0.05)
+
+    await early.query_before(made)
+    await _ended(early)
+
+
+def _has_ended(history: WorkflowHistory) -> bool:
+    return any(event.HasField("activity_task_completed_event_attributes") for event in history.events)
+
+
+async def test_an_update_is_answered(bench: Bench) -> None:
+    """The server gives it to a workflow task alone, so the query before it is answered."""
+    early = await _begin(bench, "signal")
+    updates: list[asyncio.Task[int]] = []
+
+    async def updated() -> None:
+        updates.append(asyncio.create_task(early.handle.execute_update(Telling.count, rpc_timeout=_LIMIT)))
+        await asyncio.sleep(0.5)
+
+    assert await early.query_before(updated) == 0
+    assert await updates[0] == 1
+    assert len(await asyncio.wait_for(early.handle.result(), _PATIENCE)) == 1
+
+
+async def test_our_client_asks_again(bench: Bench) -> None:
+    """A query that came too early gets its answer a moment later; the instance's history replays."""
+    event = {"name": "go", "type": "go", "source": "test"}
+    waiting = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "transition": "Tell"}
+    telling = {"name": "Tell", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {at: now} }"}}
+    definition = define(waiting, telling, events=[event])
+    async with bench.worker(definition) as worker:
+        handle = await worker.start({})
+        await worker.awaiting(handle, "go")
+        queue = worker.queue
+    asked = asyncio.create_task(swf.query(bench.client, handle.id, "status", _LIMIT))
+    await asyncio.sleep(0.5)
+    await handle.signal("go", {})
+    async with bench.worker(definition, queue=queue, runner=UnsandboxedWorkflowRunner()):
+        output: Any = await asyncio.wait_for(swf.result(handle), _PATIENCE)
+        await asked
+    [happened] = _when(await handle.fetch_history())
+    assert output["at"] >= happened

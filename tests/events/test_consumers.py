@@ -5,7 +5,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import count
@@ -23,7 +23,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.channels import channel_of
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of
-from swf_temporal.events.consumers.port import NotNowError
+from swf_temporal.events.consumers.port import Incoming, NotNowError
 from swf_temporal.events.messages import message_of
 from swf_temporal.events.settings import BrokerAddress, ConsumerSettings, Mode
 from swf_temporal.functions.asyncapi.brokers.port import Message
@@ -113,6 +113,34 @@ async def connected(consumer: Consumer) -> None:
     async with asyncio.timeout(30):
         while not consumer.is_connected:
             await asyncio.sleep(0.02)
+
+
+async def test_one_that_is_cancelled_while_its_connection_breaks_ends() -> None:
+    """It does not connect again, though the group of its tasks fails at that moment and hides that it is cancelled."""
+
+    class Breaking:
+        opened = 0
+
+        @asynccontextmanager
+        async def open(self) -> AsyncIterator[AsyncGenerator[Incoming]]:
+            Breaking.opened += 1
+            yield self.messages()
+
+        async def messages(self) -> AsyncGenerator[Incoming]:
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+            raise ConnectionError
+            yield  # a generator
+
+    async def take(_: CloudEvent) -> int:
+        return 1
+
+    settings = ConsumerSettings(name="breaking", url="amqp://127.0.0.1", queue="q")
+    task = asyncio.create_task(Consumer(settings, Breaking(), take, Settings()).run())
+    await asyncio.wait([task], timeout=20)
+    assert task.cancelled()
+    assert Breaking.opened == 1
 
 
 def router_to(running: Running) -> Router:

@@ -84,6 +84,7 @@ class Consumer:
                 _log.exception("%s: the connection broke", name)
             finally:
                 self.is_connected = False
+            _end_if_cancelled()
             pause = _FIRST_PAUSE if clock.time() - began > _MAX_PAUSE else pause
             _log.info("%s: reconnecting in %g s", name, pause)
             await asyncio.sleep(pause)
@@ -177,6 +178,13 @@ async def _hold(held: Mapping[asyncio.Task[None], Incoming]) -> None:
         await asyncio.sleep(_HOLDING)
         for incoming in list(held.values()):
             await incoming.hold()
+
+
+def _end_if_cancelled() -> None:
+    """Raise CancelledError if the task is to end: a group of tasks that fails at that moment keeps it to itself."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
 
 
 def _first(group: BaseExceptionGroup[CallFailed]) -> CallFailed:

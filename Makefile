@@ -9,7 +9,7 @@ TESTERS ?= $(shell $(PYTHON) -c 'import os; print(max(2, (os.cpu_count() or 1) *
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo example brokers helm test test-all soak soak-brokers soak-events soak-watched record mutants check format site package release bench bench-scale clean
+.PHONY: help demo example brokers helm collector test test-all soak soak-brokers soak-events soak-watched record mutants check format site package release bench bench-scale clean
 
 help:  ## show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -70,6 +70,9 @@ brokers:  ## install the brokers, the database and the Prometheus that tests sta
 
 helm: $(VENV)/.python  ## install Helm with Go, for the tests of the chart; without it those are skipped
 	@.ci/helm $(abspath $(BIN))
+
+collector: $(VENV)/.python  ## build an OpenTelemetry collector with Go, for the test of traces; without it that is skipped
+	@.ci/collector $(abspath $(BIN))
 
 check: $(VENV)/.dev  ## style, types and layers
 	$(BIN)/ruff check .

@@ -1,22 +1,35 @@
 """Traces of a worker and a gateway, which a collector receives."""
 
 import json
+import shutil
 import signal
-import threading
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from pathlib import Path
+from typing import Protocol, cast
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from tests.cli.conftest import PATIENCE, Dev, Swf
 from tests.cli.test_gateway import asked
+from tests.functions.asyncapi.brokers.servers import HOST, free_ports, running
+from tests.listening import listening
 
 pytestmark = pytest.mark.temporal
 
+_COLLECTOR = shutil.which("otelcol", path=str(Path(sys.executable).parent)) or shutil.which("otelcol")
+_LENGTH = 4
+COLLECTING = """\
+receivers: {{otlp: {{protocols: {{http: {{endpoint: "127.0.0.1:{port}"}}}}}}}}
+exporters: {{file: {{path: "{file}", format: proto, flush_interval: 100ms}}}}
+service:
+  pipelines: {{traces: {{receivers: [otlp], exporters: [file]}}}}
+  telemetry: {{metrics: {{level: none}}}}
+"""
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 OF_EVENT = "0af7651916cd43dd8448eb211c80319c"
 EVENTED = """\
@@ -44,33 +57,57 @@ states:
 """
 
 
-class Peer(ThreadingHTTPServer):
-    """A service, which keeps the traces that its requests are said to belong to; and a collector, which keeps spans."""
+class Collector(Protocol):
+    """What receives spans."""
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.parents: list[str | None] = []
-        self.spans: list[Any] = []
+    url: str
+    """Where it receives them, by OTLP over HTTP."""
 
     @property
-    def url(self) -> str:
-        """Where it listens."""
-        return f"http://127.0.0.1:{self.server_port}"
+    def spans(self) -> list[Span]:
+        """Return those that it has received."""
+        ...
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: Peer
+class Ours(ThreadingHTTPServer):
+    """A collector that keeps spans."""
 
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Receiving)
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        self.spans: list[Span] = []
+
+
+class Written:
+    """A collector of OpenTelemetry's, which writes what it receives to a file."""
+
+    def __init__(self, url: str, file: Path) -> None:
+        self.url = url
+        self._file = file
+
+    @property
+    def spans(self) -> list[Span]:
+        """Read the file: messages, each after its length in four bytes."""
+        found, content = [], self._file.read_bytes()
+        while len(content) >= _LENGTH:
+            end = _LENGTH + int.from_bytes(content[:_LENGTH])
+            found += spans_of(content[_LENGTH:end])
+            content = content[end:]
+        return found
+
+
+class Service(ThreadingHTTPServer):
+    """A service, which keeps the traces that its requests are said to belong to."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Answering)
+        self.parents: list[str | None] = []
+
+
+class _Answering(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        self.server.parents.append(self.headers.get("traceparent"))
+        cast("Service", self.server).parents.append(self.headers.get("traceparent"))
         self._answer(b"{}")
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
-            for scope in resource.scope_spans:
-                self.server.spans += scope.spans
-        self._answer(b"")
 
     def _answer(self, content: bytes) -> None:
         self.send_response(200)
@@ -83,24 +120,46 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@contextmanager
-def listening() -> Iterator[Peer]:
-    """Run a service and a collector."""
-    with Peer() as peer:
-        threading.Thread(target=peer.serve_forever, daemon=True).start()
-        try:
-            yield peer
-        finally:
-            peer.shutdown()
+class _Receiving(_Answering):
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        cast("Ours", self.server).spans += spans_of(body)
+        self._answer(b"")
 
 
-def test_a_trace_goes_from_the_gateway_to_services(swf: Swf, dev: Dev) -> None:
+def spans_of(message: bytes) -> list[Span]:
+    """Return the spans of a message of OTLP."""
+    resources = ExportTraceServiceRequest.FromString(message).resource_spans
+    return [span for resource in resources for scope in resource.scope_spans for span in scope.spans]
+
+
+@pytest.fixture(params=["a collector of ours", "a collector of OpenTelemetry's"])
+def collector(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Collector]:
+    """Run a collector."""
+    if request.param == "a collector of ours":
+        ours = Ours()
+        with listening(ours):
+            yield ours
+        return
+    if _COLLECTOR is None:
+        pytest.skip("there is no OpenTelemetry collector: `make collector` builds it")
+    [port] = free_ports(1)
+    written = tmp_path / "spans"
+    written.touch()
+    config = tmp_path / "collector.yaml"
+    config.write_text(COLLECTING.format(port=port, file=written))
+    with running([_COLLECTOR, "--config", str(config)], [port], tmp_path / "collector.log"):
+        yield Written(f"http://{HOST}:{port}", written)
+
+
+def test_a_trace_goes_from_the_gateway_to_services(swf: Swf, dev: Dev, collector: Collector) -> None:
     """Through the instance, its calls and its sub-workflow, or from an event; lines of the log name it."""
-    with listening() as peer:
+    service = Service()
+    with listening(service):
         for name, text in (("traced", TRACED), ("beneath", BENEATH), ("evented", EVENTED)):
-            swf.write(f"defs/{name}.yaml", text.replace("PORT", str(peer.server_port)))
+            swf.write(f"defs/{name}.yaml", text.replace("PORT", str(service.server_port)))
         swf.env |= {
-            "OTEL_EXPORTER_OTLP_ENDPOINT": peer.url,
+            "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
             "OTEL_EXPORTER_OTLP_COMPRESSION": "none",
             "OTEL_BSP_SCHEDULE_DELAY": "100",
             "SWF_ALLOW_HOSTS": "127.0.0.1",
@@ -119,12 +178,13 @@ def test_a_trace_goes_from_the_gateway_to_services(swf: Swf, dev: Dev) -> None:
             as_event = {"Content-Type": "application/cloudevents+json"}
             assert asked(f"{url}/events", named, **as_event)[0] == 202
             end = time.monotonic() + PATIENCE
-            while not any(one.name == "State:Wait" and one.trace_id.hex() == OF_EVENT for one in peer.spans):
+            while not any(one.name == "State:Wait" and one.trace_id.hex() == OF_EVENT for one in collector.spans):
                 assert time.monotonic() < end
                 time.sleep(0.05)
             gateway.stop(signal.SIGTERM)
             ended = worker.stop(signal.SIGTERM)
-        spans = {span.name: span for span in peer.spans if span.trace_id.hex() == TRACE}
+    received = collector.spans
+    spans = {span.name: span for span in received if span.trace_id.hex() == TRACE}
     assert spans.keys() >= {
         "POST /workflows/{id}",
         *("StartWorkflow:traced", "RunWorkflow:traced", "State:Ask", "StartActivity:ask", "RunActivity:ask", "GET"),
@@ -134,9 +194,9 @@ def test_a_trace_goes_from_the_gateway_to_services(swf: Swf, dev: Dev) -> None:
     state = spans["State:Ask"]
     assert state.parent_span_id == spans["StartWorkflow:traced"].span_id  # as it is of what the instance begins
     assert state.start_time_unix_nano < state.end_time_unix_nano
-    requests = {span.span_id.hex() for span in peer.spans if span.name == "GET"}
-    assert [one and one[: -len("-01")].split("-")[1] for one in peer.parents] == [TRACE, TRACE]
-    assert {one.split("-")[2] for one in peer.parents if one} == requests
+    requests = {span.span_id.hex() for span in received if span.name == "GET"}
+    assert [one and one[: -len("-01")].split("-")[1] for one in service.parents] == [TRACE, TRACE]
+    assert {one.split("-")[2] for one in service.parents if one} == requests
     lines = [json.loads(line) for line in ended.err.splitlines() if line.startswith("{")]
     events = {line.get("event") for line in lines if line.get("trace_id") == TRACE}
     assert {"started", "completed"} <= events

@@ -316,6 +316,10 @@ class TooManySubflows(FatalFault):
     """
 
 
+class TooManyWaiting(FatalFault):
+    """So many instances wait for a place already that no further one may."""
+
+
 class PayloadTooLarge(FatalFault):
     """A value is larger than the engine can carry."""
 
@@ -338,7 +342,7 @@ _KINDS: dict[str, type[WorkflowFault]] = {
         CallFailed, TimedOut, ExpressionFailed, WrongData, NoConditionMatched, SchemaMismatch, SubflowFailed,
         TransitionRefused, NotActive,
         FatalFault, ExpressionLimitExceeded, StepLimitExceeded,
-        TooManySubflows, PayloadTooLarge, HistoryTooLong,
+        TooManySubflows, TooManyWaiting, PayloadTooLarge, HistoryTooLong,
         UnknownDefinition, UnreadableDefinition,
     )
 }  # fmt: skip

@@ -52,7 +52,7 @@ def test_an_id_that_some_servers_cannot_store() -> None:
 
 def test_all_of_our_own_types_are_reserved() -> None:
     """None is left out that a worker registers."""
-    assert {delayed_events.DELAYED_EVENT, mailbox_records.MAILBOX, variables.TYPE} == WORKFLOW_TYPES
+    assert {delayed_events.DELAYED_EVENT, mailbox_records.MAILBOX, place_records.PLACES, variables.TYPE} == WORKFLOW_TYPES
     activities = {
         records.RESOLVE,
         records.LOOK_UP,

@@ -36,6 +36,8 @@ class OwnPlace:
     def __init__(self, pin: Pin) -> None:
         self._pin = pin
         """It says of which places the run has one, also in earlier executions."""
+        self.had = pin.place
+        """The id of what has given the run a place, also after it has given that back."""
         self._told: dict[str, Told] = {}
         """The answers, by the ids of the requests."""
         self.awaited: PlaceAwaited | None = None
@@ -92,7 +94,7 @@ class OwnPlace:
                 await workflow.wait_condition(
                     lambda: ask in self._told, timeout=ASK_AGAIN, timeout_summary=summaries.WAITING_FOR_PLACE
                 )
-        self.awaited = None
+        self.awaited, self.had = None, places
         if "refused" in self._told[ask]:
             self._pin.place = None
             raise TooManyWaiting(

@@ -121,7 +121,7 @@ class Places:
 
     def _take(self, message: Message) -> None:
         if "limit" in message:
-            self._about = {name: value for name, value in message.items() if name in _ABOUT}
+            self._about |= {name: value for name, value in message.items() if name in _ABOUT}
             self._limit = message["limit"]
             self._ask(message)
         else:
@@ -220,7 +220,7 @@ class PlaceActivities:
     async def tell(self, places: str, message: dict[str, Any]) -> None:
         """Send the message of an instance; a request begins what gives places, unless that runs."""
         if "limit" in message:
-            await ask(self._client, places, message, activity.info().task_queue)
+            await ask(self._client, places, cast("Asking", message), activity.info().task_queue)
             return
         try:
             await self._client.get_workflow_handle(places).signal(TAKE, message)
@@ -238,7 +238,7 @@ class PlaceActivities:
         return found is not None and found.raw_description.workflow_execution_info.first_run_id == run
 
 
-async def ask(client: Client, places: str, message: dict[str, Any], task_queue: str) -> None:
+async def ask(client: Client, places: str, message: Asking, task_queue: str) -> None:
     """Ask for a place, of *places*, which are begun if need be."""
     await client.start_workflow(
         PLACES,

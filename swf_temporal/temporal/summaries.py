@@ -25,7 +25,7 @@ ASKING_FOR_PLACE: Final = "asking for a place"
 WAITING_FOR_PLACE: Final = "asking again for a place"
 LEAVING_PLACE: Final = "giving the place back"
 LOOKING_FOR_ENDED: Final = "which of those that have a place have ended?"
-IDLE: Final = "ends if nobody asks"
+IDLE: Final = "ends if none asks"
 BEGINNING_AGAIN: Final = "retry: beginning an instance"
 _WHOLE: Final = "the workflow"
 

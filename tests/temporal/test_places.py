@@ -15,6 +15,8 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.instances import facts_of
+from swf_temporal.app.rerunning import plan_rerun
+from swf_temporal.client_errors import RunEnded
 from swf_temporal.languages.port import Definition
 from swf_temporal.strict_json import write_json
 from swf_temporal.temporal import client as swf
@@ -323,6 +325,33 @@ async def _reset(bench: Bench, handle: swf.Handle) -> str:
         )
     )
     return answer.run_id
+
+
+async def test_one_that_failed_and_goes_on_counts_again(bench: Bench) -> None:
+    """A rerun does not wait, since its state has begun; those that come then wait for it, too."""
+    broken = [True]
+
+    def work(_: Any) -> Any:
+        if broken:
+            raise ValueError("broken")
+        return {}
+
+    async with bench.worker(bounded(1, functions=("work",)), work=work) as running:
+        first = await running.start({})
+        await running.awaiting(first, "Go")
+        await send_event(bench.client, first.id, event("go", "go", "test").to_json())
+        with pytest.raises(RunEnded):
+            await asyncio.wait_for(result(first), PATIENCE)
+        await queued(giver_of(running), 0, 0)
+        plan = await plan_rerun(Client(bench.client), first.id, "Wait")
+        run = await plan.begin(Client(bench.client), drop_events=True)
+        again = bench.client.get_workflow_handle(first.id, run_id=run)
+        await queued(giver_of(running), 1, 0)
+        second = await running.start({})
+        await waiting(second)
+        broken.clear()
+        await go(running, again)
+        await running.awaiting(second, "Go")
 
 
 async def test_without_a_limit_nothing_is_asked(bench: Bench) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 from swf_temporal.app.client import Client
 from swf_temporal.app.instances import facts_of
 from swf_temporal.app.rerunning import plan_rerun
+from swf_temporal.cli.instance_display import InstanceDisplay
+from swf_temporal.cli.output import OutputFormat
 from swf_temporal.client_errors import RunEnded
 from swf_temporal.languages.port import Definition
 from swf_temporal.strict_json import write_json
@@ -97,11 +100,11 @@ async def queued(giver: swf.Handle, held: int, waiting: int) -> None:
     await until(so_many)
 
 
-async def in_order(running: Running, number: int, **options: Any) -> list[swf.Handle]:
+async def in_order(running: Running, number: int, data: Any = None) -> list[swf.Handle]:
     """Start so many instances of which the first has a place, in this order."""
     handles = []
     for one in range(number):
-        handles.append(await running.start({}, **options))
+        handles.append(await running.start(data or {}))
         await (waiting(handles[-1]) if one else running.awaiting(handles[-1], "Go"))
     return handles
 
@@ -152,6 +155,31 @@ async def test_each_key_has_places_of_its_own(bench: Bench) -> None:
         other = await running.start({"customer": {"id": 8}})
         await go(running, other)
         await queued(giver_of(running, {"id": 7}), 1, 1)
+        await go(running, first)
+        await go(running, second)
+
+
+async def test_people_see_who_waits(
+    bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`swf status` tells it of an instance that waits, and of what gives the places; so do the details in the UI."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    display = InstanceDisplay(OutputFormat.TEXT, None, None)
+    definition = bounded({"limit": 1, "key": "${ .customer }"})
+    async with bench.worker(definition) as running:
+        first, second = await in_order(running, 2, data={"customer": "c7"})
+        told = f'1 run at once (instances of {definition.id} with key "c7")'
+        await display.at_one(Client(bench.client), second.id, with_trace=True)
+        out = capsys.readouterr().out
+        assert f"\n  waits for a place: {told}\n" in out
+        assert "\nwaits for a place: 1 run at once\n" in out
+        details = await second.query("__temporal_workflow_metadata")
+        assert f"waits for a place: {told}" in details.current_details
+        giver = giver_of(running, "c7")
+        await queued(giver, 1, 1)
+        await display.at_one(Client(bench.client), giver.id, with_trace=False)
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[1:] == [f"  {told}", f"  has a place: {first.id}", f"  waits: {second.id}"]
         await go(running, first)
         await go(running, second)
 

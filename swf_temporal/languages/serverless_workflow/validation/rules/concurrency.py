@@ -10,7 +10,6 @@ from swf_temporal.languages.serverless_workflow.execution.concurrency import MET
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import did_you_mean, nearest
 
-_CODE: Final = "concurrency"
 _KEYS: Final = ("limit", "key")
 _LIMIT: Final = f"a whole number from 1 to {MAX_PLACES:,}"
 _FORMS: Final = "write 'concurrency: 3', or 'concurrency: {limit: 3, key: \"${ .customer }\"}'"
@@ -23,24 +22,24 @@ def check(context: Context) -> Iterator[Problem]:
         if (meant := nearest(METADATA, metadata, 0.85)) is not None:
             message = f"the metadata {meant!r} have no effect"
             hint = did_you_mean(meant, [METADATA])
-            yield context.warning(_CODE, message, where.at("metadata", meant), hint)
+            yield context.warning("concurrency", message, where.at("metadata", meant), hint)
         return
     asked = metadata[METADATA]
     if not isinstance(asked, dict):
         if limit_of(asked) is None:
             message = f"metadata.{METADATA} is {asked!r}, and must be {_LIMIT}, or an object with a limit"
-            yield context.error(_CODE, message, where.at("metadata", METADATA), _FORMS)
+            yield context.error("concurrency", message, where.at("metadata", METADATA), _FORMS)
         return
     for key in asked:
         if key not in _KEYS:
             message = f"metadata.{METADATA} has no {key!r}"
             hint = did_you_mean(key, _KEYS) or _FORMS
-            yield context.error(_CODE, message, where.at("metadata", METADATA, key), hint)
+            yield context.error("concurrency", message, where.at("metadata", METADATA, key), hint)
     if "limit" not in asked:
-        yield context.error(_CODE, f"metadata.{METADATA} has no limit", where.at("metadata", METADATA), _FORMS)
+        yield context.error("concurrency", f"metadata.{METADATA} has no limit", where.at("metadata", METADATA), _FORMS)
     elif limit_of(asked["limit"]) is None:
         message = f"the limit of metadata.{METADATA} is {asked['limit']!r}, and must be {_LIMIT}"
-        yield context.error(_CODE, message, where.at("metadata", METADATA, "limit"))
+        yield context.error("concurrency", message, where.at("metadata", METADATA, "limit"))
     if "key" in asked:
         yield from _check_key(context, asked["key"])
 
@@ -51,4 +50,4 @@ def _check_key(context: Context, key: JSON) -> Iterator[Problem]:
         return  # whether it compiles is told of it as of all expressions
     message = f"the key of metadata.{METADATA} is {key!r}, and must be an expression over the input"
     hint = "such as '${ .customer }'; leave it out to bound all instances together"
-    yield context.error(_CODE, message, context.workflow.where.at("metadata", METADATA, "key"), hint)
+    yield context.error("concurrency", message, context.workflow.where.at("metadata", METADATA, "key"), hint)

@@ -21,6 +21,7 @@
         └── FatalFault                 what onErrors may not catch
             ├── ExpressionLimitExceeded    an expression ran too long or took too much memory
             ├── StepLimitExceeded          states form a cycle without ever waiting
+            ├── TooManyWaiting             too many instances wait until fewer run
             ├── PayloadTooLarge            more data than the engine can carry
             ├── HistoryTooLong             more events than the engine keeps of one execution
             ├── UnknownDefinition          no definition of that id is known here

@@ -243,6 +243,43 @@ async def test_one_that_continues_as_new_keeps_its_place(bench: Bench) -> None:
         assert len(await _signals(giver_of(running))) == 4
 
 
+@pytest.mark.parametrize("to", ["the same", "another"])
+async def test_one_that_continues_as_another_waits_there(bench: Bench, to: str) -> None:
+    """It gives the place back that it had; as an instance of the same definition it keeps that."""
+    of, other = f"chain-{next(_numbers)}", bounded(1)
+    chain = define(
+        {
+            "name": "Again",
+            "type": "switch",
+            "dataConditions": [{"condition": ".go", "transition": "Done"}],
+            "defaultCondition": {"transition": "On"},
+        },
+        {
+            "name": "On",
+            "type": "inject",
+            "data": {"go": True},
+            "end": {"continueAs": of if to == "the same" else other.id},
+        },
+        {"name": "Done", "type": "inject", "data": {"done": True}},
+        id=of,
+        metadata={"concurrency": 1},
+    )
+    async with bench.worker(chain, other) as running:
+        if to == "the same":
+            assert await running.run({}) == {"go": True, "done": True}
+            assert len(await _signals(giver_of(running))) == 2
+            return
+        ahead = await running.start({}, definition=1)
+        await running.awaiting(ahead, "Go")
+        first = await running.start({})
+        handle = bench.client.get_workflow_handle(first.id)
+        await queued(giver_of(running, definition=1), 1, 1)
+        await queued(giver_of(running), 0, 0)
+        await go(running, ahead)
+        await go(running, handle)
+        await queued(giver_of(running, definition=1), 0, 0)
+
+
 async def _was_continued(handle: swf.Handle) -> bool:
     described = await handle.describe()
     return described.raw_description.workflow_execution_info.first_run_id != described.run_id

@@ -38,6 +38,14 @@ MESSAGES: list[Any] = [
     {"subscriber": 5, "values": {}},
     {"subscriber": "a", "values": 5},
     {"untaken": [{"event": EVENT}], "instance": "a", "run": "b"},
+    {"untaken": [], "instance": "a", "run": "b", "options": {"runTimeout": 1e300}},
+    {"untaken": [], "instance": "a", "run": "b", "options": {"attributes": {"a": {"kind": "DATETIME", "value": 5}}}},
+    {
+        "untaken": [],
+        "instance": "a",
+        "run": "b",
+        "options": {"priority": {"key": -1, "fairness": None, "weight": None}},
+    },
     {"subscriber": "a", "values": {}, "format": "new"},
 ]
 

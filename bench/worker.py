@@ -29,15 +29,15 @@ READY, CPU = "ready", "cpu"
 """What a line of its output begins with that is meant for the program that started it."""
 
 
-def worker_of(contender: str, client: Client, service: str) -> Worker:
-    """Return the worker of *contender*, which polls the task queue of that name."""
+def worker_of(contender: str, client: Client, service: str, task_queue: str = INTERPRETED) -> Worker:
+    """Return the worker of *contender*, which polls the task queue of that name; the interpreter polls *task_queue*."""
     if contender == INTERPRETED:
         for work in WORK:  # as `swf worker` does before it asks for work
             load(work.definition(service), name=work.name)
         tune_gc()
         options = {POST: Options(base_url=service)} if service else {}
         calls = Calls({"answer": answer}, settings=Settings(functions=options))
-        return make_worker(client, Catalogue(), calls, Sinks(), task_queue=contender)
+        return make_worker(client, Catalogue(), calls, Sinks(), task_queue=task_queue)
     capacity, asking = Capacity(), Asking()
     return Worker(
         client,

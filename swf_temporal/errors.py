@@ -21,6 +21,7 @@
         └── FatalFault                 what onErrors may not catch
             ├── ExpressionLimitExceeded    an expression ran too long or took too much memory
             ├── StepLimitExceeded          states form a cycle without ever waiting
+            ├── TooManyWaiting             too many instances wait until fewer run
             ├── PayloadTooLarge            more data than the engine can carry
             ├── HistoryTooLong             more events than the engine keeps of one execution
             ├── UnknownDefinition          no definition of that id is known here
@@ -316,6 +317,10 @@ class TooManySubflows(FatalFault):
     """
 
 
+class TooManyWaiting(FatalFault):
+    """So many instances wait for a place already that no further one may."""
+
+
 class PayloadTooLarge(FatalFault):
     """A value is larger than the engine can carry."""
 
@@ -338,7 +343,7 @@ _KINDS: dict[str, type[WorkflowFault]] = {
         CallFailed, TimedOut, ExpressionFailed, WrongData, NoConditionMatched, SchemaMismatch, SubflowFailed,
         TransitionRefused, NotActive,
         FatalFault, ExpressionLimitExceeded, StepLimitExceeded,
-        TooManySubflows, PayloadTooLarge, HistoryTooLong,
+        TooManySubflows, TooManyWaiting, PayloadTooLarge, HistoryTooLong,
         UnknownDefinition, UnreadableDefinition,
     )
 }  # fmt: skip

@@ -21,6 +21,7 @@ from swf_temporal.temporal.client import Handle, query, result
 from swf_temporal.temporal.client_errors import has_ended, not_there
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.failed_tasks import why_task_failed
+from swf_temporal.temporal.place_records import LOOK
 from swf_temporal.temporal.statuses import is_closed
 
 if TYPE_CHECKING:
@@ -273,7 +274,7 @@ async def _under_way(client: "Client", execution: WorkflowExecutionDescription) 
     """Return the calls that have no result yet and the ids of sub-workflows that run; nothing where there are none."""
     pending = execution.raw_description.pending_activities
     found: dict[str, list[Any]] = {
-        "calls": [await _call(client, one) for one in pending if one.activity_type.name != ENDING],
+        "calls": [await _call(client, one) for one in pending if one.activity_type.name not in (ENDING, LOOK)],
         "subflows": await _sub_workflows(client, execution),
     }
     return {kind: those for kind, those in found.items() if those}

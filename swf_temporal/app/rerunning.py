@@ -8,9 +8,11 @@ All that the task began is begun again, and what came before it stays as it was.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+from uuid import uuid4
 
 from temporalio.api.enums.v1 import ContinueAsNewInitiator
+from temporalio.client import Client as TemporalClient
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.histories import Execution, converter_used_by, executions_of
@@ -21,12 +23,35 @@ from swf_temporal.routing.keys import MAILBOX_PREFIX
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal import summaries
+from swf_temporal.temporal.place_records import Asking
+from swf_temporal.temporal.places import ask
 from swf_temporal.temporal.replaying import Retraced, retrace
 from swf_temporal.temporal.resetting import Came, Done, after_task, end_of_task, reset
 from swf_temporal.text.suggestions import did_you_mean
 
 _RETRIED: Final = ("failed", "timed-out", "terminated")
 """The statuses of instances that can be retried. One that was cancelled may have undone what it did."""
+
+
+class Place(NamedTuple):
+    """A place among the instances that run at once."""
+
+    id: str
+    """Of what gives such places."""
+    limit: int
+
+    async def take_back(self, client: TemporalClient, workflow_id: str) -> None:
+        """Take note that an instance has the place again that it gave back, however many have one by now."""
+        found = await client.get_workflow_handle(workflow_id).describe()
+        request = Asking(
+            instance=workflow_id,
+            run=found.raw_description.workflow_execution_info.first_run_id,
+            ask=str(uuid4()),
+            definition=found.workflow_type,
+            limit=self.limit,
+            runs=True,
+        )
+        await ask(client, self.id, request, found.task_queue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +82,8 @@ class Rerun:
     """The timers that are due at once."""
     latest: tuple[str, int]
     """Its latest execution, and how many events that had."""
+    place: Place | None
+    """The place that it had when it came there; None where nothing bounds how many run at once."""
 
     @property
     def is_running(self) -> bool:
@@ -90,6 +117,8 @@ class Rerun:
         # A worker is handed signals before updates, and so later ones before those with which it came there.
         by_server = not (drop_events or self.leading)
         run = await reset(client.temporal, self.workflow_id, self.run_id, self.task, reason, with_events=by_server)
+        if self.place is not None:
+            await self.place.take_back(client.temporal, self.workflow_id)
         if not by_server:
             for event in (*self.leading, *(() if drop_events else self.events)):
                 await event.send(client.temporal, self.workflow_id)
@@ -186,8 +215,14 @@ def _plan(row: dict[str, Any], since: Sequence[tuple[Execution, Retraced]], plac
         events=tuple(one for part in parts for one in part.events),
         leading=tuple(first.leading),
         overdue=tuple(first.overdue),
+        place=_place(retraced),
         latest=(since[-1][0].run_id, len(since[-1][0].history.events)),
     )
+
+
+def _place(retraced: Retraced) -> Place | None:
+    asked = None if retraced.definition is None else retraced.definition.concurrency
+    return None if retraced.place is None or asked is None else Place(retraced.place, asked.limit)
 
 
 def _never_came(workflow_id: str, trace: Sequence[TraceEntry], state: str | None, action: str | None) -> UsageError:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,6 +18,7 @@ from swf_temporal.functions.http.tracing import TracedRequest, trace_requests
 from swf_temporal.temporal.spans import record_states
 
 if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
     from temporalio.client import Interceptor
 
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
@@ -69,14 +71,21 @@ def _provide() -> None:
     record_states(_record)
 
 
+@cache
+def _tracer() -> "Tracer":
+    """Return what makes spans, which is looked up once: there is a provider by then, and one for the process."""
+    from opentelemetry import trace  # noqa: PLC0415 - of an extra
+
+    return trace.get_tracer(_NAME)
+
+
 @contextmanager
 def _request(method: str, host: str, port: int) -> Iterator[TracedRequest]:
     from opentelemetry import propagate, trace  # noqa: PLC0415 - of an extra
 
     attributes: dict[str, str | int] = {"http.request.method": method, "server.address": host, "server.port": port}
-    tracer = trace.get_tracer(_NAME)
     # What is wrong is told by the fault of the call, without secrets.
-    with tracer.start_as_current_span(
+    with _tracer().start_as_current_span(
         method,
         kind=trace.SpanKind.CLIENT,
         attributes=attributes,
@@ -103,7 +112,7 @@ def _record(name: str, begun: datetime, ended: datetime, attributes: Mapping[str
     from opentelemetry import trace  # noqa: PLC0415 - of an extra
 
     if trace.get_current_span().get_span_context().is_valid:  # else nobody traces the instance
-        span = trace.get_tracer(_NAME).start_span(name, start_time=_nanoseconds(begun), attributes=dict(attributes))
+        span = _tracer().start_span(name, start_time=_nanoseconds(begun), attributes=dict(attributes))
         span.end(end_time=_nanoseconds(ended))
 
 
@@ -123,7 +132,7 @@ def continued(headers: Mapping[str, str], name: str) -> Iterator[None]:
     from opentelemetry import propagate, trace  # noqa: PLC0415 - of an extra
 
     context, kind = propagate.extract(headers), trace.SpanKind.SERVER
-    with trace.get_tracer(_NAME).start_as_current_span(
+    with _tracer().start_as_current_span(
         name, context=context, kind=kind, record_exception=False, set_status_on_exception=False
     ):
         yield

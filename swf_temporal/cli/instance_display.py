@@ -16,6 +16,7 @@ from swf_temporal.cli.recent_instances import remember
 from swf_temporal.cli.terminal import in_columns
 from swf_temporal.client_errors import RunEnded
 from swf_temporal.strict_json import show_json
+from swf_temporal.temporal.place_records import in_words
 
 _ALL = 200
 """A list of so many has all that a person would choose from."""
@@ -92,7 +93,7 @@ def _show(facts: dict[str, Any], connecting: str) -> None:
             typer.echo(line)
     if "metadata" in facts:
         typer.echo(f"  metadata: {show_json(facts['metadata'])}")
-    for line in _under_way(facts):
+    for line in (*_places(facts), *_under_way(facts)):
         typer.echo(line)
     if "note" in facts:
         typer.echo(f"  {facts['note']}")
@@ -106,6 +107,18 @@ def _paused(facts: dict[str, Any]) -> str:
     pause = facts["paused"]
     by, why = (f" by {pause['by']}" if "by" in pause else ""), (f": {pause['reason']}" if "reason" in pause else "")
     return f" paused at {pause['at']}{by}{why}"
+
+
+def _places(facts: dict[str, Any]) -> Iterator[str]:
+    """Yield a line if an instance waits for a place, and lines for what gives places: who has one, and who waits."""
+    if "awaitedPlace" in facts:
+        yield f"  waits for a place: {in_words(facts['definition'], facts['awaitedPlace'])}"
+    if "places" in facts:
+        places = facts["places"]
+        if "limit" in places:
+            yield f"  {in_words(places['definition'], places)}"
+        yield from (f"  has a place: {instance}" for instance in places["held"])
+        yield from (f"  waits: {instance}" for instance in places["waiting"])
 
 
 def _under_way(facts: dict[str, Any]) -> Iterator[str]:

@@ -58,6 +58,20 @@ class EventUse:
     """The attributes that correlate it."""
 
 
+MAX_PLACES: Final = 1000
+"""How many instances a definition may let run at once, where it bounds that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Concurrency:
+    """How many instances of a definition run at once, as the definition says it."""
+
+    limit: int
+    """From 1 to `MAX_PLACES`."""
+    key: str | None = None
+    """An expression over the input: the limit counts for each of its values. None is for all instances together."""
+
+
 @dataclass(frozen=True)
 class Words:
     """The language's words for the parts that messages about an instance name."""
@@ -188,6 +202,11 @@ class Definition(ABC):
     def is_latest(self) -> bool:
         """Whether it is meant where no version is asked for, whatever others there are."""
         return False
+
+    @property
+    def concurrency(self) -> Concurrency | None:
+        """How many of its instances run at once; None is without a limit."""
+        return None
 
     @property
     def shares_events(self) -> bool:

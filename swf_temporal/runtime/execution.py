@@ -20,6 +20,9 @@ class Execution(Protocol):
     async def execute(self) -> Completed | ContinuedAs:
         """Run to the end. Raises the WorkflowFault that the workflow failed with."""
 
+    async def concurrency_key(self) -> JSON:
+        """Return what the instances have in common that are bounded with this one. Raises WorkflowFault."""
+
     def abandon(self) -> None:
         """Learn that nothing will happen any more: what waits is ended, and nothing is undone."""
 
@@ -81,6 +84,10 @@ class ExecutionBase(ABC, Generic[F]):
     @abstractmethod
     async def execute(self) -> Completed | ContinuedAs:
         """Run to the end. Raises the WorkflowFault that the workflow failed with."""
+
+    async def concurrency_key(self) -> JSON:
+        """Return nothing: its definition does not bound how many instances run at once."""
+        return None
 
     def abandon(self) -> None:
         """Do nothing: nothing would be undone."""

@@ -56,6 +56,7 @@ class TraceKind(StrEnum):
     COMPENSATING = "compensating"
     LOGGED = "logged"
     METADATA_SET = "metadata-set"
+    PLACE_AWAITED = "place-awaited"
     WORKFLOW_STARTED = "workflow-started"
     WORKFLOW_TIMED_OUT = "workflow-timed-out"
     WORKFLOW_COMPLETED = "workflow-completed"

@@ -4,12 +4,13 @@ from typing import Final
 
 from swf_temporal.runtime.ids import MAX_ID_BYTES
 
-WORKFLOW_TYPES: Final = frozenset({"swf variables", "swf delayed event", "swf events"})
+WORKFLOW_TYPES: Final = frozenset({"swf variables", "swf delayed event", "swf events", "swf places"})
 """The types of workflows that are ours."""
 ACTIVITY_TYPES: Final = frozenset(
     {
         "ending of workflow", "find instance", "instance has ended", "look definitions up", "look limits up",
-        "publish event", "read variable", "resolve definitions", "write variable",
+        "look for ended holders", "publish event", "read variable", "resolve definitions", "tell places",
+        "write variable",
     }
 )  # fmt: skip
 """The types of activities that are ours."""

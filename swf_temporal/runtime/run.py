@@ -12,7 +12,7 @@ done is not done again, and what was waited for is waited for until the same mom
 """
 
 import asyncio
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import timedelta
 from types import MappingProxyType
@@ -114,6 +114,8 @@ class Run(Tracer):
         """What is waited for now."""
         self.on_wait: Callable[[Awaited], None] | None = None
         """Is told what a path begins to wait for."""
+        self.on_begin: Callable[[], Awaitable[None]] | None = None
+        """Is waited for before the first step."""
         self._suspension = Suspension()
         self.semantics = program.semantics
         """The semantics number that it began with."""
@@ -141,6 +143,8 @@ class Run(Tracer):
         if self.is_new:
             self.emit(TraceKind.WORKFLOW_STARTED, self._id)
         try:
+            if self.on_begin is not None:
+                await self.on_begin()
             outcome = await self.execution.execute()
         except SuspendRequested:
             return Suspended(self.progress())

@@ -118,6 +118,15 @@ class MetadataDetail(TypedDict):
     value: JSON
 
 
+class PlaceAwaited(TypedDict):
+    """An instance waits until fewer of those run that are bounded with it."""
+
+    limit: int
+    """How many may run at once."""
+    key: NotRequired[JSON]
+    """What those that are bounded have in common; missing where it is all instances of the definition."""
+
+
 class Compensating(TypedDict):
     """A state begins to be undone."""
 
@@ -185,6 +194,8 @@ class Tracer(ABC):
     def emit(self, kind: Literal[TraceKind.LOGGED], name: str, **detail: Unpack[LogDetail]) -> None: ...
     @overload
     def emit(self, kind: Literal[TraceKind.METADATA_SET], name: str, **detail: Unpack[MetadataDetail]) -> None: ...
+    @overload
+    def emit(self, kind: Literal[TraceKind.PLACE_AWAITED], name: str, **detail: Unpack[PlaceAwaited]) -> None: ...
     @overload
     def emit(self, kind: Literal[TraceKind.COMPENSATING], name: str, **detail: Unpack[Compensating]) -> None: ...
     @overload

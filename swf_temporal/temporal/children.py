@@ -75,6 +75,8 @@ class Children:
             needed = reachable_from(call.workflow_id, call.version, definitions)
             pin = Pin(list(needed), call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
             pin.hops, pin.inherited = parent.hops, True
+            if not call.fire_and_forget:
+                pin.above = [*parent.above, *([] if parent.place is None else [parent.place])]
             handle = await self._begun(call.workflow_id, call, pin, broken_off)
         if handle is not None and call.fire_and_forget:
             if call.parent_close_policy == "terminate":

@@ -24,6 +24,9 @@ ROUTED = "routed event"
 PROBE = "swf-are-you-there"
 """The signal by which a mailbox finds out that an instance has ended; a running one ignores it."""
 
+PLACE = "swf-place"
+"""The signal that tells an instance that it may run, or that too many wait already."""
+
 DELIVER = "deliver"
 """The update that carries an event, and answers what became of it."""
 

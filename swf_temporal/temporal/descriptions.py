@@ -11,6 +11,7 @@ from swf_temporal.languages.port import Definition, EventUse, Words
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Awaited, Run
 from swf_temporal.strict_json import show_json
+from swf_temporal.temporal.place_records import in_words
 
 MAX_METADATA: Final = 4000
 """The length limit of metadata in the details of an instance, in characters."""
@@ -22,7 +23,10 @@ def details(definition: Definition, run: Run, entry: TraceEntry) -> str:
     text = f"**{definition.name or definition.id}**{version} "
     if run.execution.is_expired:
         text += "ran out of time, and "
-    text += f"is in state **{entry.state}**" if entry.state else "is to end"
+    if entry.kind == TraceKind.PLACE_AWAITED:
+        text += f"waits for a place: {in_words(definition.id, entry.detail)}"
+    else:
+        text += f"is in state **{entry.state}**" if entry.state else "is to end"
     if entry.kind == TraceKind.EVENT_AWAITED:
         text += f", waiting for {entry.name}"
     if run.execution.metadata is not None:
@@ -64,7 +68,13 @@ def entry_to_json(entry: TraceEntry) -> dict[str, Any]:
 
 
 SHOWN: Final = frozenset(
-    {TraceKind.STATE_ENTERED, TraceKind.EVENT_AWAITED, TraceKind.METADATA_SET, TraceKind.WORKFLOW_TIMED_OUT}
+    {
+        TraceKind.STATE_ENTERED,
+        TraceKind.EVENT_AWAITED,
+        TraceKind.METADATA_SET,
+        TraceKind.WORKFLOW_TIMED_OUT,
+        TraceKind.PLACE_AWAITED,
+    }
 )
 """The entries that change the details of an instance in the UI."""
 

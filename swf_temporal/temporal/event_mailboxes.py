@@ -39,6 +39,7 @@ from swf_temporal.strict_json import json_length
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import PROBE
 from swf_temporal.temporal.converter import limit_of
+from swf_temporal.temporal.kept_options import OptionsRecord
 from swf_temporal.temporal.mailbox_instances import Instances
 from swf_temporal.temporal.mailbox_records import (
     DEFINITIONS,
@@ -260,7 +261,7 @@ class EventMailbox:
         while any(starts for starts, _ in rest):
             rest.sort(key=lambda one: not one[0])
             events = [*rest, *((False, one) for one in self._held)]
-            if not (count := await self._begin_next(instance, events)):
+            if not (count := await self._begin_next(instance, events, given.get("options"))):
                 rest = [one for one in rest if not await self._instances.give(instance, one[1])]
                 break
             rest, self._held = events[count:], []
@@ -269,12 +270,17 @@ class EventMailbox:
             if not any([await self._tell(other, one, alone=len(others) == 1) for other in others]):
                 self._held.append(one)
 
-    async def _begin_next(self, instance: str, events: Sequence[tuple[bool, Held]]) -> int:
-        """Begin the next instance with what another gives back, which is about to end; return how much it was given."""
+    async def _begin_next(
+        self, instance: str, events: Sequence[tuple[bool, Held]], options: OptionsRecord | None
+    ) -> int:
+        """Begin the next instance with what another gives back, which is about to end; return how much it was given.
+
+        It is started with the *options* of the one before.
+        """
         definition, pin = self._definition()
         pin.hops = hops_of(*(CloudEvent.from_record(one["event"]) for starts, one in events if starts))
         for _ in range(_TRIES):
-            count = await self._instances.begin_with(instance, definition, pin, [one for _, one in events])
+            count = await self._instances.begin_with(instance, definition, pin, [one for _, one in events], options)
             if count:
                 return count
             await workflow.sleep(_SHORT_PAUSE, summary=summaries.BEGINNING_AGAIN)

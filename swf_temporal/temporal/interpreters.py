@@ -8,6 +8,7 @@ from temporalio.common import RawValue
 
 from swf_temporal.temporal.delayed_events import DelayedEvent
 from swf_temporal.temporal.event_mailboxes import EventMailbox
+from swf_temporal.temporal.places import Places
 from swf_temporal.temporal.variables import VariablesOfScope
 from swf_temporal.temporal.workflow import Interpreter
 
@@ -34,6 +35,7 @@ class AnsweringAll(Interpreter):
 
     runs_external_activities = False
     subscribes = False
+    takes_places = False
     watches_runs = False
 
     @workflow.init
@@ -46,5 +48,5 @@ class AnsweringAll(Interpreter):
         return await super().run(args)
 
 
-OTHER_WORKFLOWS: Final = (VariablesOfScope, DelayedEvent, EventMailbox)
+OTHER_WORKFLOWS: Final = (VariablesOfScope, DelayedEvent, EventMailbox, Places)
 """The workflows of a worker beside the one that runs definitions."""

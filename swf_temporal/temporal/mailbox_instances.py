@@ -17,6 +17,7 @@ from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import EVENT, ROUTED
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.instance_signals import InstanceSignals
+from swf_temporal.temporal.kept_options import OptionsRecord, start_options
 from swf_temporal.temporal.records import Pin
 from swf_temporal.temporal.sizes import check_fits, check_together
 
@@ -30,8 +31,10 @@ class Instances:
         """The id of the first run of the instance that was begun last."""
         self._signals = InstanceSignals()
 
-    async def begin(self, instance: str, definition: Definition, data: JSON, pin: Pin) -> bool:
-        """Begin an instance; tell whether there was none that runs. Raises PayloadTooLarge."""
+    async def begin(
+        self, instance: str, definition: Definition, data: JSON, pin: Pin, options: OptionsRecord | None = None
+    ) -> bool:
+        """Begin an instance with *options*; tell whether there was none that runs. Raises PayloadTooLarge."""
         if definition.id in WORKFLOW_TYPES:  # of a record that no program of ours has written
             workflow.logger.warning("%s does not begin %r", workflow.info().workflow_id, definition.id)
             return True
@@ -47,6 +50,7 @@ class Instances:
                 parent_close_policy=ParentClosePolicy.ABANDON,
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 static_summary=summaries.of_instance(definition),
+                **start_options(options or {}),
             )
         except WorkflowAlreadyStartedError:
             return False
@@ -54,7 +58,14 @@ class Instances:
         self._signals.runs[instance] = str(self.begun)
         return True
 
-    async def begin_with(self, instance: str, definition: Definition, pin: Pin, events: Sequence[Arrived]) -> int:
+    async def begin_with(
+        self,
+        instance: str,
+        definition: Definition,
+        pin: Pin,
+        events: Sequence[Arrived],
+        options: OptionsRecord | None = None,
+    ) -> int:
         """Begin an instance with as many *events* as its start can carry, and give it the others.
 
         Return how many of them it was given, before it ended; 0 if one runs already.
@@ -67,7 +78,7 @@ class Instances:
                 break
             pin.events.append(one["event"])
         given = len(pin.events)
-        if not await self.begin(instance, definition, {}, pin):
+        if not await self.begin(instance, definition, {}, pin, options):
             return 0
         while given < len(events) and await self.give(instance, events[given]):
             given += 1

@@ -9,6 +9,7 @@ from swf_temporal.errors import SwfError
 from swf_temporal.routing.gathering import Arrived
 from swf_temporal.strict_json import write_json
 from swf_temporal.temporal.formats import check_format
+from swf_temporal.temporal.kept_options import OptionsRecord, start_options
 from swf_temporal.temporal.record_types import check_type
 from swf_temporal.temporal.records import Pinned, PinnedRecord, catalogue_of
 from swf_temporal.temporal.workflow_input import UNREADABLE
@@ -69,6 +70,8 @@ class Untaken(TypedDict):
     """The id of the instance."""
     run: str
     """The id of its first run."""
+    options: NotRequired[OptionsRecord]
+    """Those with which it was started, for the next."""
 
 
 Arriving: TypeAlias = Delivery | Subscribing | Untaken
@@ -127,6 +130,10 @@ def read_arriving(value: Any) -> tuple[Arriving, list[PinnedRecord]]:
         CloudEvent.from_json(one)
     if "" in (value.get("subscriber"), value.get("instance")):
         raise ValueError("it names an instance whose id is empty")
+    try:
+        start_options(value.get("options", {}))
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ValueError(f"its options cannot be read: {error}") from None
     definitions: list[PinnedRecord] = value.get("definitions", [])
     try:
         catalogue_of(tuple(map(Pinned.from_json, definitions)))

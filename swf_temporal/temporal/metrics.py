@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from temporalio import activity, workflow
-from temporalio.common import MetricMeter
+from temporalio.common import MetricCounter, MetricHistogramTimedelta
 from temporalio.exceptions import CancelledError, FailureError
 
 from swf_temporal.errors import TimedOut, WorkflowFault
@@ -77,11 +77,14 @@ class InstanceMetrics:
         self._is_continued = is_continued
         self._version: Mapping[str, str] = {}
         self._begun: dict[tuple[TraceKind, str, str], _Begun] = {}
+        # The engine makes a new one whenever it is asked, also of what it has.
+        self._counters: dict[str, MetricCounter] = {}
+        self._histograms: dict[str, MetricHistogramTimedelta] = {}
 
     def started(self, definition: Definition) -> None:
         self._version = {"version": definition.version or ""}
         if not self._is_continued:
-            _count(STARTED, "Instances that were started", self._version)
+            self._count(STARTED, "Instances that were started", self._version)
 
     @contextmanager
     def ending(self) -> Iterator[None]:
@@ -101,16 +104,16 @@ class InstanceMetrics:
     def _ended(self, result: str, error: str = "") -> None:
         if not self._is_call:
             labels = {**self._version, "result": result, "error": _errors.bounded(error)}
-            _count(ENDED, "Instances that ended, by result", labels)
+            self._count(ENDED, "Instances that ended, by result", labels)
 
     def kept(self, *, is_new: bool) -> None:
         """Count an event that no state waits for: it is kept, or was delivered before."""
-        _count_event("kept" if is_new else "duplicate")
+        self._count_event("kept" if is_new else "duplicate")
 
     def noted(self, entry: TraceEntry) -> None:
         kind = entry.kind
         if kind in _EVENTS:
-            _count_event(_EVENTS[kind])
+            self._count_event(_EVENTS[kind])
         elif kind is TraceKind.STATE_ENTERED:
             self._begin(TraceKind.STATE_LEFT, entry, {"state": _states.bounded(entry.state)})
         elif kind is TraceKind.ACTION_STARTED:
@@ -119,14 +122,14 @@ class InstanceMetrics:
             self._begin(TraceKind.ACTION_COMPLETED, entry, labels)
         elif kind in _ENDS:
             if kind is TraceKind.ERROR_CAUGHT:
-                _count_timeout("state", entry.name)
+                self._count_timeout("state", entry.name)
             elif kind is TraceKind.ACTION_FAILED:
-                _count_failed_action(entry)
+                self._count_failed_action(entry)
             self._end(*_ENDS[kind], entry)
         elif kind in _RETRIED:
-            _count(RETRIES, "Further attempts at states and actions", {"of": _RETRIED[kind]})
+            self._count(RETRIES, "Further attempts at states and actions", {"of": _RETRIED[kind]})
         elif kind is TraceKind.WORKFLOW_TIMED_OUT:
-            _count(TIMEOUTS, _TIMEOUTS, {"of": "workflow"})
+            self._count(TIMEOUTS, _TIMEOUTS, {"of": "workflow"})
         elif kind is TraceKind.WORKFLOW_CONTINUED:
             self._ended("continued")
 
@@ -140,48 +143,51 @@ class InstanceMetrics:
         if begun is not None:  # else it began in an execution before
             at, labels = begun
             is_state = of is TraceKind.STATE_LEFT
-            what = "States that were left" if is_state else "Actions that ended"
-            name, description = STATES if is_state else ACTIONS, f"{what}, by result, and how long they took"
-            duration = workflow.metric_meter().create_histogram_timedelta(name, description, "duration")
-            duration.record(entry.at - at, {**labels, "result": result})
+            self._duration(STATES if is_state else ACTIONS).record(entry.at - at, {**labels, "result": result})
             if is_state:
                 record_state(entry.state, at, entry.at, result)
+
+    def _duration(self, name: str) -> MetricHistogramTimedelta:
+        histogram = self._histograms.get(name)
+        if histogram is None:
+            what = "States that were left" if name == STATES else "Actions that ended"
+            description = f"{what}, by result, and how long they took"
+            histogram = workflow.metric_meter().create_histogram_timedelta(name, description, "duration")
+            self._histograms[name] = histogram
+        return histogram
+
+    def _count(self, name: str, description: str, labels: Mapping[str, str]) -> None:
+        counter = self._counters.get(name)
+        if counter is None:
+            counter = self._counters[name] = workflow.metric_meter().create_counter(name, description)
+        counter.add(1, labels)
+
+    def _count_event(self, result: str) -> None:
+        description = "Events that instances await, take, keep, refuse, give back and produce"
+        self._count(EVENTS, description, {"result": result})
+
+    def _count_timeout(self, of: str, error: str) -> None:
+        if error == TimedOut.__name__:
+            self._count(TIMEOUTS, _TIMEOUTS, {"of": of})
+
+    def _count_failed_action(self, entry: TraceEntry) -> None:
+        error = str(entry.detail["error"])
+        self._count_timeout("action", error)
+        labels = {
+            "state": _states.bounded(entry.state),
+            "action": _actions.bounded(entry.name),
+            "function": _functions.bounded(str(entry.detail.get("function", ""))),
+            "error": _errors.bounded(error),
+        }
+        self._count(FAILED_ACTIONS, "Actions that failed for good", labels)
 
 
 def _key(of: TraceKind, entry: TraceEntry) -> tuple[TraceKind, str, str]:
     return of, entry.lane, entry.state if of is TraceKind.STATE_LEFT else entry.name
 
 
-def _count(name: str, description: str, labels: Mapping[str, str]) -> None:
-    _add(workflow.metric_meter(), name, description, labels)
-
-
-def _count_event(result: str) -> None:
-    _count(EVENTS, "Events that instances await, take, keep, refuse, give back and produce", {"result": result})
-
-
-def _count_timeout(of: str, error: str) -> None:
-    if error == TimedOut.__name__:
-        _count(TIMEOUTS, _TIMEOUTS, {"of": of})
-
-
-def _count_failed_action(entry: TraceEntry) -> None:
-    error = str(entry.detail["error"])
-    _count_timeout("action", error)
-    labels = {
-        "state": _states.bounded(entry.state),
-        "action": _actions.bounded(entry.name),
-        "function": _functions.bounded(str(entry.detail.get("function", ""))),
-        "error": _errors.bounded(error),
-    }
-    _count(FAILED_ACTIONS, "Actions that failed for good", labels)
-
-
 def count_failed_attempt(fault: WorkflowFault, *, is_tried_again: bool) -> None:
     """Count an attempt at a call that failed; in an activity."""
     labels = {"error": _errors.bounded(fault.name), "again": str(is_tried_again).lower()}
-    _add(activity.metric_meter(), FAILED_ATTEMPTS, "Attempts at calls that failed", labels)
-
-
-def _add(meter: MetricMeter, name: str, description: str, labels: Mapping[str, str]) -> None:
-    meter.create_counter(name, description).add(1, labels)
+    counter = activity.metric_meter().create_counter(FAILED_ATTEMPTS, "Attempts at calls that failed")
+    counter.add(1, labels)

@@ -91,6 +91,8 @@ class PinRecord(TypedDict, total=False):
     inherited: bool
     outlasting: dict[str, AwaitedRecord]
     mailboxes: list[str]
+    place: str
+    above: list[str]
     first: str
     semantics: int
     """That of the definitions; missing where it is the first."""
@@ -130,6 +132,10 @@ class Pin:
     """The children that earlier executions began and this one waits for, by the ids of their calls."""
     mailboxes: Sequence[str] = ()
     """The mailboxes in which earlier executions have subscribed, by their ids: the run leaves them when it ends."""
+    place: str | None = None
+    """The id of what has given the run a place, or lets it wait for one: see `place_records.py`."""
+    above: Sequence[str] = ()
+    """Those of the instances above this one that wait for it."""
     first: str | None = None
     """The execution in which the run began, if that is not this one. The keys of local calls name it: a workflow task
     that was lost may be made up for in another execution."""
@@ -157,6 +163,8 @@ class Pin:
             "inherited": self.inherited or None,
             "outlasting": dict(self.outlasting),
             "mailboxes": list(self.mailboxes),
+            "place": self.place,
+            "above": list(self.above),
             "first": self.first,
             "semantics": self.semantics if self.definitions and self.semantics != FIRST_SEMANTICS else None,
             "format": None if self.format == FIRST_FORMAT else self.format,
@@ -199,6 +207,8 @@ class Pin:
             inherited=record.get("inherited", False),
             outlasting=dict(record.get("outlasting", {})),
             mailboxes=list(record.get("mailboxes", ())),
+            place=record.get("place"),
+            above=list(record.get("above", ())),
             first=record.get("first"),
             semantics=semantics,
             format=number,

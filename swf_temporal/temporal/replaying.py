@@ -54,6 +54,8 @@ class Retraced:
     """How the server, a person or the parent ended it, if one did."""
     failure: str | None = None
     """Why the trace ends before the history does; None where it does not."""
+    place: str | None = None
+    """The id of what gave it a place: see `place_records.py`."""
     lengths: tuple[int, ...] = ()
     """For each entry, how many events the history had when the workflow task began in which it was made."""
 
@@ -92,6 +94,11 @@ class Observed(Interpreter):
     def definition(self) -> Definition | None:
         """What it runs, once that is known."""
         return self._definition
+
+    @property
+    def place(self) -> str | None:
+        """The id of what gave it a place."""
+        return self._place.had
 
     def added_to(self, facts: Replayed) -> Replayed:
         """Return *facts* with what is known of this execution."""
@@ -138,7 +145,7 @@ async def retrace(history: WorkflowHistory, converter: DataConverter) -> Retrace
         return Retraced(history.workflow_id, None, (), failure=failure)
     closed_as = _CLOSED.get(history.events[-1].event_type)
     trace, lengths = tuple(seen.entries), tuple(seen.lengths)
-    return Retraced(history.workflow_id, seen.definition, trace, closed_as, failure, lengths)
+    return Retraced(history.workflow_id, seen.definition, trace, closed_as, failure, seen.place, lengths)
 
 
 async def _observe(history: WorkflowHistory, converter: DataConverter) -> tuple[Observed | None, str | None]:

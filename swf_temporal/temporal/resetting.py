@@ -21,7 +21,8 @@ from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.strict_json import NotJSON, read_json
 from swf_temporal.temporal.client import send
 from swf_temporal.temporal.client_errors import not_there
-from swf_temporal.temporal.constants import DELIVER, ENDING, PROBE
+from swf_temporal.temporal.constants import DELIVER, ENDING, PLACE, PROBE
+from swf_temporal.temporal.place_records import TELL
 from swf_temporal.temporal.records import EVALUATE, LIMITS, RESOLVE
 
 Outcome = Literal["completed", "failed", "timed out", "cancelled", "no result yet"]
@@ -38,8 +39,10 @@ _OUTCOMES: Final[dict[str, Outcome]] = {
     for what in ("activity_task", "child_workflow_execution")
     for end, outcome in _ENDS.items()
 }
-_INSIDE: Final = frozenset({EVALUATE, LIMITS, RESOLVE, ENDING, "read variable"})
+_INSIDE: Final = frozenset({EVALUATE, LIMITS, RESOLVE, ENDING, TELL, "read variable"})
 """Activities that change nothing outside."""
+_NO_EVENTS: Final = (PROBE, PLACE)
+"""Signals that carry no events."""
 _LOCAL_ACTIVITY: Final = "core_local_activity"
 """The marker that the SDK makes of a local activity."""
 _EXCLUDED: Final = (ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_CANCEL_REQUEST,)
@@ -180,7 +183,7 @@ def _begun(kind: str, about: Any) -> Done | None:
 
 
 def _came(kind: str, about: Any) -> Came | None:
-    if kind == "workflow_execution_signaled_event_attributes" and about.signal_name != PROBE:
+    if kind == "workflow_execution_signaled_event_attributes" and about.signal_name not in _NO_EVENTS:
         return Came(about.signal_name, tuple(about.input.payloads))
     if kind == "workflow_execution_update_accepted_event_attributes" and about.accepted_request.input.name == DELIVER:
         return Came(None, tuple(about.accepted_request.input.args.payloads))

@@ -25,6 +25,7 @@ from swf_temporal.routing.subscriptions import subscription
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.run import Awaited, Run
 from swf_temporal.temporal import summaries
+from swf_temporal.temporal.kept_options import options_of_this
 from swf_temporal.temporal.mailbox_records import (
     MAILBOX,
     TAKE,
@@ -96,7 +97,12 @@ class Subscriptions:
     def _nothing_taken(self) -> Untaken:
         info = workflow.info()
         definitions = [one.to_json() for one in self._pin.definitions]
-        return Untaken(untaken=[], definitions=definitions, instance=info.workflow_id, run=info.first_execution_run_id)
+        untaken = Untaken(
+            untaken=[], definitions=definitions, instance=info.workflow_id, run=info.first_execution_run_id
+        )
+        if options := options_of_this():
+            untaken["options"] = options
+        return untaken
 
     def _given_back(self, event: CloudEvent) -> tuple[str, UntakenEvent] | None:
         """Return the mailbox to which *event* goes back; None if it goes to none."""

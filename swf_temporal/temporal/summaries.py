@@ -21,6 +21,11 @@ LOOKING_FOR_CALLER: Final = "looking for the run that waits"
 LOOKING_FOR_OWNER: Final = "looking for the instance whose variables they are"
 ASKING_FOR_SERVED: Final = "does this worker serve the definition?"
 LOOKING_FOR_INSTANCE: Final = "which run has the instance?"
+ASKING_FOR_PLACE: Final = "asking for a place"
+WAITING_FOR_PLACE: Final = "asking again for a place"
+LEAVING_PLACE: Final = "giving the place back"
+LOOKING_FOR_ENDED: Final = "which of those that have a place have ended?"
+IDLE: Final = "ends if none asks"
 BEGINNING_AGAIN: Final = "retry: beginning an instance"
 _WHOLE: Final = "the workflow"
 
@@ -55,6 +60,11 @@ def of_instance_by_id(definition_id: str) -> str:
 def of_mailbox(definition_id: str) -> str:
     """Return the summary of what takes events for the instances of a definition."""
     return _shortened(f"events of {definition_id}")
+
+
+def of_places(definition_id: str) -> str:
+    """Return the summary of what bounds how many instances of a definition run at once."""
+    return _shortened(f"places of {definition_id}")
 
 
 def of_look_up(definition_id: str) -> str:

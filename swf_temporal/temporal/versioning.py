@@ -17,13 +17,14 @@ from swf_temporal import __version__
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT
 from swf_temporal.temporal.deployment import Deployment, Versioning
 from swf_temporal.temporal.mailbox_records import MAILBOX
+from swf_temporal.temporal.place_records import PLACES
 from swf_temporal.temporal.variables import TYPE as VARIABLES
 from swf_temporal.temporal.wrapping import WrappingRunner
 
 _UNVERSIONED = "swf-temporal"
 """The name under which workers without a deployment show their release."""
 _BEHAVIOURS = {Versioning.PINNED: VersioningBehavior.PINNED, Versioning.AUTO_UPGRADE: VersioningBehavior.AUTO_UPGRADE}
-_ALWAYS = dict.fromkeys((VARIABLES, DELAYED_EVENT, MAILBOX), VersioningBehavior.AUTO_UPGRADE)
+_ALWAYS = dict.fromkeys((VARIABLES, DELAYED_EVENT, MAILBOX, PLACES), VersioningBehavior.AUTO_UPGRADE)
 """Workflows of ours that may outlive every version."""
 
 

@@ -21,6 +21,7 @@ from swf_temporal.temporal.event_options import EventOptions, EventOptionsInterc
 from swf_temporal.temporal.instance_signals import InstanceFinder
 from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS, KnownOnly
 from swf_temporal.temporal.local_calls import LocalCallsInterceptor
+from swf_temporal.temporal.places import PlaceActivities
 from swf_temporal.temporal.variables import TemporalVariables, VariableStorage
 from swf_temporal.temporal.versioning import deployment_config, versioned
 from swf_temporal.temporal.workflow import Interpreter
@@ -85,6 +86,8 @@ def with_definitions(config: WorkerConfig, activities: Activities, terms: Terms)
             *activities.all,
             Endings(client).ending,
             InstanceFinder(client).find,
+            PlaceActivities(client).tell,
+            PlaceActivities(client).look,
             *config.get("activities", ()),
         ],
         "interceptors": [

@@ -40,7 +40,7 @@ from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.strict_json import NotJSON
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.constants import DELIVER, INBOX_FULL, PROBE, ROUTED
+from swf_temporal.temporal.constants import DELIVER, INBOX_FULL, PLACE, PROBE, ROUTED
 from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.descriptions import SHOWN, LatestEntry, details, entry_to_json, failure_text, status_of
@@ -51,6 +51,7 @@ from swf_temporal.temporal.known_definitions import check_known, needs_check
 from swf_temporal.temporal.lifecycle import Lifecycle
 from swf_temporal.temporal.metrics import InstanceMetrics
 from swf_temporal.temporal.next_execution import begin_other, carried, checked
+from swf_temporal.temporal.own_place import OwnPlace
 from swf_temporal.temporal.record_types import WRONG_INPUT
 from swf_temporal.temporal.records import RESOLVE, UNKNOWN, Pin, catalogue_of, program_of
 from swf_temporal.temporal.signal_events import (
@@ -90,6 +91,9 @@ class Interpreter:
     subscribes: ClassVar[bool] = True
     """Whether instances subscribe to the events that are sent where they go, and give those back that they leave."""
 
+    takes_places: ClassVar[bool] = True
+    """Whether an instance waits for a place where its definition bounds how many run at once."""
+
     watches_runs: ClassVar[bool] = True
     """Whether a workflow that makes one call looks whether the run has ended that waits for it."""
 
@@ -103,6 +107,7 @@ class Interpreter:
         self._run: Run | None = None
         self._host: TemporalHost | None = None
         self._subscriptions: Subscriptions | None = None
+        self._place = OwnPlace(self._pin)
         self._lifecycle = Lifecycle()
         self._length = LengthCheck(self.is_long, self._words)
         self._given_up: HistoryTooLong | None = None
@@ -146,6 +151,9 @@ class Interpreter:
     def signal(self, name: str, args: Sequence[RawValue]) -> None:
         """Take in an event: `event` carries a CloudEvent, a signal named after an event definition its data."""
         if name == PROBE:
+            return
+        if name == PLACE:
+            self._place.tell(args[0] if args else None)
             return
         self._length.at_signal()
         self._take(name, args[0] if args else None)
@@ -195,6 +203,8 @@ class Interpreter:
         """Return where the run is: its state, and the events it waits for."""
         status = status_of(self._definition, self._run)
         local = [] if self._host is None else self._host.local_calls
+        if self._place.awaited is not None:
+            status["awaitedPlace"] = self._place.awaited
         return {**status, "localCalls": local} if local else status
 
     @workflow.query(name="data")
@@ -289,6 +299,7 @@ class Interpreter:
         await host.outlasting.end()
         if self._subscriptions is not None:
             await self._subscriptions.end(run)
+        await self._place.leave()
 
     def _new_host(self, source: str) -> TemporalHost:
         return TemporalHost(self._pin, source, self._parts, runs_external_activities=self.runs_external_activities)
@@ -299,6 +310,9 @@ class Interpreter:
         events, self._pin.events = self._pin.events, []
         if self._subscriptions is not None:
             run.on_wait = self._subscriptions.begin
+        definition = self._definition
+        if self.takes_places and definition is not None and self._place.is_needed(definition):
+            run.on_begin = lambda: self._place.take(definition, run)
         is_forwardable = self._info.parent is not None and not self._pin.inherited  # they came through a mailbox
         for event in events:
             run.deliver(CloudEvent.from_record(event), is_forwardable=is_forwardable)

@@ -39,6 +39,7 @@ from tests.temporal import (
     test_known_definitions,
     test_mapping,
     test_outlasting,
+    test_places,
     test_variables,
 )
 from tests.temporal.conftest import Bench
@@ -71,6 +72,8 @@ SHOWING: Final[tuple[Callable[[Bench], Awaitable[None]], ...]] = (
     partial(test_outlasting.test_it_goes_on_while_its_run_continues_as_new, action=test_outlasting.CALL),
     partial(test_outlasting.test_it_goes_on_while_its_run_continues_as_new, action=test_outlasting.SUBFLOW),
     partial(test_outlasting.test_a_run_that_is_cancelled_cancels_it, action=test_outlasting.CALL),
+    test_places.test_one_runs_after_the_other,
+    test_places.test_each_key_has_places_of_its_own,
     test_variables.test_instances_share_what_they_store,
 )
 """Tests whose workflows show on a real server what no scenario does."""

@@ -25,6 +25,7 @@ ENDS_BY_ITSELF = {
     "tests/structure/test_left_behind.py": "it is this that is tried",
     "bench/activations.py": "it ends with its standard input, which is a pipe",
     "bench/contender.py": "it ends with its standard input, which is a pipe",
+    "bench/observing.py": "it ends with its standard input, which is a pipe",
     "bench/scale/measuring.py": "it ends with its standard input, which is a pipe",
     "bench/starting.py": "a command that ends once it has shown what it is asked for",
 }

@@ -129,6 +129,25 @@ async def test_actions(bench: Bench) -> None:
     assert (again.status_code, unknown.status_code) == (422, 422)
 
 
+async def test_one_that_waits_for_a_place_says_so(bench: Bench) -> None:
+    """Its page says how many run at once, and of which key."""
+    approval = named(
+        APPROVAL.replace("version: '1.0'", "metadata: {concurrency: {limit: 1, key: '${ .item }'}}\nversion: '1.0'")
+    )
+    async with working(bench, approval, console=True) as (client, worker):
+        first, second = [await worker.start({"item": "x<y", "quantity": 1}) for _ in range(2)]
+        told = f'Waits for a place: 1 of {approval.id} run at once with the key <code>"x<y"</code>'
+        async with asyncio.timeout(30):
+            while not [one for one in (first, second) if told in await _shown(client, one.id)]:
+                await asyncio.sleep(0.05)
+        for one in (first, second):
+            await one.terminate()
+
+
+async def _shown(client: httpx.AsyncClient, instance: str) -> str:
+    return html.unescape(await page(client, f"/console/instances/{instance}"))
+
+
 async def test_a_key_sees_only_its_own(bench: Bench) -> None:
     """Without a key there is a login alone; nothing of another tenant is on any page, and none of its forms counts."""
     mine, foreign = named(), named()

@@ -17,6 +17,7 @@ from swf_temporal.temporal.constants import MEMO
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT
 from swf_temporal.temporal.endings import Endings, cause_of
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE
+from swf_temporal.temporal.place_records import PLACES
 from swf_temporal.temporal.records import Pin, Pinned, call_from_json, pinned
 from swf_temporal.temporal.variable_claims import ClaimedVariables
 from swf_temporal.temporal.variables import TYPE, TemporalVariables, variable_from_json
@@ -74,9 +75,10 @@ def test_unknown_fields_of_a_pin_are_carried_on() -> None:
         ("sample", Pin(pinned([DEFINITION])).to_json()),
         (MAILBOX, {}),
         (TYPE, {}),
+        (PLACES, {}),
         (DELAYED_EVENT, {"event": EVENT, "seconds": 3600}),
     ],
-    ids=["pin", "mailbox", "variables", "delayed event"],
+    ids=["pin", "mailbox", "variables", "places", "delayed event"],
 )
 async def test_a_workflow_waits_for_the_release_that_can_go_on_with_it(
     bench: Bench, workflow_type: str, record: dict[str, Any]

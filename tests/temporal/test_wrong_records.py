@@ -10,6 +10,7 @@ from temporalio.exceptions import ApplicationError
 from swf_temporal.routing.keys import mailbox_id
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE
+from swf_temporal.temporal.place_records import PLACES
 from swf_temporal.temporal.variables import TYPE
 from tests.temporal.conftest import Bench, define, events_of
 from tests.temporal.test_event_starts import ORDER, event, named, output, send
@@ -37,6 +38,14 @@ MESSAGES: list[Any] = [
     {"subscriber": 5, "values": {}},
     {"subscriber": "a", "values": 5},
     {"untaken": [{"event": EVENT}], "instance": "a", "run": "b"},
+    {"untaken": [], "instance": "a", "run": "b", "options": {"runTimeout": 1e300}},
+    {"untaken": [], "instance": "a", "run": "b", "options": {"attributes": {"a": {"kind": "DATETIME", "value": 5}}}},
+    {
+        "untaken": [],
+        "instance": "a",
+        "run": "b",
+        "options": {"priority": {"key": -1, "fairness": None, "weight": None}},
+    },
     {"subscriber": "a", "values": {}, "format": "new"},
 ]
 
@@ -81,6 +90,8 @@ INPUTS: dict[str, tuple[str, list[Any], str]] = {
     "a mailbox": (MAILBOX, [{"held": 5}], "held has to be an array"),
     "a mailbox of nothing": (MAILBOX, [5], "has to be an object, and is of the type number"),
     "variables": (TYPE, [{"held": {"a": 5}}], "held.a has to be an object"),
+    "places": (PLACES, [{"held": {"a": {"run": "b"}}}], "held.a has no 'ask'"),
+    "places of nothing": (PLACES, [5], "has to be an object, and is of the type number"),
     "no delayed event": (DELAYED_EVENT, [], "has to be an object, and is of the type null"),
     "a delayed event": (DELAYED_EVENT, [{"event": {}, "seconds": 1}], "an event needs a text as its 'type'"),
     "a delay": (DELAYED_EVENT, [{"event": EVENT, "seconds": 1e300}], "the input of the workflow is wrong"),

@@ -7,7 +7,8 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.expressions.evaluation import Expressions
-from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Words
+from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
+from swf_temporal.languages.serverless_workflow.execution.concurrency import concurrency_of
 from swf_temporal.languages.serverless_workflow.execution.correlation import value_in
 from swf_temporal.languages.serverless_workflow.execution.functions import functions_of
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
@@ -114,6 +115,11 @@ class ServerlessWorkflowDefinition(Definition):
     def correlation_value(self, event: CloudEvent, rule: CorrelationRule) -> JSON:
         """Return the value of a context attribute or, in the first draft, at a path."""
         return value_in(event, Correlation(context_attribute_name=rule.attribute, path=rule.path))
+
+    @property
+    def concurrency(self) -> Concurrency | None:
+        """What its `metadata.concurrency` says."""
+        return concurrency_of(self.workflow.metadata)
 
     @property
     def has_schedule(self) -> bool:

@@ -13,6 +13,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import NotActive, TransitionRefused, WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.compensation import CompensationLog, compensate, while_undoing
+from swf_temporal.languages.serverless_workflow.execution.concurrency import concurrency_key
 from swf_temporal.languages.serverless_workflow.execution.correlation import CorrelationKeys
 from swf_temporal.languages.serverless_workflow.execution.events import produce_all
 from swf_temporal.languages.serverless_workflow.execution.execution_timeout import Expired, run_in_time
@@ -57,6 +58,10 @@ class Execution:
         self._check_active()
         await self._set_parameters()
         return await run_in_time(self)
+
+    async def concurrency_key(self) -> JSON:
+        """Return what the key of `metadata.concurrency` yields for the input."""
+        return await concurrency_key(self)
 
     def abandon(self) -> None:
         """Undo nothing when what waits is ended: a run that only waits was not cancelled."""

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from swf_temporal.errors import Position
+from swf_temporal.languages.serverless_workflow.execution.concurrency import METADATA
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.by_kind import NodesByKind
 from swf_temporal.languages.serverless_workflow.model.node import Node
@@ -104,10 +105,20 @@ def fields(nodes: NodesByKind) -> Iterator[Field]:
                 elif isinstance(value, dict | list):
                     for path, text in _texts(value, ()):
                         yield Field(owner, node, key, text, Sort.TEMPLATE, node.where.at(key, *path))
+    yield from _in_metadata(nodes)
     for function, owner in nodes.each(definitions.Function):
         if isinstance(function.operation, str):
             sort = Sort.EXPRESSION if function.type == "expression" else Sort.TEMPLATE
             yield Field(owner, function, "operation", function.operation, sort, function.where.value("operation"))
+
+
+def _in_metadata(nodes: NodesByKind) -> Iterator[Field]:
+    for whole, owner in nodes.each(workflow.Workflow):
+        asked = whole.metadata.get(METADATA)
+        text = asked.get("key") if isinstance(asked, dict) else None
+        if isinstance(text, str):
+            where = whole.where.at("metadata", METADATA, "key")
+            yield Field(owner, whole, f"metadata.{METADATA}.key", text, Sort.TEMPLATE, where)
 
 
 @cache

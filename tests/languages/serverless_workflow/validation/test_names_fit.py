@@ -7,7 +7,15 @@ import pytest
 from swf_temporal.errors import InvalidDefinition
 from swf_temporal.loading import check, load
 from swf_temporal.runtime.names import ACTIVITY_TYPES, WORKFLOW_TYPES
-from swf_temporal.temporal import constants, delayed_events, instance_signals, mailbox_records, records, variables
+from swf_temporal.temporal import (
+    constants,
+    delayed_events,
+    instance_signals,
+    mailbox_records,
+    place_records,
+    records,
+    variables,
+)
 
 LONG = "é" * 501
 """In bytes 1,002."""
@@ -52,7 +60,8 @@ def test_an_id_that_some_servers_cannot_store() -> None:
 
 def test_all_of_our_own_types_are_reserved() -> None:
     """None is left out that a worker registers."""
-    assert {delayed_events.DELAYED_EVENT, mailbox_records.MAILBOX, variables.TYPE} == WORKFLOW_TYPES
+    types = {delayed_events.DELAYED_EVENT, mailbox_records.MAILBOX, place_records.PLACES, variables.TYPE}
+    assert types == WORKFLOW_TYPES
     activities = {
         records.RESOLVE,
         records.LOOK_UP,
@@ -60,5 +69,7 @@ def test_all_of_our_own_types_are_reserved() -> None:
         records.PUBLISH,
         constants.ENDING,
         instance_signals.FIND,
+        place_records.TELL,
+        place_records.LOOK,
     }
     assert activities | {variables.READ_VARIABLE, variables.WRITE_VARIABLE, variables.INSTANCE_ENDED} == ACTIVITY_TYPES

@@ -12,6 +12,7 @@ from swf_temporal.languages.serverless_workflow.validation.rules import (
     auth_schemes,
     callbacks_correlated,
     compensation,
+    concurrency,
     conditions_decide,
     continuations,
     counts,
@@ -120,6 +121,8 @@ RULES: tuple[Rule, ...] = (
     durations.check,
     run_before.check,
     compensation.check,
+    # Workflow Metadata
+    concurrency.check,
 )
 
 

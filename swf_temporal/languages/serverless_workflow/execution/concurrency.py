@@ -1,0 +1,54 @@
+"""How many instances of a definition run at once, by its `metadata.concurrency`.
+
+That is a number, or an object with a `limit` and a `key`, an expression over the input.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault
+from swf_temporal.expressions.compiled import Several
+from swf_temporal.expressions.evaluation import NOTHING
+from swf_temporal.languages.port import MAX_PLACES, Concurrency
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.serverless_workflow.execution.execution import Execution
+
+METADATA: Final = "concurrency"
+"""The key of a definition's metadata."""
+
+
+def concurrency_of(metadata: Mapping[str, Any]) -> Concurrency | None:
+    """Return what *metadata* of a definition say; None where that is nothing, or means nothing."""
+    asked = metadata.get(METADATA)
+    limit, key = (asked.get("limit"), asked.get("key")) if isinstance(asked, dict) else (asked, None)
+    number = limit_of(limit)
+    if number is None or not (key is None or isinstance(key, str)):
+        return None
+    return Concurrency(number, key)
+
+
+def limit_of(value: JSON) -> int | None:
+    """Return the number of instances that *value* means, which may be a text; None where it means none."""
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) <= len(str(MAX_PLACES)):
+        # The specification knows metadata as texts (section "Workflow Metadata").
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_PLACES:
+        return value
+    return None
+
+
+async def concurrency_key(execution: "Execution") -> JSON:
+    """Return what the key of the definition yields for the input; null without a key. Raises WorkflowFault."""
+    asked = concurrency_of(execution.program.workflow.metadata)
+    if asked is None or asked.key is None:
+        return None
+    compiled = execution.program.expressions.template(asked.key)
+    data, variables = execution.run.input, execution.variables()
+    try:
+        yielded = await execution.run.evaluated(lambda: compiled(data, variables))
+    except WorkflowFault as fault:
+        facts = {**fault.to_json(), "message": f"the key of metadata.concurrency: {fault.message}"}
+        raise WorkflowFault.from_json(facts) from None
+    return None if yielded is NOTHING else list(yielded) if isinstance(yielded, Several) else yielded

@@ -1,0 +1,251 @@
+"""Places: how many instances of a definition, or of a key, run at once; a workflow for each of these.
+
+Theory of operation. An instance asks for a place by a signal, which begins this workflow if need be, and waits for a
+signal that it has one (`own_place.py`). Places are given in the order in which they were asked for. An instance that
+ends gives its place back by another signal. One that was terminated, or has run out of time, says nothing: as long as
+others wait, an activity looks from time to time which of those that have a place have ended. One that ended while it
+waited is noticed by the signal that fails.
+
+An instance is known by its id and its first run, so that one that continues as new, or is reset, keeps its place; if
+another run of that id asks, the one before has ended. Each request has an id of its own, which the answer bears: an
+answer to what a reset has undone is none.
+
+A workflow that gives no place, and has none to give, ends after a while. How many may wait is bounded, since they are
+carried on when it continues as new.
+"""
+
+import asyncio
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any, Final, cast
+
+from temporalio import activity, workflow
+from temporalio.api.common.v1 import Payload
+from temporalio.client import Client
+from temporalio.common import RawValue, WorkflowIDConflictPolicy
+from temporalio.exceptions import FailureError
+from temporalio.service import RPCError, RPCStatusCode
+
+from swf_temporal.languages.port import MAX_PLACES
+from swf_temporal.temporal import summaries
+from swf_temporal.temporal.constants import PLACE
+from swf_temporal.temporal.place_records import (
+    LOOK,
+    PLACES,
+    TAKE,
+    TELL,
+    Asking,
+    Message,
+    PlacesRecord,
+    Told,
+    Turn,
+    read_message,
+)
+from swf_temporal.temporal.record_types import RecordInput
+from swf_temporal.temporal.statuses import running_execution
+from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
+
+MAX_WAITING: Final = 2000
+"""The number of instances that may wait for a place of one definition, or of one key."""
+MAX_ID_CHARACTERS: Final = 256 * 1024
+"""The limit of the lengths of all their ids together."""
+MAX_EVENTS: Final = 2000
+"""How long a history may grow before it continues as new."""
+LOOK_INTERVAL: Final = timedelta(minutes=1)
+"""The pause between two looks which instances have ended, as long as others wait."""
+LOOK_PAUSE: Final = timedelta(seconds=5)
+"""The pause if another has asked meanwhile."""
+IDLE: Final = timedelta(minutes=1)
+"""How long one stays that has nobody to give a place to."""
+_LOOK_LIMIT: Final = timedelta(minutes=5)
+"""The time limit of one look."""
+_ABOUT: Final = frozenset({"definition", "limit", "key"})
+"""The fields of a request that say what the places are for."""
+_NOTHING: Final = RawValue(Payload())
+"""What a signal carries that carries nothing."""
+
+
+@workflow.defn(name=PLACES, sandboxed=False)
+class Places:
+    """Those of one definition, or of one key of it."""
+
+    @workflow.init
+    def __init__(self, given: Any = None) -> None:
+        self._input = RecordInput({} if given is None else given, PlacesRecord, "the record of places")
+        record = self._input.record
+        self._about = {name: value for name, value in record.items() if name in _ABOUT}
+        self._limit: int = record.get("limit", MAX_PLACES)
+        self._held: dict[str, Turn] = dict(record.get("held", {}))
+        self._waiting: dict[str, Turn] = dict(record.get("waiting", {}))
+        self._arrived: list[Message] = []
+        self._asked = 0
+        self._telling: set[asyncio.Task[None]] = set()
+
+    @workflow.run
+    async def run(self, given: Any = None) -> None:  # noqa: ARG002 - read in __init__
+        """Give places as long as somebody has one, or waits."""
+        self._input.check()
+        looking = asyncio.create_task(self._look())
+        self._give()
+        while not looking.done():
+            while self._arrived:
+                self._take(self._arrived.pop(0))
+            if self._is_to_continue():
+                workflow.continue_as_new(self._record())
+            was_idle = self._is_idle()
+            try:
+                await workflow.wait_condition(
+                    lambda before=was_idle: (  # type: ignore[misc]  # its type is known
+                        bool(self._arrived) or self._is_idle() != before or self._is_to_continue()
+                    ),
+                    timeout=IDLE if was_idle else None,
+                    timeout_summary=summaries.IDLE if was_idle else None,
+                )
+            except TimeoutError:
+                return
+        looking.result()
+
+    @workflow.signal(name=TAKE)
+    def take(self, message: RawValue = _NOTHING) -> None:
+        """Keep what came until it is looked at; drop what is no message."""
+        try:
+            self._arrived.append(read_message(value_of(message)))
+        except UNREADABLE as error:
+            workflow.logger.error("%s dropped a message: %s", workflow.info().workflow_id, error)
+
+    @workflow.query(name="status")
+    def status(self) -> dict[str, Any]:
+        """Return what any instance returns, who has a place, and who waits."""
+        places = {**self._about, "held": list(self._held), "waiting": list(self._waiting)}
+        return {"state": None, "awaiting": [], "places": places}
+
+    def _take(self, message: Message) -> None:
+        if "limit" in message:
+            self._about |= {name: value for name, value in message.items() if name in _ABOUT}
+            self._limit = message["limit"]
+            self._ask(message)
+        else:
+            for turns in (self._held, self._waiting):
+                if message["instance"] in turns and turns[message["instance"]]["run"] == message["run"]:
+                    del turns[message["instance"]]
+        self._give()
+
+    def _ask(self, message: Asking) -> None:
+        """Let an instance wait, or tell it again that it has a place."""
+        self._asked += 1
+        instance, turn = message["instance"], Turn(run=message["run"], ask=message["ask"])
+        for turns in (self._held, self._waiting):
+            if instance in turns and turns[instance]["run"] != turn["run"]:
+                del turns[instance]  # another has its id by now, so it has ended
+        if message.get("runs") or instance in self._held:
+            self._waiting.pop(instance, None)
+            self._held[instance] = turn
+            self._tell(instance, Told(ask=turn["ask"]))
+        elif instance not in self._waiting and self._is_full():
+            self._tell(instance, Told(ask=turn["ask"], refused=len(self._waiting)))
+        else:
+            self._waiting[instance] = turn
+
+    def _give(self) -> None:
+        """Give the places that are free to those that have waited longest."""
+        while self._waiting and len(self._held) < self._limit and not self._is_long():
+            instance = next(iter(self._waiting))
+            turn = self._held[instance] = self._waiting.pop(instance)
+            self._tell(instance, Told(ask=turn["ask"]))
+
+    def _tell(self, instance: str, told: Told) -> None:
+        task = asyncio.create_task(self._send(instance, told))
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def _send(self, instance: str, told: Told) -> None:
+        """Tell an instance that it has a place, or is refused; one that has ended has none."""
+        try:
+            await workflow.get_external_workflow_handle(instance).signal(PLACE, told)
+        except FailureError:
+            if instance in self._held and self._held[instance]["ask"] == told["ask"]:
+                del self._held[instance]
+                self._give()
+
+    async def _look(self) -> None:
+        """As long as somebody waits, look which of those that have a place have ended."""
+        while True:
+            await workflow.wait_condition(lambda: bool(self._waiting))
+            asked, runs = self._asked, {instance: turn["run"] for instance, turn in self._held.items()}
+            ended: list[str] = await workflow.execute_activity(
+                LOOK,
+                runs,
+                result_type=list[str],
+                start_to_close_timeout=_LOOK_LIMIT,
+                summary=summaries.LOOKING_FOR_ENDED,
+            )
+            for instance in ended:
+                if instance in self._held and self._held[instance]["run"] == runs[instance]:
+                    del self._held[instance]
+            self._give()
+            await workflow.sleep(LOOK_PAUSE, summary=summaries.LOOKING_FOR_ENDED)
+            with suppress(TimeoutError):
+                await workflow.wait_condition(
+                    lambda before=asked: self._asked > before,  # type: ignore[misc]  # its type is known
+                    timeout=LOOK_INTERVAL - LOOK_PAUSE,
+                    timeout_summary=summaries.LOOKING_FOR_ENDED,
+                )
+
+    def _is_full(self) -> bool:
+        characters = sum(map(len, self._held)) + sum(map(len, self._waiting))
+        return len(self._waiting) >= MAX_WAITING or characters > MAX_ID_CHARACTERS
+
+    def _is_idle(self) -> bool:
+        return not (self._held or self._waiting or self._telling)
+
+    def _is_long(self) -> bool:
+        info = workflow.info()
+        return info.get_current_history_length() > MAX_EVENTS or info.is_continue_as_new_suggested()
+
+    def _is_to_continue(self) -> bool:
+        """Tell whether it is to continue as new; what it tells instances has to have arrived."""
+        return not self._telling and self._is_long()
+
+    def _record(self) -> PlacesRecord:
+        return cast("PlacesRecord", {**self._about, "held": self._held, "waiting": self._waiting})
+
+
+class PlaceActivities:
+    """What is done for places, on a worker."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    @activity.defn(name=TELL)
+    async def tell(self, places: str, message: dict[str, Any]) -> None:
+        """Send the message of an instance; a request begins what gives places, unless that runs."""
+        if "limit" in message:
+            await ask(self._client, places, cast("Asking", message), activity.info().task_queue)
+            return
+        try:
+            await self._client.get_workflow_handle(places).signal(TAKE, message)
+        except RPCError as error:
+            if error.status != RPCStatusCode.NOT_FOUND:  # it has ended, and knows nothing of the instance
+                raise
+
+    @activity.defn(name=LOOK)
+    async def look(self, runs: dict[str, str]) -> list[str]:
+        """Return which instances have ended, of which *runs* has the first runs."""
+        return [instance for instance, run in runs.items() if not await self._is_running(instance, run)]
+
+    async def _is_running(self, instance: str, run: str) -> bool:
+        found = await running_execution(self._client.get_workflow_handle(instance))
+        return found is not None and found.raw_description.workflow_execution_info.first_run_id == run
+
+
+async def ask(client: Client, places: str, message: Asking, task_queue: str) -> None:
+    """Ask for a place, of *places*, which are begun if need be."""
+    await client.start_workflow(
+        PLACES,
+        id=places,
+        task_queue=task_queue,
+        id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        start_signal=TAKE,
+        start_signal_args=[message],
+        static_summary=summaries.of_places(message["definition"]),
+    )

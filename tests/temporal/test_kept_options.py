@@ -1,0 +1,129 @@
+"""The options of a start hold for all that becomes of an instance: executions, a rerun, the next of its id."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowExecutionDescription
+from temporalio.common import (
+    Priority,
+    RetryPolicy,
+    SearchAttributeKey,
+    SearchAttributePair,
+    TypedSearchAttributes,
+)
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.rerunning import plan_rerun
+from swf_temporal.routing.keys import instance_id
+from swf_temporal.temporal.client import result, send_event
+from swf_temporal.temporal.server import local_server
+from swf_temporal.temporal.start_options import StartOptions
+from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, calling, define
+from tests.temporal.test_event_starts import ORDER, event, named, send
+
+pytestmark = pytest.mark.temporal
+
+TEAM, SIZE = SearchAttributeKey.for_keyword("Team"), SearchAttributeKey.for_int("Size")
+DUE, TAGS = SearchAttributeKey.for_datetime("Due"), SearchAttributeKey.for_keyword_list("Tags")
+_REGISTERED = ("Team=Keyword", "Size=Int", "Due=Datetime", "Tags=KeywordList")
+OPTIONS: StartOptions = {
+    "run_timeout": timedelta(hours=1),
+    "retry_policy": RetryPolicy(
+        initial_interval=timedelta(seconds=2), maximum_attempts=1, non_retryable_error_types=["Never"]
+    ),
+    "priority": Priority(2, "team", 3.0),
+    "memo": {"team": {"name": "a"}},
+    "search_attributes": TypedSearchAttributes(
+        [
+            SearchAttributePair(TEAM, "a"),
+            SearchAttributePair(SIZE, 7),
+            SearchAttributePair(DUE, datetime(2030, 5, 6, 7, tzinfo=UTC)),
+            SearchAttributePair(TAGS, ["x", "y"]),
+        ]
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+async def searched() -> AsyncIterator[Bench]:
+    """Return what runs definitions on a server that knows these search attributes."""
+    registered = [part for one in _REGISTERED for part in ("--search-attribute", one)]
+    async with local_server(extra=[*AT_ONCE, *registered]) as server:
+        yield Bench(server)
+
+
+async def _kept(described: WorkflowExecutionDescription, bench: Bench) -> dict[str, Any]:
+    """Return of an execution what `OPTIONS` says."""
+    handle = bench.client.get_workflow_handle(described.id, run_id=described.run_id)
+    started = (await anext(handle.fetch_history_events(page_size=1))).workflow_execution_started_event_attributes
+    config = described.raw_description.execution_config
+    return {
+        "run_timeout": config.workflow_run_timeout.ToTimedelta(),
+        "retry_policy": RetryPolicy.from_proto(started.retry_policy),
+        "priority": Priority._from_proto(described.raw_info.priority),
+        "memo": await described.memo(),
+        "search_attributes": TypedSearchAttributes(
+            [one for one in described.typed_search_attributes if one.key in (TEAM, SIZE, DUE, TAGS)]
+        ),
+    }
+
+
+def _same(found: dict[str, Any]) -> bool:
+    """Tell whether they are those of the start; the server has filled in the longest pause, and orders attributes."""
+    policy, attributes = found["retry_policy"], found["search_attributes"]
+    wanted = OPTIONS["search_attributes"]
+    assert isinstance(wanted, TypedSearchAttributes)
+    return (
+        (found["run_timeout"], found["priority"], found["memo"])
+        == (OPTIONS["run_timeout"], OPTIONS["priority"], OPTIONS["memo"])
+        and (policy.initial_interval, policy.maximum_attempts, policy.non_retryable_error_types)
+        == (timedelta(seconds=2), 1, ["Never"])
+        and {one.key: one.value for one in attributes} == {one.key: one.value for one in wanted}
+    )
+
+
+async def test_other_executions_and_a_rerun_keep_them(searched: Bench) -> None:
+    """Those of a run that continues as new, and the one that a reset begins."""
+    definition = define(calling("A", "f"), calling("B", "f"), calling("C", "f"), functions=("f",), id="options")
+    async with searched.worker(definition, f=1) as running:
+        first = await running.start({}, suspend_after=10, options=OPTIONS)
+        await asyncio.wait_for(result(first), PATIENCE)
+        handle = searched.client.get_workflow_handle(first.id)
+        continued = await handle.describe()
+        assert continued.raw_description.workflow_execution_info.first_run_id != continued.run_id
+        assert _same(found := await _kept(continued, searched)), found
+        plan = await plan_rerun(Client(searched.client), first.id, "C")
+        run = await plan.begin(Client(searched.client))
+        again = searched.client.get_workflow_handle(first.id, run_id=run)
+        await asyncio.wait_for(result(again), PATIENCE)
+        assert _same(found := await _kept(await again.describe(), searched)), found
+
+
+async def test_the_next_instance_of_a_key_has_those_of_the_one_before(searched: Bench) -> None:
+    """Which it is begun in the place of, with the events that were not taken."""
+    definition = named(ORDER)
+    async with searched.worker(definition) as running:
+        id_ = instance_id(definition.id, {"order": "1"})
+        first = await running.start(workflow_id=id_, options=OPTIONS)
+        await running.awaiting(first, "Placed")
+        await send(running, *(event(str(n), "placed", "shop", n, order=1) for n in range(2)))
+        await running.awaiting(first, "Paid")
+        await _has_kept(running.bench, id_)
+        await send_event(searched.client, id_, event("p0", "paid", "bank", 0, order=1).to_json())
+        assert await asyncio.wait_for(result(first), PATIENCE) == {"placed": 0, "paid": 0}
+        handle = searched.client.get_workflow_handle(id_)
+        async with asyncio.timeout(PATIENCE):
+            while (described := await handle.describe()).run_id == first.first_execution_run_id:
+                await asyncio.sleep(0.05)
+        assert _same(found := await _kept(described, searched)), found
+        await running.awaiting(handle, "Paid")
+        await handle.terminate()
+
+
+async def _has_kept(bench: Bench, instance: str) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not (await bench.client.get_workflow_handle(instance).query("status"))["kept"]:
+            await asyncio.sleep(0.05)

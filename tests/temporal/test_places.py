@@ -1,0 +1,483 @@
+"""How many instances of a definition run at once, on a real server."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import ResetReapplyExcludeType
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
+from temporalio.client import WorkflowExecutionStatus
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.instances import facts_of
+from swf_temporal.app.rerunning import plan_rerun
+from swf_temporal.cli.instance_display import InstanceDisplay
+from swf_temporal.cli.output import OutputFormat
+from swf_temporal.client_errors import RunEnded
+from swf_temporal.languages.port import Definition
+from swf_temporal.strict_json import write_json
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal import own_place, places
+from swf_temporal.temporal.client import result, send_event
+from swf_temporal.temporal.constants import PLACE
+from swf_temporal.temporal.place_records import PLACES, TAKE, places_id
+from swf_temporal.temporal.workflow import Interpreter
+from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define, events_of
+from tests.temporal.test_event_starts import event
+
+pytestmark = pytest.mark.temporal
+
+_numbers = count(1)
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let looks follow each other at once."""
+    monkeypatch.setattr(places, "LOOK_PAUSE", timedelta(milliseconds=100))
+    monkeypatch.setattr(places, "LOOK_INTERVAL", timedelta(milliseconds=400))
+
+
+def bounded(concurrency: Any, *, functions: tuple[str, ...] = (), **rest: Any) -> Definition:
+    """Return a definition whose instances run until they are sent an event, and only so many at once."""
+    return define(
+        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Go"]}]},
+        *([calling("Work", *functions)] if functions else []),
+        functions=functions,
+        events=[{"name": "Go", "type": "go", "source": "test"}],
+        metadata={"concurrency": concurrency},
+        id=rest.pop("id", f"bounded-{next(_numbers)}"),
+        **rest,
+    )
+
+
+async def go(running: Running, handle: swf.Handle) -> None:
+    """Let an instance end that has a place."""
+    await running.awaiting(handle, "Go")
+    await send_event(running.bench.client, handle.id, event("go", "go", "test").to_json())
+    await asyncio.wait_for(result(handle), PATIENCE)
+
+
+async def waiting(handle: swf.Handle) -> Any:
+    """Wait until an instance waits for a place; return what it says of that."""
+    found: list[Any] = []
+
+    async def waits() -> bool:
+        status = await handle.query("status")
+        assert status["state"] is None
+        found[:] = [status.get("awaitedPlace")]
+        return found[0] is not None
+
+    await until(waits)
+    return found[0]
+
+
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until something holds."""
+    async with asyncio.timeout(PATIENCE):
+        while not await holds():
+            await asyncio.sleep(0.02)
+
+
+def giver_of(running: Running, *key: Any, definition: int = 0) -> swf.Handle:
+    """Return what gives places to the instances of a definition, or of a key."""
+    of = places_id(running.definitions[definition].id, *(key or (None,)), has_key=bool(key))
+    return running.bench.client.get_workflow_handle(of)
+
+
+async def queued(giver: swf.Handle, held: int, waiting: int) -> None:
+    """Wait until so many have a place, and so many wait."""
+
+    async def so_many() -> bool:
+        found = (await giver.query("status"))["places"]
+        return (len(found["held"]), len(found["waiting"])) == (held, waiting)
+
+    await until(so_many)
+
+
+async def in_order(running: Running, number: int, data: Any = None) -> list[swf.Handle]:
+    """Start so many instances of which the first has a place, in this order."""
+    handles = []
+    for one in range(number):
+        handles.append(await running.start(data or {}))
+        await (waiting(handles[-1]) if one else running.awaiting(handles[-1], "Go"))
+    return handles
+
+
+async def test_one_runs_after_the_other(bench: Bench) -> None:
+    """Those that wait have not begun, say so, and run in the order in which they came; histories replay."""
+    async with bench.worker(bounded(1)) as running:
+        handles = await in_order(running, 3)
+        assert await waiting(handles[1]) == {"limit": 1}
+        giver = giver_of(running)
+        await queued(giver, 1, 2)
+        facts = await facts_of(Client(bench.client), giver.id)
+        assert facts["places"]["held"] == [handles[0].id]
+        assert facts["places"]["waiting"] == [handles[1].id, handles[2].id]
+        assert "calls" not in facts
+        [entry] = [one for one in await handles[1].query("trace") if one["kind"] == "place-awaited"]
+        assert entry["detail"] == {"limit": 1}
+        for handle in handles:
+            await go(running, handle)
+        await queued(giver, 0, 0)
+        replayer = Replayer(workflows=[places.Places, Interpreter], workflow_runner=UnsandboxedWorkflowRunner())
+        for one in (*handles, giver):
+            await replayer.replay_workflow(await one.fetch_history())
+
+
+async def test_as_many_run_as_the_definition_says(bench: Bench) -> None:
+    """A limit that is written as a text counts, and events that come to one that waits are kept for it."""
+    async with bench.worker(bounded("2")) as running:
+        first, second = await running.start({}), await running.start({})
+        await running.awaiting(first, "Go")
+        await running.awaiting(second, "Go")
+        third = await running.start({})
+        await waiting(third)
+        await send_event(bench.client, third.id, event("go", "go", "test").to_json())
+        await go(running, second)
+        assert await asyncio.wait_for(result(third), PATIENCE) == {}
+        await go(running, first)
+
+
+async def test_each_key_has_places_of_its_own(bench: Bench) -> None:
+    """The key is an expression over the input, and people see which it is."""
+    definition = bounded({"limit": 1, "key": "${ .customer }"})
+    async with bench.worker(definition) as running:
+        first = await running.start({"customer": {"id": 7}})
+        await running.awaiting(first, "Go")
+        second = await running.start({"customer": {"id": 7}})
+        assert await waiting(second) == {"limit": 1, "key": {"id": 7}}
+        other = await running.start({"customer": {"id": 8}})
+        await go(running, other)
+        await queued(giver_of(running, {"id": 7}), 1, 1)
+        await go(running, first)
+        await go(running, second)
+
+
+async def test_people_see_who_waits(
+    bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`swf status` tells it of an instance that waits, and of what gives the places; so do the details in the UI."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    display = InstanceDisplay(OutputFormat.TEXT, None, None)
+    definition = bounded({"limit": 1, "key": "${ .customer }"})
+    async with bench.worker(definition) as running:
+        first, second = await in_order(running, 2, data={"customer": "c7"})
+        told = f'1 run at once (instances of {definition.id} with key "c7")'
+        await display.at_one(Client(bench.client), second.id, with_trace=True)
+        out = capsys.readouterr().out
+        assert f"\n  waits for a place: {told}\n" in out
+        assert "\nwaits for a place: 1 run at once\n" in out
+        details = await second.query("__temporal_workflow_metadata")
+        assert f"waits for a place: {told}" in details.current_details
+        giver = giver_of(running, "c7")
+        await queued(giver, 1, 1)
+        await display.at_one(Client(bench.client), giver.id, with_trace=False)
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[1:] == [f"  {told}", f"  has a place: {first.id}", f"  waits: {second.id}"]
+        await go(running, first)
+        await go(running, second)
+
+
+async def test_a_key_that_cannot_be_evaluated_fails_the_instance(bench: Bench) -> None:
+    """It says which expression that is."""
+    async with bench.worker(bounded({"limit": 1, "key": "${ .a + 1 }"})) as running:
+        failure = await running.failure({"a": "text"})
+        assert "the key of metadata.concurrency" in str(failure)
+
+
+async def test_one_that_waits_can_be_cancelled(bench: Bench) -> None:
+    """It leaves the queue, and so does one that is terminated once its turn has come."""
+    async with bench.worker(bounded(1)) as running:
+        handles = await in_order(running, 4)
+        await handles[1].cancel()
+        with pytest.raises(Exception, match="cancel"):
+            await asyncio.wait_for(result(handles[1]), PATIENCE)
+        await handles[2].terminate()
+        await queued(giver_of(running), 1, 2)
+        await go(running, handles[0])
+        await go(running, handles[3])
+        await queued(giver_of(running), 0, 0)
+
+
+@pytest.mark.parametrize("end", ["fails", "is terminated", "is cancelled"])
+async def test_a_place_is_given_back_whatever_the_end(bench: Bench, end: str) -> None:
+    """Whether its holder says so, or is found to have ended."""
+
+    def work(_: Any) -> Any:
+        raise ValueError("broken")
+
+    definition = bounded(1, functions=("work",))
+    async with bench.worker(definition, work=work if end == "fails" else 1) as running:
+        first = await running.start({})
+        await running.awaiting(first, "Go")
+        second = await running.start({})
+        await waiting(second)
+        if end == "is terminated":
+            await first.terminate()
+        elif end == "is cancelled":
+            await first.cancel()
+        else:
+            await send_event(bench.client, first.id, event("go", "go", "test").to_json())
+        await running.awaiting(second, "Go")
+        await queued(giver_of(running), 1, 0)
+
+
+async def test_one_that_continues_as_new_keeps_its_place(bench: Bench) -> None:
+    """It does not ask again, and gives it back at its end."""
+    async with bench.worker(bounded(1)) as running:
+        first = await running.start({}, suspend_after=8)
+        second = await running.start({})
+        await waiting(second)
+        handle = bench.client.get_workflow_handle(first.id)
+        await until(lambda: _was_continued(handle))
+        await running.awaiting(handle, "Go")
+        await queued(giver_of(running), 1, 1)
+        await go(running, handle)
+        await go(running, second)
+        assert len(await _signals(giver_of(running))) == 4
+
+
+@pytest.mark.parametrize("to", ["the same", "another"])
+async def test_one_that_continues_as_another_waits_there(bench: Bench, to: str) -> None:
+    """It gives the place back that it had; as an instance of the same definition it keeps that."""
+    of, other = f"chain-{next(_numbers)}", bounded(1)
+    chain = define(
+        {
+            "name": "Again",
+            "type": "switch",
+            "dataConditions": [{"condition": ".go", "transition": "Done"}],
+            "defaultCondition": {"transition": "On"},
+        },
+        {
+            "name": "On",
+            "type": "inject",
+            "data": {"go": True},
+            "end": {"continueAs": of if to == "the same" else other.id},
+        },
+        {"name": "Done", "type": "inject", "data": {"done": True}},
+        id=of,
+        metadata={"concurrency": 1},
+    )
+    async with bench.worker(chain, other) as running:
+        if to == "the same":
+            assert await running.run({}) == {"go": True, "done": True}
+            assert len(await _signals(giver_of(running))) == 2
+            return
+        ahead = await running.start({}, definition=1)
+        await running.awaiting(ahead, "Go")
+        first = await running.start({})
+        handle = bench.client.get_workflow_handle(first.id)
+        await queued(giver_of(running, definition=1), 1, 1)
+        await queued(giver_of(running), 0, 0)
+        await go(running, ahead)
+        await go(running, handle)
+        await queued(giver_of(running, definition=1), 0, 0)
+
+
+async def _was_continued(handle: swf.Handle) -> bool:
+    described = await handle.describe()
+    return described.raw_description.workflow_execution_info.first_run_id != described.run_id
+
+
+async def test_a_worker_that_is_away_changes_nothing(bench: Bench) -> None:
+    """Who waits still waits, in the same order, when another worker goes on."""
+    definition = bounded(1)
+    async with bench.worker(definition) as running:
+        handles = await in_order(running, 3)
+    queue = running.queue
+    async with bench.worker(definition, queue=queue) as running:
+        for handle in handles:
+            await go(running, handle)
+
+
+async def test_it_continues_as_new_with_those_that_wait(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often it does, all have their turn."""
+    monkeypatch.setattr(places, "MAX_EVENTS", 12)
+    async with bench.worker(bounded(1)) as running:
+        handles = await in_order(running, 4)
+        giver = giver_of(running)
+
+        await until(lambda: _was_continued(giver))
+        for handle in handles:
+            await go(running, handle)
+        await queued(giver, 0, 0)
+
+
+async def test_a_full_queue_takes_no_more(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The instance that comes then fails, and says why."""
+    monkeypatch.setattr(places, "MAX_WAITING", 1)
+    async with bench.worker(bounded(1)) as running:
+        handles = await in_order(running, 2)
+        failure = await running.failure({})
+        assert failure.fault is not None
+        assert failure.fault.name == "TooManyWaiting"
+        assert "1 instances wait for a place already, and no more may: 1 of 'bounded-" in str(failure)
+        for handle in handles:
+            await go(running, handle)
+
+
+async def test_a_sub_workflow_runs_in_the_place_above_it(bench: Bench) -> None:
+    """Nobody waits for itself: one that calls itself needs one place, and another definition has its own."""
+    of = f"nested-{next(_numbers)}"
+    switch = {
+        "name": "Down",
+        "type": "switch",
+        "dataConditions": [{"condition": "${ .n > 0 }", "transition": "Call"}],
+        "defaultCondition": {"transition": "Done"},
+    }
+    call = {
+        "name": "Call",
+        "type": "operation",
+        "stateDataFilter": {"input": "${ {n: (.n - 1)} }"},
+        "actions": [{"subFlowRef": of}],
+        "end": True,
+    }
+    nested = define(switch, call, {"name": "Done", "type": "inject", "data": {"done": True}}, id=of,
+                    metadata={"concurrency": 1})  # fmt: skip
+    async with bench.worker(nested) as running:
+        assert await running.run({"n": 2}) == {"n": 0, "done": True}
+        await queued(giver_of(running), 0, 0)
+        assert [one.signal_name for one in await _signals(giver_of(running))] == [TAKE, TAKE]
+
+
+async def _signals(handle: swf.Handle) -> list[Any]:
+    found = [one for one in await events_of(handle) if one.HasField("workflow_execution_signaled_event_attributes")]
+    return [one.workflow_execution_signaled_event_attributes for one in found]
+
+
+async def test_one_that_is_reset_has_one_place(bench: Bench) -> None:
+    """It asks again, and has the place that it had; what told it so before the reset counts for nothing."""
+    async with bench.worker(bounded(1)) as running:
+        first, second = await in_order(running, 2)
+        run = await _reset(bench, first)
+        again = bench.client.get_workflow_handle(first.id, run_id=run)
+        await running.awaiting(again, "Go")
+        await queued(giver_of(running), 1, 1)
+        await until(lambda: _looked(giver_of(running), 3))
+        await queued(giver_of(running), 1, 1)
+        await go(running, again)
+        await running.awaiting(second, "Go")
+        ended = await _reset(bench, first)
+        await waiting(bench.client.get_workflow_handle(first.id, run_id=ended))
+        await queued(giver_of(running), 1, 1)
+        await go(running, second)
+        await asyncio.wait_for(result(bench.client.get_workflow_handle(first.id, run_id=ended)), PATIENCE)
+
+
+async def _looked(giver: swf.Handle, times: int) -> bool:
+    found = [one for one in await events_of(giver) if one.HasField("activity_task_completed_event_attributes")]
+    return len(found) >= times
+
+
+async def _reset(bench: Bench, handle: swf.Handle) -> str:
+    """Reset an instance to its beginning, with the signals that have come since; return its new run."""
+    described = await bench.client.get_workflow_handle(handle.id).describe()
+    done = [one for one in await events_of(handle) if one.HasField("workflow_task_completed_event_attributes")]
+    answer = await bench.client.workflow_service.reset_workflow_execution(
+        ResetWorkflowExecutionRequest(
+            namespace="default",
+            workflow_execution=WorkflowExecution(workflow_id=handle.id, run_id=described.run_id),
+            reason="test",
+            workflow_task_finish_event_id=done[0].event_id,
+            request_id=f"reset-{next(_numbers)}",
+            reset_reapply_exclude_types=[ResetReapplyExcludeType.RESET_REAPPLY_EXCLUDE_TYPE_UPDATE],
+        )
+    )
+    return answer.run_id
+
+
+async def test_one_that_failed_and_goes_on_counts_again(bench: Bench) -> None:
+    """A rerun does not wait, since its state has begun; those that come then wait for it, too."""
+    broken = [True]
+
+    def work(_: Any) -> Any:
+        if broken:
+            raise ValueError("broken")
+        return {}
+
+    async with bench.worker(bounded(1, functions=("work",)), work=work) as running:
+        first = await running.start({})
+        await running.awaiting(first, "Go")
+        await send_event(bench.client, first.id, event("go", "go", "test").to_json())
+        with pytest.raises(RunEnded):
+            await asyncio.wait_for(result(first), PATIENCE)
+        await queued(giver_of(running), 0, 0)
+        plan = await plan_rerun(Client(bench.client), first.id, "Wait")
+        run = await plan.begin(Client(bench.client), drop_events=True)
+        again = bench.client.get_workflow_handle(first.id, run_id=run)
+        await queued(giver_of(running), 1, 0)
+        second = await running.start({})
+        await waiting(second)
+        broken.clear()
+        await go(running, again)
+        await running.awaiting(second, "Go")
+
+
+async def test_without_a_limit_nothing_is_asked(bench: Bench) -> None:
+    """The history of such an instance has nothing of places."""
+    async with bench.worker(define({"name": "A", "type": "inject", "data": {}})) as running:
+        handle = await running.start({})
+        await result(handle)
+        kinds = [one.WhichOneof("attributes") for one in await events_of(handle)]
+    assert not [one for one in kinds if "marker" in str(one) or "signal" in str(one) or "timer" in str(one)]
+
+
+async def test_one_that_is_not_answered_asks_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What gives the places may have been terminated."""
+    monkeypatch.setattr(own_place, "ASK_AGAIN", timedelta(seconds=1))
+    async with bench.worker(bounded(1)) as running:
+        _, second = await in_order(running, 2)
+        await giver_of(running).terminate()
+        await running.awaiting(second, "Go")
+
+
+MESSAGES: list[Any] = [
+    {},
+    7,
+    None,
+    {"limit": 1},
+    {"instance": "", "run": "a"},
+    {"instance": "a", "run": "b", "limit": "x"},
+]
+
+
+async def test_what_is_no_message_is_dropped(bench: Bench) -> None:
+    """No task fails, on either side."""
+    async with bench.worker(bounded(1)) as running:
+        handle = await running.start({})
+        await running.awaiting(handle, "Go")
+        for message in MESSAGES:
+            await giver_of(running).signal(TAKE, message)
+            await handle.signal(PLACE, message)
+        await go(running, handle)
+        await queued(giver_of(running), 0, 0)
+        for one in (giver_of(running), handle):
+            kinds = [event.WhichOneof("attributes") for event in await events_of(one)]
+            assert "workflow_task_failed_event_attributes" not in kinds
+
+
+async def test_places_end_when_nobody_asks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They begin again with the next instance."""
+    monkeypatch.setattr(places, "IDLE", timedelta(milliseconds=200))
+    async with bench.worker(bounded(1)) as running:
+        for _ in range(2):
+            await go(running, await running.start({}))
+
+            async def has_ended() -> bool:
+                return (await giver_of(running).describe()).status is WorkflowExecutionStatus.COMPLETED
+
+            await until(has_ended)
+
+
+def test_ids_of_places() -> None:
+    """They are short enough for every server, and differ by the key."""
+    assert places_id("order", None, has_key=False) == "swf-places/order"
+    assert places_id("order", "a", has_key=True) != places_id("order", None, has_key=True)
+    assert len(places_id("x" * 900, write_json({"a": 1}), has_key=True)) <= 255
+    assert PLACES.startswith("swf ")

@@ -8,6 +8,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.sonataflow import (
     effects,
     expressions,
     functions,
+    merging,
     secrets,
     texts_meant,
 )
@@ -21,7 +22,7 @@ from swf_temporal.text.round_trip import RoundTrip
 
 _STEPS = (
     tolerated.upgrade, texts_meant.upgrade, functions.extensions, functions.operations, expressions.mark,
-    secrets.declare, effects.tell,
+    secrets.declare, effects.tell, merging.tell,
 )  # fmt: skip
 
 

@@ -1,9 +1,7 @@
 """What is migrated, whatever it is: properties, lists of Kubernetes, reports, and projects that are broken."""
 
-import random
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,28 +13,10 @@ from swf_temporal.migration.migrate import migrate, write
 from swf_temporal.migration.properties import of_profile, read_properties, resolved
 from swf_temporal.migration.report import as_data, as_html, as_text
 from tests.migration.__main__ import tried
-from tests.sampling import seeds
+from tests.migration.many import broken_project, changed_again, project_of, reported
+from tests.sampling import count, seeds
 
 ROOT = Path(__file__).parent / "projects"
-WORDS = (
-    "kind",
-    "items",
-    "- ",
-    "{",
-    "}",
-    "[",
-    "${",
-    "null",
-    "5",
-    '"',
-    "\n",
-    ":",
-    "actions",
-    "true",
-    "data",
-    "end",
-    "{{ .x }}",
-)
 
 
 def test_properties_are_read_as_java_does() -> None:
@@ -139,25 +119,22 @@ def test_a_folder_is_tried() -> None:
 @pytest.mark.parametrize("seed", seeds("broken projects", 40, 500))
 def test_broken_projects_are_told(seed: int, tmp_path: Path) -> None:
     """Whatever is wrong is a finding, or a usage error."""
-    chance = random.Random(seed)  # noqa: S311 - of a test
-    files = [one for one in ROOT.glob("*/project/**/*") if one.is_file()]
-    file = chance.choice(files)
-    project = next(one for one in file.parents if one.name == "project")
-    for one in project.rglob("*"):
-        if one.is_file():
-            text = one.read_text()
-            place = tmp_path / one.relative_to(project)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(_broken(text, chance) if one == file else text)
-    try:
-        report: Any = as_text(migrate(tmp_path))
-    except UsageError as error:
-        report = str(error)
-    assert re.search(r"definition", report)
+    broken_project(seed, tmp_path / "project")
+    assert re.search("definition|exists already", reported(tmp_path / "project", tmp_path / "migrated"))
 
 
-def _broken(text: str, chance: random.Random) -> str:
-    for _ in range(chance.randint(1, 4)):
-        at = chance.randrange(len(text))
-        text = text[:at] + chance.choice(WORDS) + text[at + chance.randint(0, 12) :]
-    return text
+def test_many_definitions_are_migrated_once(tmp_path: Path) -> None:
+    """What was written of all kinds of definitions is the same when it is migrated once more."""
+    project_of(count(60, 1500), tmp_path / "project")
+    write(migrate(tmp_path / "project"), tmp_path / "migrated")
+    assert changed_again(tmp_path / "migrated") == []
+
+
+def test_what_keeps_no_comments_is_told(tmp_path: Path) -> None:
+    """A text that can be read, and not be rewritten with its comments, is a finding with its line."""
+    (tmp_path / "a.sw.yaml").write_text(
+        "id: a\nstates:\n  - {name: A, type: inject,\t\n     data: {}, end: true}\nstart:\tA\n"
+    )
+    [finding] = migrate(tmp_path).findings
+    assert (finding.kind, finding.line) == ("by hand", 5)
+    assert "cannot be rewritten" in finding.message

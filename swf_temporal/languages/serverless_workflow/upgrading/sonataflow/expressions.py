@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Final
 
-from swf_temporal.expressions.evaluation import BadExpression, Expressions
+from swf_temporal.expressions.evaluation import LANGUAGES, BadExpression, Expressions
 from swf_temporal.expressions.lexing import tokens
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
@@ -18,6 +18,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     called,
     children,
     leavings,
+    name_of,
     states,
 )
 from swf_temporal.strict_json import show_json
@@ -48,12 +49,13 @@ _VARIABLE: Final = re.compile(r"\$SECRET\b")
 def expressions_of(root: Tree) -> Expressions:
     """Return what compiles the expressions of *root*, with the variables and functions that SonataFlow has in them."""
     functions = {
-        one["name"]: one["operation"]
+        str(name_of(one)): one["operation"]
         for one in children(root, "functions")
-        if one.get("type") == "expression" and isinstance(one.get("operation"), str) and "name" in one
+        if one.get("type") == "expression" and isinstance(one.get("operation"), str) and name_of(one) is not None
     }
     items = {str(state["iterationParam"]) for state in states(root) if "iterationParam" in state}
-    language = str(root.get("expressionLang", "jq"))
+    named = root.get("expressionLang")
+    language = named if named in LANGUAGES else "jq"  # another one is told when the definition is checked
     return Expressions(variables={*items, "item", "SECRET"}, functions=functions, language=language)
 
 

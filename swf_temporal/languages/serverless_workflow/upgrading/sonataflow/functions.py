@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, called, children
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, called, children, name_of
 from swf_temporal.text.round_trip import add, replace
 
 _URIS: Final = "workflow-uri-definitions"
@@ -66,9 +66,7 @@ def _resolve(function: Tree, uris: dict[str, Any], report: UpgradeReport) -> Non
 
 def operations(root: Tree, report: UpgradeReport) -> None:
     """Rewrite the operations of functions that have another form here."""
-    services = {
-        one.get("name") for one in children(root, "functions") if str(one.get("operation")).startswith("service:")
-    }
+    services = {name_of(one) for one in children(root, "functions") if str(one.get("operation")).startswith("service:")}
     for function in children(root, "functions"):
         operation = function.get("operation")
         if function.get("type") != "custom" or not isinstance(operation, str):
@@ -173,8 +171,8 @@ def _answer(root: Tree, state: Tree, action: Tree, report: UpgradeReport) -> Non
     report.reshaped(f"{called(state)}: the result of {name!r} is the body, which is {results!r} of the answer", action)
 
 
-def _called(root: Tree, action: Tree) -> tuple[Any, Tree]:
+def _called(root: Tree, action: Tree) -> tuple[str | None, Tree]:
     """Return the name of the function that *action* calls, and the function."""
     reference = action.get("functionRef")
-    name = reference.get("refName") if isinstance(reference, dict) else reference
-    return name, next((one for one in children(root, "functions") if one.get("name") == name), {})
+    name = name_of(reference, "refName") if isinstance(reference, dict) else name_of(action, "functionRef")
+    return name, next((one for one in children(root, "functions") if name is not None and name_of(one) == name), {})

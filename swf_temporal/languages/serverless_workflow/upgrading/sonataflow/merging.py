@@ -7,7 +7,7 @@ from typing import Any, Final
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.expressions import expressions_of
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, called, children, states
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, called, children, name_of, states
 
 _PATH: Final = re.compile(r"(?:\$\{\s*)?((?:\.\w+)+)\s*\}?")
 _SCALARS: Final = frozenset({"boolean", "number", "string", "null"})
@@ -17,7 +17,7 @@ def tell(root: Tree, report: UpgradeReport) -> None:
     """Report the places of results in which an array or a scalar is injected that is not just replaced."""
     injected = [(called(state), state.get("data")) for state in states(root) if state.get("type") == "inject"]
     expressions = expressions_of(root)
-    operations = {one.get("name"): one for one in children(root, "functions")}
+    operations = {name_of(one): one for one in children(root, "functions")}
     for state, action in actions(root):
         for given, path in _targets(action):
             result = given.get("results", _operation(action, operations))
@@ -49,7 +49,8 @@ def _at(data: Any, keys: list[str]) -> Any:
 def _operation(action: Tree, functions: dict[Any, Tree]) -> Any:
     """Return what a function of expressions evaluates, which *action* calls."""
     reference = action.get("functionRef")
-    function = functions.get(reference.get("refName") if isinstance(reference, dict) else reference, {})
+    name = name_of(reference, "refName") if isinstance(reference, dict) else name_of(action, "functionRef")
+    function = functions.get(name, {})
     return function.get("operation") if function.get("type") == "expression" else None
 
 

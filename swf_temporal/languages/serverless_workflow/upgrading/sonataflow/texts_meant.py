@@ -4,7 +4,14 @@ import re
 from typing import Any, Final
 
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, called, children, free_name, states
+from swf_temporal.languages.serverless_workflow.upgrading.trees import (
+    Tree,
+    called,
+    children,
+    free_name,
+    name_of,
+    states,
+)
 from swf_temporal.text.round_trip import add
 
 _TRUTHS: Final = {"true": True, "false": False}
@@ -65,7 +72,7 @@ def _without_actions(state: Tree, report: UpgradeReport) -> None:
 
 def _branches(state: Tree, report: UpgradeReport) -> None:
     branches = list(children(state, "branches"))
-    taken = {one.get("name") for one in branches}
+    taken = {name_of(one) for one in branches}
     for number, branch in enumerate(branches, 1):
         if "name" not in branch:
             name = free_name(f"branch {number}", taken)

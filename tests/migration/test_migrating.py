@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from swf_temporal import load
 from swf_temporal.cli.annotations import sarif_of_migration
 from swf_temporal.errors import UsageError
 from swf_temporal.migration.configuration import Called, configuration
@@ -12,11 +13,12 @@ from swf_temporal.migration.findings import Finding, MigratedFile, Migration
 from swf_temporal.migration.migrate import migrate, write
 from swf_temporal.migration.properties import of_profile, read_properties, resolved
 from swf_temporal.migration.report import as_data, as_html, as_text
-from tests.migration.__main__ import tried
+from tests.migration.__main__ import outcome, tried
 from tests.migration.many import broken_project, changed_again, project_of, reported
 from tests.sampling import count, seeds
 
 ROOT = Path(__file__).parent / "projects"
+_CALL = "{name: A, type: operation, actions: [{functionRef: {refName: f, arguments: {a: %s}}}], end: true}"
 
 
 def test_properties_are_read_as_java_does() -> None:
@@ -109,11 +111,28 @@ def test_reports_say_the_same() -> None:
 
 
 def test_a_folder_is_tried() -> None:
-    """The projects here come to the same in the mode and migrated, or a finding says why not."""
+    """What is written of the projects here comes to the same as they do in the mode."""
     counts, wrong = tried(ROOT)
     assert wrong == []
-    assert counts["files"] == counts["accepted in the mode"]
-    assert counts["accepted as they are"] < counts["accepted once migrated"]
+    assert counts["definitions"] == counts["accepted in the mode"] == counts["the same once written"]
+    assert counts["accepted as they are"] < counts["accepted once written"]
+
+
+def test_what_comes_to_something_else_is_told(tmp_path: Path) -> None:
+    """With a finding that says why, and without one: another output, another call."""
+    (tmp_path / "told").mkdir()
+    (tmp_path / "told/a.sw.yaml").write_text(
+        "{id: a, start: Put, functions: [{name: f, type: expression, operation: .item}], states: ["
+        "{name: Put, type: inject, data: {list: [1, 2]}, transition: Each}, {name: Each, type: foreach, "
+        "inputCollection: .list, outputCollection: .list, iterationParam: item, "
+        "actions: [{functionRef: f}], end: true}]}"
+    )
+    counts, wrong = tried(tmp_path)
+    assert (counts["different with a finding"], counts["the same once written"], wrong) == (1, 0, [])
+    one = load("{id: a, specVersion: '0.8', functions: [{name: f, type: custom}], states: [" + _CALL % 1 + "]}")
+    other = load("{id: a, specVersion: '0.8', functions: [{name: f, type: custom}], states: [" + _CALL % 2 + "]}")
+    assert outcome(one) == outcome(one)
+    assert outcome(one) != outcome(other)
 
 
 @pytest.mark.parametrize("seed", seeds("broken projects", 40, 500))

@@ -88,8 +88,8 @@ class _Migrating:
     def _configuration(self) -> tuple[dict[str, Any], dict[str, Any]]:
         settings: dict[str, Any] = {}
         secrets: dict[str, Any] = {}
-        for name, text in self._project.properties:
-            made = configuration(name, text, self._functions)
+        for file in self._project.properties:
+            made = configuration(file, self._functions)
             _merge(settings, made.settings)
             secrets |= {secret: dict.fromkeys(fields, "…") for secret, fields in made.secrets.items()}
             self._findings += made.findings

@@ -11,7 +11,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.migration.configuration import Called, configuration
 from swf_temporal.migration.findings import Finding, MigratedFile, Migration
 from swf_temporal.migration.migrate import migrate, write
-from swf_temporal.migration.properties import of_profile, read_properties, resolved
+from swf_temporal.migration.properties import PropertiesText, of_profile, read_properties, resolved
 from swf_temporal.migration.report import as_data, as_html, as_text
 from tests.migration.__main__ import outcome, tried
 from tests.migration.many import broken_project, changed_again, project_of, reported
@@ -57,14 +57,16 @@ def test_values_name_others(value: str, wanted: str) -> None:
 )
 def test_services_are_known_by_each_of_their_names(key: str, operation: str) -> None:
     """Of the file, its path, and the function."""
-    made = configuration("p", f"{key}=http://h", [Called("order", operation), Called("other", "no.yaml#x")])
+    made = configuration(
+        PropertiesText("p", f"{key}=http://h"), [Called("order", operation), Called("other", "no.yaml#x")]
+    )
     assert made.settings == {"functions": {"order": {"baseUrl": "http://h"}}}
 
 
 def test_credentials_are_told_and_not_written() -> None:
     """Not even by a report."""
     text = "quarkus.openapi-generator.s.auth.basic.password=hunter2\nkogito.sw.functions.f.access_token=hunter2"
-    made = configuration("p", text, [Called("f", "rest:get:/x")])
+    made = configuration(PropertiesText("p", text), [Called("f", "rest:get:/x")])
     assert [one.kind for one in made.findings] == ["by hand", "by hand"]
     assert made.settings == {}
     assert not any("hunter2" in f"{one.message}{one.hint}" for one in made.findings)

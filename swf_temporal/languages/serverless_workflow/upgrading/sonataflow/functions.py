@@ -148,7 +148,8 @@ def _answer(root: Tree, state: Tree, action: Tree, report: UpgradeReport) -> Non
     """Take the body out of an answer whose status does not matter: here it stands beside the status."""
     name, function = _called(root, action)
     metadata = function.get("metadata")
-    if not isinstance(metadata, dict) or metadata.get("failOnStatusCode") not in (False, "false"):
+    is_http = function.get("type", "rest") in ("rest", "openapi") or str(function.get("operation")).startswith("rest:")
+    if not is_http or not isinstance(metadata, dict) or metadata.get("failOnStatusCode") is not False:
         return
     given = action.get("actionDataFilter", {})
     if not isinstance(given, dict) or given.get("useResults") is False:

@@ -10,7 +10,7 @@ from swf_temporal.migration.properties import resolved
 CHANNEL: Final = re.compile(r"mp\.messaging\.(incoming|outgoing)\.(?:\"([^\"]+)\"|([^.]+))\.(.+)")
 CONNECTOR: Final = re.compile(r"(?:mp\.messaging\.connector\.smallrye-kafka|kafka)\.(.+)")
 """What holds for all channels of Kafka."""
-_ENGINES: Final = re.compile(r"kogito-(?:process|usertask|variable|job).*")
+_ENGINES: Final = re.compile(r"kogito-(?:process|usertask|variable|job|deadline).*")
 """Channels in which the runtime told its own services of instances and jobs."""
 _DEFAULTS: Final = frozenset({"kogito_incoming_stream", "kogito_outgoing_stream"})
 _LOGIN: Final = re.compile(r"\b(?:username|password|clientId|clientSecret)\s*=")

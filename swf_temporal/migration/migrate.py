@@ -89,6 +89,10 @@ class _Migrating:
         settings: dict[str, Any] = {}
         secrets: dict[str, Any] = {}
         for file in self._project.properties:
+            if file.profile not in (None, "prod"):
+                message = f"what holds in the profile {file.profile!r} alone is not written"
+                self._findings.append(Finding(file.name, 1, "differs", message, "write what production needs of it"))
+                continue
             made = configuration(file, self._functions)
             _merge(settings, made.settings)
             secrets |= {secret: dict.fromkeys(fields, "…") for secret, fields in made.secrets.items()}

@@ -25,6 +25,7 @@ _ROOTS: Final = ("src/main/resources", "src/main/java/resources")
 _NEXT_DOCUMENT: Final = re.compile(r"^---[ \t]*(?:#.*)?$\n?", re.MULTILINE)
 _LARGEST: Final = 5 << 20
 _PROPERTIES: Final = "application.properties"
+_OF_PROFILE: Final = re.compile(r"application(?:-([\w-]+))?\.properties")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +95,10 @@ def _take(project: Project, file: Path, base: Path, place: str, *, is_beside: bo
         raise UsageError(f"{name} cannot be read: {why_unreadable(error)}") from None
     text = content.decode("utf-8-sig", "replace")
     if file.suffix == ".properties":
-        if file.name == _PROPERTIES:
-            project.properties.append(PropertiesText(name, text))
+        properties = _OF_PROFILE.fullmatch(file.name)
+        if properties is not None:
+            project.properties.append(PropertiesText(name, text, profile=properties[1]))
+            project.properties.sort(key=lambda one: one.profile is not None)  # what a profile says counts last
         return
     parts = list(_parts(text)) if file.suffix in (".yaml", ".yml") else [(0, text)]
     taken = 0

@@ -24,6 +24,8 @@ class PropertiesText:
     """The number of lines of the file that stand before the text."""
     is_on_one_line: bool = False
     """Whether the text is quoted in a line of the file, and not a block of lines."""
+    profile: str | None = None
+    """The profile in which all of it holds, if it is of one alone."""
 
     def lines(self) -> dict[str, int]:
         """Return the line of the file in which each property is set, by its name; the last of several counts."""

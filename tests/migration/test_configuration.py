@@ -216,3 +216,18 @@ def test_findings_in_manifests_have_their_lines(text: str, lines: tuple[int, ...
     assert (
         found["state"], found["quarkus.rest-client.shop_yaml.url:"], found["quarkus.oidc-client.client-id"],
     ) == lines  # fmt: skip
+
+
+def test_files_of_profiles_are_told(tmp_path: Path) -> None:
+    """Those of production count after what always holds; the others are not written."""
+    (tmp_path / "a.sw.yaml").write_text(
+        "{id: a, start: A, functions: [{name: f, type: custom, operation: 'rest:get:/x'}], "
+        "states: [{name: A, type: operation, actions: [{functionRef: f}], end: true}]}"
+    )
+    for profile, host in (("", "a"), ("-prod", "b"), ("-knative", "c")):
+        (tmp_path / f"application{profile}.properties").write_text(f"kogito.sw.functions.f.host={host}\n")
+    migration = migrate(tmp_path)
+    [settings] = [one.content.decode() for one in migration.files if one.path == "swf.yaml"]
+    assert "http://b" in settings
+    told = [one.file for one in migration.findings if "the profile 'knative'" in one.message]
+    assert told == ["application-knative.properties"]

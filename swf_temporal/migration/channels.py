@@ -20,6 +20,7 @@ _READ: Final = frozenset({
     "connector", "topic", "group.id", "bootstrap.servers", "enabled", "url", "dead-letter-queue.topic",
     "failure-strategy", "security.protocol", "sasl.mechanism", "sasl.jaas.config", "auto.offset.reset",
 })  # fmt: skip
+_OF_CONSUMERS: Final = frozenset({"group.id", "auto.offset.reset", "value.deserializer", "key.deserializer"})
 _AS_JSON: Final = re.compile(r"(?:key|value)\.(?:de)?serializer.*|cloud-events.*|health-.*")
 _HINTS: Final = {
     "smallrye-rabbitmq": "write a consumer 'from: amqp://HOST' or a sink 'to: amqp://HOST', with its 'queue'",
@@ -80,6 +81,9 @@ class Channels:
                     "by hand", key, f"channel {name!r} with the connector {connector!r}", _HINTS.get(connector, _OTHER)
                 )
             for option, (own, _) in options.items():
+                if way == "outgoing" and option in _OF_CONSUMERS:
+                    self._find("rewritten", own, f"{own} has no effect on what is sent, and is left out")
+                    continue
                 self._tell(option, own, f"channel {name!r}", is_known=connector in ("smallrye-kafka", "quarkus-http"))
         for option, (key, _) in self._common.items():
             self._tell(option, key, "the channels of Kafka", is_known=uses_kafka)

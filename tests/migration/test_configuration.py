@@ -147,6 +147,13 @@ def test_kafka_is_logged_in_to_by_variables(way: str, tmp_path: Path) -> None:
     EventSettings.read(variables, file=file)
 
 
+def test_what_only_consumers_have_is_left_out_of_sinks() -> None:
+    """SonataFlow's examples have groups of channels that send."""
+    c = "mp.messaging.outgoing.c"
+    [group, *_] = made(f"{c}.group.id=g\n{c}.connector=smallrye-kafka\n{c}.topic=t\n").findings
+    assert (group.kind, "left out" in group.message) == ("rewritten", True)
+
+
 @pytest.mark.parametrize(
     ("text", "hint"),
     [

@@ -21,6 +21,8 @@ _READ: Final = frozenset({
     "failure-strategy", "security.protocol", "sasl.mechanism", "sasl.jaas.config", "auto.offset.reset",
 })  # fmt: skip
 _OF_CONSUMERS: Final = frozenset({"group.id", "auto.offset.reset", "value.deserializer", "key.deserializer"})
+_QUOTED: Final = " \"'"
+"""What some write around a server, as if it were a text of YAML."""
 _AS_JSON: Final = re.compile(r"(?:key|value)\.(?:de)?serializer.*|cloud-events.*|health-.*")
 _HINTS: Final = {
     "smallrye-rabbitmq": "write a consumer 'from: amqp://HOST' or a sink 'to: amqp://HOST', with its 'queue'",
@@ -74,8 +76,7 @@ class Channels:
             elif connector == "quarkus-http" and way == "incoming":
                 self._find("rewritten", key, f"channel {name!r}: the gateway takes events by HTTP, POST /events")
             elif connector == "quarkus-http":
-                self._sink({"to": self._value(options, "url", "${K_SINK}")}, name)
-                self._find("rewritten", key, f"channel {name!r} is a sink")
+                self._receiver(name, options, key)
             else:
                 self._find(
                     "by hand", key, f"channel {name!r} with the connector {connector!r}", _HINTS.get(connector, _OTHER)
@@ -99,7 +100,7 @@ class Channels:
         first, *rest = self._value(options, "bootstrap.servers", "localhost:9092").split(",")
         security = self._value(options, "security.protocol", "PLAINTEXT").upper()
         scheme = "kafka-secure" if security.endswith("SSL") else "kafka"
-        url = f"{scheme}://{first.rpartition('://')[2].strip()}"
+        url = f"{scheme}://{first.rpartition('://')[2].strip(_QUOTED)}"
         address: dict[str, Any] = {"topic": self._value(options, "topic", name), **self._credentials(options, security)}
         if way == "incoming":
             group = self._value(options, "group.id", self._properties.get("quarkus.application.name", ""))
@@ -110,6 +111,14 @@ class Channels:
             self._sink({"to": url, **address}, name)
         told = "; the cluster names its other brokers itself" if rest else ""
         self._find("rewritten", key, f"channel {name!r} is a {'consumer' if way == 'incoming' else 'sink'}{told}")
+
+    def _receiver(self, name: str, options: Mapping[str, tuple[str, str]], key: str) -> None:
+        url = self._value(options, "url", "").strip(_QUOTED)
+        if url:
+            self._sink({"to": url}, name)
+            self._find("rewritten", key, f"channel {name!r} is a sink")
+        else:
+            self._find("by hand", key, f"channel {name!r} has no URL", "write a sink with the URL of the receiver")
 
     def _credentials(self, options: Mapping[str, tuple[str, str]], security: str) -> dict[str, Any]:
         """Return how to log in: the names of variables, never what is in the properties."""

@@ -107,6 +107,11 @@ def test_nothing_goes_untold() -> None:
          {"events": {"consumers": [{"name": "i", "from": "kafka-secure://localhost:9092", "topic": "i",
                                     "deadLetter": "dead-letter-topic-i"}]}}),
         ("mp.messaging.outgoing.o.connector=smallrye-kafka\nmp.messaging.outgoing.o.enabled=false", {}),
+        (
+            'kafka.bootstrap.servers=${SERVERS:"a:9092"}\nmp.messaging.outgoing.o.connector=smallrye-kafka',
+            {"events": {"sinks": [{"name": "o", "types": "o", "to": "kafka://a:9092", "topic": "o"}]}},
+        ),
+        ("mp.messaging.outgoing.o.connector=quarkus-http\nmp.messaging.outgoing.o.url=${K_SINK:}", {}),
         ("mp.messaging.outgoing.kogito-job-service-job-request-events.connector=quarkus-http", {}),
     ],
 )  # fmt: skip

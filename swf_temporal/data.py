@@ -5,6 +5,7 @@ does not change, so a small result merged into large data costs what the result 
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from swf_temporal.accounting import current_account
@@ -162,10 +163,34 @@ class Merger:
 
 
 class ReplacingMerger(Merger):
-    """Merges as `Merger` does, but an array takes the place of another one."""
+    """Merges as SonataFlow does: nothing that is there is lost, but an array takes the place of another one.
+
+    What is no object, and is merged into an object that has something, is its `response`. A scalar that is there
+    stands before the elements of an array, if that has not got it, and is the `_target` of an object.
+    """
+
+    def add_result(self, result: JSON) -> None:
+        """Merge an action's *result* into state data, as everything is merged."""
+        if result is not None:
+            self.merge(result)
 
     def _merged(self, target: JSON, addition: JSON) -> JSON:
-        return addition if isinstance(addition, list) else super()._merged(target, addition)
+        if isinstance(target, dict) and target and not isinstance(addition, dict):
+            if addition is None:
+                return target
+            merged = self._own_of(target)
+            merged["response"] = addition
+            return merged
+        if isinstance(addition, list):
+            is_kept = target is not None and not isinstance(target, dict | list)
+            return [target, *addition] if is_kept and all(map(partial(_differ, target), addition)) else addition
+        if isinstance(addition, dict) and target is not None and not isinstance(target, dict | list):
+            return {**addition, "_target": target}
+        return super()._merged(target, addition)
+
+
+def _differ(one: JSON, other: JSON) -> bool:
+    return one != other or kind_of(one) != kind_of(other)
 
 
 def kind_of(value: JSON) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swf_temporal.data import JSON, Merger, Path, add_result, identity, merge
+from swf_temporal.data import JSON, Merger, Path, ReplacingMerger, add_result, identity, merge
 from swf_temporal.strict_json import NotJSON, json_of
 
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.text("ab", max_size=2)
@@ -196,3 +196,22 @@ def test_what_is_not_json_is_refused_with_its_place(value: object, where: str) -
     """The message says where in the value it stands, as an expression would name the place."""
     with pytest.raises(NotJSON, match=rf"\(at {re.escape(where)}\)$"):
         json_of(value)
+
+
+@pytest.mark.parametrize(
+    ("target", "addition", "merged"),
+    [
+        (None, 1, 1), ({}, [1], [1]), ({}, 1, 1), ({"a": 1}, {"b": 2}, {"a": 1, "b": 2}), ({"a": 1}, None, {"a": 1}),
+        ({"a": 1}, 5, {"a": 1, "response": 5}), ({"a": 1, "response": [1]}, [2], {"a": 1, "response": [2]}),
+        ([1], [2], [2]), ([1], 2, [1, 2]), ([1], 1, [1]), ([1], {"a": 1}, [1, {"a": 1}]), (1, 2, 2),
+        (1, [2], [1, 2]), (1, [2, 1], [2, 1]), (1, [True], [1, True]), ("old", {"a": 1}, {"a": 1, "_target": "old"}),
+        ({"a": {"b": 1}, "c": "old"}, {"a": 5, "c": [1]}, {"a": {"b": 1, "response": 5}, "c": ["old", 1]}),
+    ],
+)  # fmt: skip
+def test_sonataflow_loses_nothing_but_arrays(target: JSON, addition: JSON, merged: JSON) -> None:
+    """Values of different kinds are kept, an array takes the place of another one; the target stays as it was."""
+    before = json.dumps(target)
+    merger = ReplacingMerger(target)
+    merger.merge(addition)
+    assert merger.data == merged
+    assert json.dumps(target) == before

@@ -45,6 +45,13 @@ def is_true(outcome: EvaluationOutcome) -> bool:
     return outcome is not None and outcome is not False and outcome is not NOTHING
 
 
+def is_narrowly_true(outcome: EvaluationOutcome) -> bool:
+    """Tell whether *outcome* is true to SonataFlow: true, the text "true", or a number but 0."""
+    if isinstance(outcome, str):
+        return outcome.strip() == "true"
+    return isinstance(outcome, int | float) and outcome != 0
+
+
 class Several(list[JSON]):
     """The outputs of an expression that yielded several. An array like any other, for those who do not care."""
 

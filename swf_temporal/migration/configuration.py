@@ -4,22 +4,27 @@ What a property says by other means here, or not at all, is a finding.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from swf_temporal.migration.findings import Finding
-from swf_temporal.migration.properties import of_profile, read_properties, resolved
+from swf_temporal.migration.channels import Channels
+from swf_temporal.migration.counterparts import counterpart
+from swf_temporal.migration.findings import Finding, Kind
+from swf_temporal.migration.properties import PropertiesText, of_profile, others_than, read_properties, resolved
 
-_OURS: Final = re.compile(
-    r"quarkus\.(?:rest-client|openapi-generator)\.|kogito\.sw\.|mp\.messaging\.|quarkus\.(?:http|oidc-client|grpc)"
+_SERVICE: Final = re.compile(
+    r'(?:quarkus\.rest-client|kogito\.sw\.openapi)\.(?:"([^"]+)"|([^.]+))\.([\w.-]+)|([^/]+)/mp-rest/(\w+)'
 )
-"""What has to do with workflows, of all that an application may set."""
-_PER_FUNCTION: Final = re.compile(r'(?:quarkus\.rest-client|kogito\.sw\.openapi)\.(?:"([^"]+)"|([^.]+))\.([\w.-]+)')
-_OF_SCHEME: Final = re.compile(r"quarkus\.openapi-generator\.([^.]+)\.auth\.([^.]+)\.([\w-]+)")
-_OF_FUNCTION: Final = re.compile(r"kogito\.sw\.functions\.([^.]+)\.(\w+)")
-_OF_CHANNEL: Final = re.compile(r"mp\.messaging\.(incoming|outgoing)\.(?:\"([^\"]+)\"|([^.]+))\.(.+)")
+_ALL: Final = re.compile(r"quarkus\.rest-client\.([\w-]+)")
+_SCHEME: Final = re.compile(r'quarkus\.openapi-generator\.("[^"]+"|[^.]+)\.auth\.("[^"]+"|[^.]+)\.([\w-]+)')
+_FUNCTION: Final = re.compile(r"kogito\.sw\.functions\.([^.]+)\.(\w+)")
+_CLIENT: Final = re.compile(r'quarkus\.grpc\.clients\.(?:"([^"]+)"|([^.]+))\.([\w.-]+)')
+_TLS: Final = re.compile(
+    r'quarkus\.tls\.(?:(?:"([^"]+)"|(?!trust-|key-store)([\w-]+))\.)?((?:trust-|key-store|hostname-).*)'
+)
+_UNKNOWN: Final = re.compile(r"\$\{([^{}:]+)[^{}]*\}")
 _NOT_A_NAME: Final = re.compile(r"[^A-Za-z0-9]")
 _SECRET_FIELDS: Final = {
     "username": "username",
@@ -27,14 +32,12 @@ _SECRET_FIELDS: Final = {
     "bearer-token": "token",
     "api-key": "apiKey",
 }
+_MP_NAMES: Final = {"connectTimeout": "connect-timeout", "readTimeout": "read-timeout", "trustStore": "trust-store"}
+"""What the older names of properties, `KEY/mp-rest/…`, are in the newer form."""
 _TIMEOUTS: Final = ("connect-timeout", "read-timeout")
-_DEFAULTS: Final = {"kogito_incoming_stream", "kogito_outgoing_stream"}
-_WITHOUT_EFFECT: Final = {
-    "quarkus.http.port": "swf gateway has the option --port",
-    "quarkus.http.host": "swf gateway has the option --host",
-    "kogito.sw.operationidstrategy": "services are named by functions here",
-    "kogito.sw.operationIdStrategy": "services are named by functions here",
-}
+_DEFAULT_READ_TIMEOUT: Final = 30_000
+_PEM: Final = (".pem", ".crt", ".cer", ".key")
+_VERIFIED: Final = "write 'tls: {verify: false}' under 'hosts' and the name of that one host"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +50,9 @@ class Called:
     @property
     def keys(self) -> frozenset[str]:
         """The names that SonataFlow's properties may have for the service, by its strategies, in capitals or not."""
-        document = self.operation.partition("#")[0]
-        path = PurePosixPath(document)
-        names = (path.name, path.stem, document, self.name)
+        document, _, rest = self.operation.partition("#")
+        path, service = PurePosixPath(document), rest.partition("#")[0]
+        names = (path.name, path.stem, document, self.name, service if "#" in rest else "")
         return frozenset(_NOT_A_NAME.sub("_", one).lower() for one in names if one)
 
 
@@ -64,56 +67,187 @@ class Configuration:
     findings: list[Finding] = field(default_factory=list)
 
 
-def configuration(name: str, text: str, functions: list[Called]) -> Configuration:
-    """Return what the properties *text*, of the file *name*, make for *functions*."""
-    return _Reading(name, text, functions).configuration()
+def configuration(file: PropertiesText, functions: list[Called]) -> Configuration:
+    """Return what the properties in *file* make for *functions*."""
+    return _Reading(file, functions).configuration()
 
 
 class _Reading:
-    def __init__(self, name: str, text: str, functions: list[Called]) -> None:
-        self._name, self._functions = name, functions
-        self._written = read_properties(text)
-        self._lines = {_key_of(line): number for number, line in enumerate(text.splitlines(), 1)}
+    def __init__(self, file: PropertiesText, functions: list[Called]) -> None:
+        self._file, self._functions = file, functions
+        self._written = read_properties(file.text)
+        self._lines = file.lines()
         self._properties = of_profile(self._written)
+        self._used = {name for value in self._properties.values() for name in _UNKNOWN.findall(value)}
         self._made = Configuration()
-        self._channels: dict[tuple[str, str], dict[str, str]] = {}
+        self._timeouts: dict[str | None, dict[str, int]] = {}
+        """Milliseconds, by the name of the function; None is for all."""
 
     def configuration(self) -> Configuration:
+        channels = Channels(self._properties, self._made.settings, self._find)
         readers: tuple[tuple[re.Pattern[str], Callable[..., bool]], ...] = (
-            (_OF_SCHEME, self._scheme),
-            (_PER_FUNCTION, self._service),
-            (_OF_FUNCTION, self._function),
-            (_OF_CHANNEL, self._channel),
+            (_SCHEME, self._scheme),
+            (_SERVICE, self._service),
+            (_ALL, self._all_services),
+            (_FUNCTION, self._function),
+            (_CLIENT, self._client),
+            (_TLS, self._tls),
         )
         for key, written in self._properties.items():
             value = resolved(written, self._properties)
             matched = next(((read, found) for form, read in readers if (found := form.fullmatch(key))), None)
-            if key in _WITHOUT_EFFECT:
-                self._find("differs", key, f"{key} has no effect", _WITHOUT_EFFECT[key])
-            elif (matched is not None and not matched[0](key, value, *matched[1].groups())) or (
-                matched is None and _OURS.match(key)
-            ):
-                self._find("by hand", key, f"{key} has no counterpart", "see the page on configuration")
-        self._events()
+            if (matched is not None and matched[0](key, value, *matched[1].groups())) or channels.take(key, value):
+                self._check(key, value)
+            elif key not in self._used:
+                self._find(*_told(key))
+        channels.write()
+        self._write_timeouts()
+        for profile, key in others_than(self._written):
+            self._find("differs", key, f"what holds in the profile {profile!r} alone is not written", None)
+        self._made.findings.sort(key=lambda one: one.line or 0)
         return self._made
 
-    def _service(self, key: str, value: str, quoted: str | None, name: str, option: str) -> bool:
-        named = _NOT_A_NAME.sub("_", quoted or name).lower()
-        called = [one for one in self._functions if named in one.keys]
-        if option in ("url", "uri"):
-            settings: dict[str, Any] = {"baseUrl": value}
-        elif option in _TIMEOUTS and value.isdigit():
-            settings = {"timeout": f"PT{int(value) / 1000:g}S"}
-        else:
+    def _check(self, key: str, value: str) -> None:
+        """Tell of a value that names what is known where the application runs alone."""
+        names = dict.fromkeys(_UNKNOWN.findall(value))
+        if names:
+            hint = "write the value that it has there into swf.yaml"
+            self._find("by hand", key, f"{key} names {', '.join(names)}, which is not among the properties", hint)
+
+    def _service(
+        self, key: str, value: str, quoted: str, name: str, option: str, older: str, older_option: str
+    ) -> bool:
+        option = option or _MP_NAMES.get(older_option, older_option)
+        called = self._called(quoted or name or older)
+        if not self._is_of_service(option, value):
             return False
         if not called:
             self._find("differs", key, f"{key}: no function calls this service", "remove it")
-        for one in called:
-            self._settings_of(one.name).update(settings)
-        if called:
-            names = ", ".join(repr(one.name) for one in called)
-            self._find("rewritten", key, f"{key} is {next(iter(settings))} of {names}", None)
+            return True
+        return self._set([one.name for one in called], key, option, value)
+
+    def _all_services(self, key: str, value: str, option: str) -> bool:
+        return option not in ("url", "uri") and self._is_of_service(option, value) and self._set([], key, option, value)
+
+    @staticmethod
+    def _is_of_service(option: str, value: str) -> bool:
+        if option in _TIMEOUTS:
+            return value.isdigit()
+        return option in (
+            "url",
+            "uri",
+            "proxy-address",
+            "verify-host",
+            "hostname-verifier",
+            "tls-configuration-name",
+        ) or (option.startswith(("trust-store", "key-store")))
+
+    def _set(self, functions: list[str], key: str, option: str, value: str) -> bool:
+        """Set an option of *functions*, or of all calls if there are none."""
+        who = f"of {', '.join(map(repr, functions))}" if functions else "of all calls"
+        if option.startswith(("trust-store", "key-store")):
+            self._certificate(functions, key, option, value)
+        elif option == "tls-configuration-name":
+            self._find("rewritten", key, f"{key}: what {value!r} says is under 'tls' {who}", None)
+        elif option in ("verify-host", "hostname-verifier"):
+            if value.lower() != "true":
+                self._find("by hand", key, f"{key}: names of servers are verified", _VERIFIED)
+        elif option in _TIMEOUTS:
+            for name in functions or (None,):
+                self._timeouts.setdefault(name, {})[option] = int(value)
+            self._find("rewritten", key, f"{key} is part of timeout {who}", None)
+        else:
+            ours = "proxy" if option == "proxy-address" else "baseUrl"
+            if ours == "proxy":
+                value = "" if value == "none" else f"http://{value.removeprefix('http://')}"
+            for one in self._options(functions):
+                one[ours] = value
+            self._find("rewritten", key, f"{key} is {ours} {who}", None)
         return True
+
+    def _certificate(self, functions: list[str], key: str, option: str, value: str) -> None:
+        """Name a PEM file as ours; what is in another form is for a person."""
+        word = "ca" if option.startswith("trust") else "key" if option.endswith("key") else "cert"
+        if any(part in option for part in ("password", "type", "alias", "provider")):
+            self._find("differs", key, f"{key} has no effect", "PEM files are read without a password")
+        elif value.endswith(_PEM) and "," not in value:
+            path = value.removeprefix("classpath:").removeprefix("file:").removeprefix("META-INF/resources/")
+            for one in self._options(functions):
+                one.setdefault("tls", {})[word] = path
+            self._find(
+                "by hand", key, f"{key} is {word} of 'tls' in swf.yaml", f"put the file {path!r} where it is named"
+            )
+        else:
+            who = f"under 'functions' and {functions[0]!r}" if functions else "under 'calls'"
+            hint = f"write it as one PEM file, and name that as '{word}' of 'tls' {who}"
+            self._find("by hand", key, f"{key}: stores in other forms than PEM are not read", hint)
+
+    def _tls(self, key: str, value: str, quoted: str | None, name: str | None, option: str) -> bool:
+        """Write a named configuration of TLS to the functions that use it, and the unnamed one to all calls."""
+        name = quoted or name
+        users: list[str] = []
+        if name is not None:
+            for other, said in self._properties.items():
+                found = _SERVICE.fullmatch(other)
+                if found is not None and found[3] == "tls-configuration-name" and said == name:
+                    users += [one.name for one in self._called(found[1] or found[2])]
+            if not users:
+                self._find(
+                    "by hand", key, f"{key}: no function uses this", "write it under 'tls' of whatever host uses it"
+                )
+                return True
+        if option.startswith(("trust-all", "hostname-")):
+            if value.lower() not in ("false", "https"):
+                self._find("by hand", key, f"{key}: certificates are verified", _VERIFIED)
+            return True
+        self._certificate(users, key, option, value)
+        return True
+
+    def _client(self, key: str, value: str, quoted: str | None, name: str, option: str) -> bool:
+        """Write where a service of gRPC is: a client is called as the service, the document or the function."""
+        called = [one.name for one in self._called(quoted or name)]
+        said = {
+            found[3]: resolved(written, self._properties)
+            for other, written in self._properties.items()
+            if (found := _CLIENT.fullmatch(other)) is not None and (found[1] or found[2]) == (quoted or name)
+        }
+        if not called:
+            self._find("differs", key, f"{key}: no function calls this service", "remove it")
+        elif option in ("host", "port", "plain-text", "tls.enabled"):
+            is_secure = said.get("plain-text") == "false" or said.get("tls.enabled") == "true"
+            is_secure = is_secure or any(one.startswith(("ssl.", "tls.trust")) for one in said)
+            url = f"{'grpcs' if is_secure else 'grpc'}://{said.get('host', 'localhost')}:{said.get('port', '9000')}"
+            for one in self._options(called):
+                one["baseUrl"] = url
+            self._find("rewritten", key, f"{key} is part of the baseUrl of {', '.join(map(repr, called))}", None)
+        elif option == "deadline":
+            for one in self._options(called):
+                one["timeout"] = value if value.upper().startswith("P") else f"PT{value.upper()}"
+            self._find("rewritten", key, f"{key} is timeout of {', '.join(map(repr, called))}", None)
+        elif option.startswith(("ssl.", "tls.")) and "trust-certificate-p12" not in option:
+            word = {"ssl.trust-store": "trust-store", "ssl.certificate": "key-store.cert", "ssl.key": "key-store.key"}
+            self._certificate(called, key, word.get(option, option.removeprefix("tls.")), value)
+        else:
+            return False
+        return True
+
+    def _called(self, name: str) -> list[Called]:
+        named = _NOT_A_NAME.sub("_", name).lower()
+        return [one for one in self._functions if named in one.keys]
+
+    def _options(self, functions: list[str]) -> list[dict[str, Any]]:
+        if not functions:
+            return [self._made.settings.setdefault("calls", {})]
+        return [self._settings_of(one) for one in functions]
+
+    def _write_timeouts(self) -> None:
+        """Write one time for each: an attempt may take as long as connecting and reading together."""
+        general = self._timeouts.get(None, {})
+        for name, own in self._timeouts.items():
+            said = general | own
+            milliseconds = said.get("connect-timeout", 0) + said.get("read-timeout", _DEFAULT_READ_TIMEOUT)
+            for one in self._options([] if name is None else [name]):
+                one["timeout"] = f"PT{milliseconds / 1000:g}S"
 
     def _function(self, key: str, _: str, name: str, option: str) -> bool:
         if not any(one.name == name for one in self._functions):
@@ -136,6 +270,7 @@ class _Reading:
         return False
 
     def _scheme(self, key: str, value: str, service: str, scheme: str, option: str) -> bool:
+        service, scheme = service.strip('"'), scheme.strip('"')
         if option == "token-propagation":
             hint = "give the token in the input, or let an auth definition with the grant tokenExchange get one"
             self._find("by hand", key, f"{key}: tokens of callers are not passed on", hint)
@@ -148,52 +283,18 @@ class _Reading:
         self._find("by hand", key, f"{key} is the property {_SECRET_FIELDS[option]!r} of the secret {scheme!r}", hint)
         return True
 
-    def _channel(self, _: str, value: str, way: str, quoted: str | None, name: str, option: str) -> bool:
-        self._channels.setdefault((way, quoted or name), {})[option] = value
-        return True
-
-    def _events(self) -> None:
-        for (way, name), options in self._channels.items():
-            connector = options.get("connector", "")
-            key = f"mp.messaging.{way}.{name}.connector"
-            if connector == "smallrye-kafka":
-                self._broker(way, name, options, key)
-            elif connector == "quarkus-http" and way == "incoming":
-                self._find("rewritten", key, f"channel {name!r}: the gateway takes events by HTTP, POST /events", None)
-            elif connector == "quarkus-http":
-                self._sink({"to": resolved(options.get("url", "${K_SINK}"), self._properties)}, name)
-                self._find("rewritten", key, f"channel {name!r} is a sink", None)
-            else:
-                hint = "see the page on events: Kafka, AMQP, MQTT and NATS are consumers and sinks"
-                self._find("by hand", key, f"channel {name!r} with the connector {connector!r}", hint)
-
-    def _broker(self, way: str, name: str, options: Mapping[str, str], key: str) -> None:
-        servers = options.get("bootstrap.servers") or self._properties.get("kafka.bootstrap.servers", "localhost:9092")
-        url = f"kafka://{resolved(servers, self._properties)}"
-        topic = options.get("topic", name)
-        if way == "incoming":
-            group = options.get("group.id") or self._properties.get("quarkus.application.name")
-            consumer = {"name": name, "from": url, "topic": topic, **({"group": group} if group else {})}
-            self._made.settings.setdefault("events", {}).setdefault("consumers", []).append(consumer)
-        else:
-            self._sink({"to": url, "topic": topic}, name)
-        self._find("rewritten", key, f"channel {name!r} is a {'consumer' if way == 'incoming' else 'sink'}", None)
-
-    def _sink(self, sink: dict[str, str], name: str) -> None:
-        types = {} if name in _DEFAULTS else {"types": name}
-        self._made.settings.setdefault("events", {}).setdefault("sinks", []).append({"name": name, **types, **sink})
-
     def _settings_of(self, name: str) -> dict[str, Any]:
         found: dict[str, Any] = self._made.settings.setdefault("functions", {}).setdefault(name, {})
         return found
 
-    def _find(self, kind: Any, key: str, message: str, hint: str | None) -> None:
+    def _find(self, kind: Kind, key: str, message: str, hint: str | None = None) -> None:
         line = next((self._lines[one] for one in (f"%prod.{key}", key) if one in self._lines), None)
-        self._made.findings.append(Finding(self._name, line, kind, message, hint))
+        self._made.findings.append(Finding(self._file.name, line, kind, message, hint))
 
 
-def _key_of(line: str) -> str:
-    return next(iter(read_properties(line)), "") if line.strip() else ""
+def _told(key: str) -> tuple[Kind, str, str, str]:
+    kind, message, hint = counterpart(key)
+    return kind, key, message, hint
 
 
 def functions_of(definition: Any) -> Iterator[Called]:

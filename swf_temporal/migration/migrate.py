@@ -88,8 +88,12 @@ class _Migrating:
     def _configuration(self) -> tuple[dict[str, Any], dict[str, Any]]:
         settings: dict[str, Any] = {}
         secrets: dict[str, Any] = {}
-        for name, text in self._project.properties:
-            made = configuration(name, text, self._functions)
+        for file in self._project.properties:
+            if file.profile not in (None, "prod"):
+                message = f"what holds in the profile {file.profile!r} alone is not written"
+                self._findings.append(Finding(file.name, 1, "differs", message, "write what production needs of it"))
+                continue
+            made = configuration(file, self._functions)
             _merge(settings, made.settings)
             secrets |= {secret: dict.fromkeys(fields, "…") for secret, fields in made.secrets.items()}
             self._findings += made.findings

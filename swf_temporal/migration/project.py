@@ -3,14 +3,17 @@
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from swf_temporal.errors import UsageError
 from swf_temporal.files import read_bytes, why_unreadable
 from swf_temporal.languages.known import looks_like_definition
-from swf_temporal.text.located import UnreadableText, plain
+from swf_temporal.migration.properties import PropertiesText
+from swf_temporal.text.located import Object, UnreadableText, plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.yaml_text import write_yaml
@@ -22,6 +25,7 @@ _ROOTS: Final = ("src/main/resources", "src/main/java/resources")
 _NEXT_DOCUMENT: Final = re.compile(r"^---[ \t]*(?:#.*)?$\n?", re.MULTILINE)
 _LARGEST: Final = 5 << 20
 _PROPERTIES: Final = "application.properties"
+_OF_PROFILE: Final = re.compile(r"application(?:-([\w-]+))?\.properties")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +50,7 @@ class Project:
     root: Path
     """The folder that paths in definitions begin in, `classpath:`."""
     parts: list[Part] = field(default_factory=list)
-    properties: list[tuple[str, str]] = field(default_factory=list)
-    """Texts of properties, each with the name of its file."""
+    properties: list[PropertiesText] = field(default_factory=list)
     documents: dict[str, bytes] = field(default_factory=dict)
     """Other files, by their paths in the migrated project."""
 
@@ -92,8 +95,10 @@ def _take(project: Project, file: Path, base: Path, place: str, *, is_beside: bo
         raise UsageError(f"{name} cannot be read: {why_unreadable(error)}") from None
     text = content.decode("utf-8-sig", "replace")
     if file.suffix == ".properties":
-        if file.name == _PROPERTIES:
-            project.properties.append((name, text))
+        properties = _OF_PROFILE.fullmatch(file.name)
+        if properties is not None:
+            project.properties.append(PropertiesText(name, text, profile=properties[1]))
+            project.properties.sort(key=lambda one: one.profile is not None)  # what a profile says counts last
         return
     parts = list(_parts(text)) if file.suffix in (".yaml", ".yml") else [(0, text)]
     taken = 0
@@ -120,8 +125,11 @@ def _take_part(project: Project, text: str, part: Part, *, is_beside: bool) -> b
         return True
     kind, root = _kind(text)
     if kind == "List" and isinstance(root.get("items"), list):
-        items = [write_yaml(plain(item)) for item in root["items"] if isinstance(item, dict)]
-        taken = [_take_part(project, item, replace(part, text=item, line=0), is_beside=is_beside) for item in items]
+        items = [_item(text, item) for item in root["items"] if isinstance(item, Object)]
+        taken = [
+            _take_part(project, item, replace(part, text=item, line=part.line + line), is_beside=is_beside)
+            for item, line in items
+        ]
         return any(taken)
     if kind == "SonataFlow":
         place = _beside(part, f"{_named(root) or part.path.stem}.sw.yaml")
@@ -129,7 +137,7 @@ def _take_part(project: Project, text: str, part: Part, *, is_beside: bool) -> b
     elif kind == "ConfigMap" and isinstance(root.get("data"), dict):
         for key, value in root["data"].items():
             if key == _PROPERTIES:
-                project.properties.append((part.name, str(value)))
+                project.properties.append(_properties_in(part, text, root["data"], str(value)))
             elif isinstance(value, str) and Path(key).suffix in _DOCUMENTS:
                 project.documents[_beside(part, key)] = value.encode()
     elif not is_beside and looks_like_definition(text):
@@ -137,6 +145,33 @@ def _take_part(project: Project, text: str, part: Part, *, is_beside: bool) -> b
     else:
         return False
     return True
+
+
+def _item(text: str, item: Object) -> tuple[str, int]:
+    """Return what *text* has of an item of a list, and the number of lines before it.
+
+    It is cut out, so that its lines stay those of the file, or written anew if it shares its lines with others.
+    """
+    place = item.where.position
+    lines = text.splitlines(keepends=True)[place.line - 1 :]
+    margin = place.column - 1
+    inside = takewhile(lambda line: not line.strip() or not line[:margin].strip(), lines[1:])
+    cut = "".join([lines[0][margin:], *(line[margin:] if line.strip() else "\n" for line in inside)])
+    with suppress(UnreadableText):
+        found, _ = read_object(Source(cut, ""))
+        if plain(found) == plain(item):
+            return cut, place.line - 1
+    return write_yaml(plain(item)), place.line - 1
+
+
+def _properties_in(part: Part, text: str, data: Any, properties: str) -> PropertiesText:
+    """Return the properties in a ConfigMap, whose *data* is written in *text*."""
+    place = data.where.value(_PROPERTIES)
+    lines = text.splitlines()
+    begins = lines[place.line - 1][place.column - 1 :] if place.line <= len(lines) else ""
+    if begins.startswith("|"):
+        return PropertiesText(part.name, properties, part.line + place.line)
+    return PropertiesText(part.name, properties, part.line + place.line - 1, is_on_one_line=True)
 
 
 def _beside(part: Part, name: str) -> str:

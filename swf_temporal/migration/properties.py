@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 _COMMENT: Final = re.compile(r"[ \t\f]*(?:[#!].*)?")
@@ -12,9 +13,30 @@ _PROFILE: Final = re.compile(r"%([\w,-]+)\.(.+)", re.DOTALL)
 _MAX_ROUNDS: Final = 10
 
 
+@dataclass(frozen=True, slots=True)
+class PropertiesText:
+    """Properties, and where they stand: in a file of their own, or within a manifest."""
+
+    name: str
+    """The path of the file, relative to the project."""
+    text: str
+    line: int = 0
+    """The number of lines of the file that stand before the text."""
+    is_on_one_line: bool = False
+    """Whether the text is quoted in a line of the file, and not a block of lines."""
+    profile: str | None = None
+    """The profile in which all of it holds, if it is of one alone."""
+
+    def lines(self) -> dict[str, int]:
+        """Return the line of the file in which each property is set, by its name; the last of several counts."""
+        if self.is_on_one_line:
+            return dict.fromkeys(read_properties(self.text), self.line + 1)
+        return {_pair(line)[0]: self.line + number for number, line in _numbered(self.text)}
+
+
 def read_properties(text: str) -> dict[str, str]:
     """Return the properties that *text* sets, as they are written; the last of several with one name counts."""
-    return dict(_pair(line) for line in _lines(text))
+    return dict(_pair(line) for _, line in _numbered(text))
 
 
 def of_profile(properties: Mapping[str, str], profile: str = "prod") -> dict[str, str]:
@@ -39,20 +61,31 @@ def resolved(value: str, properties: Mapping[str, str]) -> str:
     return value
 
 
-def _lines(text: str) -> Iterator[str]:
-    """Yield the logical lines: one ends in an odd number of backslashes if it goes on in the next."""
-    begun = ""
-    for line in text.splitlines():
+def others_than(properties: Mapping[str, str], profile: str = "prod") -> Iterator[tuple[str, str]]:
+    """Yield the other profiles for which something is said, each with the first property of it."""
+    found: dict[str, str] = {}
+    for name in properties:
+        matched = _PROFILE.fullmatch(name)
+        if matched is not None and profile not in matched[1].split(","):
+            found.setdefault(matched[1], name)
+    yield from found.items()
+
+
+def _numbered(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the logical lines, each with its number: it ends in an odd number of backslashes if the next goes on."""
+    begun, first = "", 0
+    for number, line in enumerate(text.splitlines(), 1):
         if not begun and _COMMENT.fullmatch(line):
             continue
+        first = first or number
         begun += line.lstrip(" \t\f")
         if (len(begun) - len(begun.rstrip("\\"))) % 2:
             begun = begun[:-1]
             continue
-        yield begun
-        begun = ""
+        yield first, begun
+        begun, first = "", 0
     if begun:
-        yield begun
+        yield first, begun
 
 
 def _pair(line: str) -> tuple[str, str]:

@@ -10,14 +10,23 @@ from collections.abc import MutableMapping
 from copy import deepcopy
 from typing import Any
 
-from swf_temporal.errors import UsageError
+from swf_temporal.errors import Position, UsageError
 from swf_temporal.strict_json import NotJSON, read_json, show_json
-from swf_temporal.text.located import Object
+from swf_temporal.text.located import Object, UnreadableText
+from swf_temporal.text.origin import Source
 
 _BESIDE = 2
 """The index, among the comments of a key, of the one beside its value and below."""
 _INDENTED = re.compile(r"^( +|\t+)\S", re.MULTILINE)
 _LIST = re.compile(r"^( *)[^\s#-][^\n]*:[ \t]*(?:#[^\n]*)?\n(?:[ \t]*(?:#[^\n]*)?\n)*( *)- ", re.MULTILINE)
+
+
+class UnkeptText(ValueError):  # noqa: N818 - named for what it is about
+    """A YAML text that what keeps comments refuses, such as one with tabs between its parts."""
+
+    def __init__(self, message: str, position: Position) -> None:
+        super().__init__(message)
+        self.position = position
 
 
 class RoundTrip:
@@ -29,7 +38,7 @@ class RoundTrip:
         found = _json(text)
         if found is None:
             self._yaml = _yaml(text)
-            found = self._yaml.load(text)
+            found = _loaded(self._yaml, text)
         self.root: Any = found
         self._copies: dict[int, tuple[Any, Any]] = {}
         """By the identity of each copy that stands for an alias: the copy, and what it was made of."""
@@ -114,6 +123,26 @@ def _yaml(text: str) -> Any:
     offset = 0 if listed is None else max(0, len(listed[2]) - len(listed[1]))
     yaml.indent(mapping=2, sequence=offset + 2, offset=offset)
     return yaml
+
+
+def _loaded(yaml: Any, text: str) -> Any:
+    from ruamel.yaml.error import MarkedYAMLError  # noqa: PLC0415 - an extra
+
+    try:
+        return yaml.load(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = Position() if mark is None else Position(mark.line + 1, mark.column + 1)
+        raise UnkeptText(str(error.problem), place) from None
+
+
+def round_trip(source: Source) -> RoundTrip:
+    """Return the document in *source*. Raises UnreadableText if its comments and order cannot be kept."""
+    try:
+        return RoundTrip(source.text)
+    except UnkeptText as unkept:
+        message = f"this can be read, and cannot be rewritten with its comments: {unkept}"
+        raise UnreadableText(source.problem("syntax", message, unkept.position, "write it otherwise")) from None
 
 
 def rename(node: MutableMapping[str, Any], old: str, new: str) -> None:

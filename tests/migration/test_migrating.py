@@ -1,42 +1,24 @@
 """What is migrated, whatever it is: properties, lists of Kubernetes, reports, and projects that are broken."""
 
-import random
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from swf_temporal import load
 from swf_temporal.cli.annotations import sarif_of_migration
 from swf_temporal.errors import UsageError
 from swf_temporal.migration.configuration import Called, configuration
 from swf_temporal.migration.findings import Finding, MigratedFile, Migration
 from swf_temporal.migration.migrate import migrate, write
-from swf_temporal.migration.properties import of_profile, read_properties, resolved
+from swf_temporal.migration.properties import PropertiesText, of_profile, read_properties, resolved
 from swf_temporal.migration.report import as_data, as_html, as_text
-from tests.migration.__main__ import tried
-from tests.sampling import seeds
+from tests.migration.__main__ import outcome, tried
+from tests.migration.many import broken_project, changed_again, project_of, reported
+from tests.sampling import count, seeds
 
 ROOT = Path(__file__).parent / "projects"
-WORDS = (
-    "kind",
-    "items",
-    "- ",
-    "{",
-    "}",
-    "[",
-    "${",
-    "null",
-    "5",
-    '"',
-    "\n",
-    ":",
-    "actions",
-    "true",
-    "data",
-    "end",
-    "{{ .x }}",
-)
+_CALL = "{name: A, type: operation, actions: [{functionRef: {refName: f, arguments: {a: %s}}}], end: true}"
 
 
 def test_properties_are_read_as_java_does() -> None:
@@ -75,14 +57,16 @@ def test_values_name_others(value: str, wanted: str) -> None:
 )
 def test_services_are_known_by_each_of_their_names(key: str, operation: str) -> None:
     """Of the file, its path, and the function."""
-    made = configuration("p", f"{key}=http://h", [Called("order", operation), Called("other", "no.yaml#x")])
+    made = configuration(
+        PropertiesText("p", f"{key}=http://h"), [Called("order", operation), Called("other", "no.yaml#x")]
+    )
     assert made.settings == {"functions": {"order": {"baseUrl": "http://h"}}}
 
 
 def test_credentials_are_told_and_not_written() -> None:
     """Not even by a report."""
     text = "quarkus.openapi-generator.s.auth.basic.password=hunter2\nkogito.sw.functions.f.access_token=hunter2"
-    made = configuration("p", text, [Called("f", "rest:get:/x")])
+    made = configuration(PropertiesText("p", text), [Called("f", "rest:get:/x")])
     assert [one.kind for one in made.findings] == ["by hand", "by hand"]
     assert made.settings == {}
     assert not any("hunter2" in f"{one.message}{one.hint}" for one in made.findings)
@@ -129,35 +113,49 @@ def test_reports_say_the_same() -> None:
 
 
 def test_a_folder_is_tried() -> None:
-    """The projects here come to the same in the mode and migrated, or a finding says why not."""
+    """What is written of the projects here comes to the same as they do in the mode."""
     counts, wrong = tried(ROOT)
     assert wrong == []
-    assert counts["files"] == counts["accepted in the mode"]
-    assert counts["accepted as they are"] < counts["accepted once migrated"]
+    assert counts["definitions"] == counts["accepted in the mode"] == counts["the same once written"]
+    assert counts["accepted as they are"] < counts["accepted once written"]
+
+
+def test_what_comes_to_something_else_is_told(tmp_path: Path) -> None:
+    """With a finding that says why, and without one: another output, another call."""
+    (tmp_path / "told").mkdir()
+    (tmp_path / "told/a.sw.yaml").write_text(
+        "{id: a, start: Put, functions: [{name: f, type: expression, operation: .item}], states: ["
+        "{name: Put, type: inject, data: {list: [1, 2]}, transition: Each}, {name: Each, type: foreach, "
+        "inputCollection: .list, outputCollection: .list, iterationParam: item, "
+        "actions: [{functionRef: f}], end: true}]}"
+    )
+    counts, wrong = tried(tmp_path)
+    assert (counts["different with a finding"], counts["the same once written"], wrong) == (1, 0, [])
+    one = load("{id: a, specVersion: '0.8', functions: [{name: f, type: custom}], states: [" + _CALL % 1 + "]}")
+    other = load("{id: a, specVersion: '0.8', functions: [{name: f, type: custom}], states: [" + _CALL % 2 + "]}")
+    assert outcome(one) == outcome(one)
+    assert outcome(one) != outcome(other)
 
 
 @pytest.mark.parametrize("seed", seeds("broken projects", 40, 500))
 def test_broken_projects_are_told(seed: int, tmp_path: Path) -> None:
     """Whatever is wrong is a finding, or a usage error."""
-    chance = random.Random(seed)  # noqa: S311 - of a test
-    files = [one for one in ROOT.glob("*/project/**/*") if one.is_file()]
-    file = chance.choice(files)
-    project = next(one for one in file.parents if one.name == "project")
-    for one in project.rglob("*"):
-        if one.is_file():
-            text = one.read_text()
-            place = tmp_path / one.relative_to(project)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(_broken(text, chance) if one == file else text)
-    try:
-        report: Any = as_text(migrate(tmp_path))
-    except UsageError as error:
-        report = str(error)
-    assert re.search(r"definition", report)
+    broken_project(seed, tmp_path / "project")
+    assert re.search("definition|exists already", reported(tmp_path / "project", tmp_path / "migrated"))
 
 
-def _broken(text: str, chance: random.Random) -> str:
-    for _ in range(chance.randint(1, 4)):
-        at = chance.randrange(len(text))
-        text = text[:at] + chance.choice(WORDS) + text[at + chance.randint(0, 12) :]
-    return text
+def test_many_definitions_are_migrated_once(tmp_path: Path) -> None:
+    """What was written of all kinds of definitions is the same when it is migrated once more."""
+    project_of(count(60, 1500), tmp_path / "project")
+    write(migrate(tmp_path / "project"), tmp_path / "migrated")
+    assert changed_again(tmp_path / "migrated") == []
+
+
+def test_what_keeps_no_comments_is_told(tmp_path: Path) -> None:
+    """A text that can be read, and not be rewritten with its comments, is a finding with its line."""
+    (tmp_path / "a.sw.yaml").write_text(
+        "id: a\nstates:\n  - {name: A, type: inject,\t\n     data: {}, end: true}\nstart:\tA\n"
+    )
+    [finding] = migrate(tmp_path).findings
+    assert (finding.kind, finding.line) == ("by hand", 5)
+    assert "cannot be rewritten" in finding.message

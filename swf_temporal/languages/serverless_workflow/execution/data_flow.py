@@ -172,7 +172,7 @@ class Merging:
 
 
 class Replacing(Merging):
-    """Data flow in which arrays are replaced, as SonataFlow has it."""
+    """Data flow in which arrays are replaced and scalars are kept, as SonataFlow has it."""
 
     merger = ReplacingMerger
 

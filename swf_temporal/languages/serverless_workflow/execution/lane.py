@@ -14,7 +14,7 @@ from typing_extensions import TypeVar as DefaultTypeVar
 from swf_temporal.data import JSON, Merger, Path
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import ExpressionFailed, TimedOut, WorkflowFault, WrongData
-from swf_temporal.expressions.compiled import EvaluationOutcome, Several, is_true
+from swf_temporal.expressions.compiled import EvaluationOutcome, Several, is_narrowly_true, is_true
 from swf_temporal.expressions.evaluation import NOTHING, Compiled
 from swf_temporal.guarding.deferring import Deferred
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
@@ -139,9 +139,10 @@ class Lane(Tracer, Generic[F_co]):
         One that yields several values holds if all of them do. Raises ExpressionFailed where only some do.
         """
         value = await self._outcome(self.program.expressions.condition(condition), data)
+        truth = is_narrowly_true if self.program.workflow.language_version.narrow_truths else is_true
         if not isinstance(value, Several):
-            return is_true(value)
-        truths = {is_true(one) for one in value}
+            return truth(value)
+        truths = {truth(one) for one in value}
         if len(truths) > 1:
             message = f"the condition {condition!r} is true and false: it yields {len(value)} values"
             raise self.locate(ExpressionFailed(f"{message}; `any` or `all` makes one of them"))

@@ -11,7 +11,8 @@ class DataFlowKind(Enum):
     MERGING = auto()
     """Filters select, and results are merged."""
     REPLACING = auto()
-    """As in merging, but an array takes the place of another one, and so do the results of iterations."""
+    """As in merging, but an array takes the place of another one, and so do the results of iterations; where values of
+    different kinds meet, none is lost."""
     KEYED_MERGING = auto()
     """What a path selects is merged under the last name on the path."""
     LAST_KEYS = auto()
@@ -42,6 +43,8 @@ class LanguageVersion:
     """What its examples call otherwise in paths than its text does."""
     closest_handler: bool = False
     """Whether the handler that names an error most closely is taken, and not the first that covers it."""
+    narrow_truths: bool = False
+    """Whether conditions hold for true, the text "true" and numbers but 0 alone, and not for all but false and null."""
     defines_errors: bool = True
     """Whether errors are defined, and not merely named where they are handled."""
     has_semantic_versions: bool = False

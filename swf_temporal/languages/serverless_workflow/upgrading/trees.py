@@ -22,6 +22,12 @@ def states(root: Tree) -> Iterator[Tree]:
     yield from children(root, "states")
 
 
+def name_of(node: Tree, key: str = "name") -> str | None:
+    """Return the name that *node* has under *key*; None if that is no text."""
+    name = node.get(key)
+    return name if isinstance(name, str) else None
+
+
 def called(state: Tree) -> str:
     return f"state {state.get('name')!r}"
 

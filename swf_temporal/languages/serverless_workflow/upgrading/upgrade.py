@@ -18,7 +18,7 @@ from swf_temporal.text.grafting import Graft, WrittenText, in_order
 from swf_temporal.text.located import Object, UnreadableText
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
-from swf_temporal.text.round_trip import RoundTrip, add
+from swf_temporal.text.round_trip import add, round_trip
 
 
 def upgrade(source: Source, to: str) -> Upgraded:
@@ -38,7 +38,7 @@ def upgrade(source: Source, to: str) -> Upgraded:
     version = detected.version
     if version is None:
         raise UsageError(f"{source.name} is written for {detected.title}, which is not rewritten here")
-    document, report = RoundTrip(source.text), UpgradeReport()
+    document, report = round_trip(source), UpgradeReport()
     reader = reader_of(version)
     if reader is None:
         place(located, document.root, report)

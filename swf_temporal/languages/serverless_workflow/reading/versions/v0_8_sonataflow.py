@@ -18,5 +18,6 @@ VERSION: Final = Version(
     words=v0_8.VERSION.words,
     data_flow=DataFlowKind.REPLACING,
     closest_handler=True,
+    narrow_truths=True,
     upgraders=v0_8.VERSION.upgraders,
 )

@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, called, children, leavings, states
+from swf_temporal.languages.serverless_workflow.upgrading.trees import (
+    Tree,
+    actions,
+    called,
+    children,
+    leavings,
+    name_of,
+    states,
+)
 from swf_temporal.text.round_trip import add
 
 _IGNORED: Final = ("actionExecTimeout", "branchExecTimeout", "stateExecTimeout")
@@ -13,7 +21,7 @@ _GENERAL: Final = ("java.lang.Exception", "java.lang.RuntimeException", "java.la
 
 def tell(root: Tree, report: UpgradeReport) -> None:
     """Report what has another effect; and write out what can be, so that it has the same."""
-    order = {state.get("name"): number for number, state in enumerate(states(root))}
+    order = {name_of(state): number for number, state in enumerate(states(root))}
     for state in states(root):
         _state(root, state, order, report)
     for node in leavings(root):
@@ -86,9 +94,9 @@ def _switch(state: Tree, order: Mapping[Any, int], report: UpgradeReport) -> Non
             report.differs(message, None, one)
 
 
-def _target(node: Tree) -> Any:
+def _target(node: Tree) -> str | None:
     transition = node.get("transition")
-    return transition.get("nextState") if isinstance(transition, dict) else transition
+    return name_of(transition, "nextState") if isinstance(transition, dict) else name_of(node, "transition")
 
 
 def _timeouts(node: Tree, who: str, report: UpgradeReport) -> None:
@@ -101,9 +109,9 @@ def _timeouts(node: Tree, who: str, report: UpgradeReport) -> None:
 def _errors(root: Tree, state: Tree, report: UpgradeReport) -> None:
     """SonataFlow looks for the most special of all entries, here the first that matches handles an error."""
     entries = list(children(state, "onErrors"))
-    codes = {one.get("name"): one.get("code") for one in children(root, "errors")}
+    codes = {name_of(one): name_of(one, "code") for one in children(root, "errors")}
     general = [
-        any(codes.get(ref, ref) in _GENERAL for ref in (one.get("errorRef"), *_listed(one.get("errorRefs"))) if ref)
+        any(codes.get(ref, ref) in _GENERAL for ref in (name_of(one, "errorRef"), *_listed(one.get("errorRefs"))))
         for one in entries
     ]
     if True in general[:-1]:
@@ -114,7 +122,7 @@ def _errors(root: Tree, state: Tree, report: UpgradeReport) -> None:
 
 
 def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def _actions(root: Tree, report: UpgradeReport) -> None:

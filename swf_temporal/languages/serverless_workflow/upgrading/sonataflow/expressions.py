@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Final
 
-from swf_temporal.expressions.evaluation import BadExpression, Expressions
+from swf_temporal.expressions.evaluation import LANGUAGES, BadExpression, Expressions
 from swf_temporal.expressions.lexing import tokens
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
@@ -18,6 +18,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     called,
     children,
     leavings,
+    name_of,
     states,
 )
 from swf_temporal.strict_json import show_json
@@ -38,7 +39,24 @@ _QUOTED: Final = re.compile(r'\$\{ "(?:[^"\\]|\\[^(])*" \}')
 """A text that is written so that it is not evaluated."""
 _SHOWN: Final = 80
 """How many characters of a text a finding shows."""
+_TRUTH: Final = re.compile(
+    r"(?:^|\||\$\{)\s*(?:all|any|contains|endswith|has|in|inside|isempty|isvalid|startswith|test|IN)\b[^|]*$"
+)
+"""An expression whose last filter yields true or false."""
 _VARIABLE: Final = re.compile(r"\$SECRET\b")
+
+
+def expressions_of(root: Tree) -> Expressions:
+    """Return what compiles the expressions of *root*, with the variables and functions that SonataFlow has in them."""
+    functions = {
+        str(name_of(one)): one["operation"]
+        for one in children(root, "functions")
+        if one.get("type") == "expression" and isinstance(one.get("operation"), str) and name_of(one) is not None
+    }
+    items = {str(state["iterationParam"]) for state in states(root) if "iterationParam" in state}
+    named = root.get("expressionLang")
+    language = named if named in LANGUAGES else "jq"  # another one is told when the definition is checked
+    return Expressions(variables={*items, "item", "SECRET"}, functions=functions, language=language)
 
 
 class Marking:
@@ -46,15 +64,7 @@ class Marking:
 
     def __init__(self, root: Tree, report: UpgradeReport) -> None:
         self._root, self._report = root, report
-        language = root.get("expressionLang", "jq")
-        functions = {
-            one["name"]: one["operation"]
-            for one in children(root, "functions")
-            if one.get("type") == "expression" and isinstance(one.get("operation"), str) and "name" in one
-        }
-        items = {str(state["iterationParam"]) for state in states(root) if "iterationParam" in state}
-        variables = {*items, "item", "SECRET"}
-        self._expressions = Expressions(variables=variables, functions=functions, language=str(language))
+        self._expressions = expressions_of(root)
 
     def run(self) -> None:
         """Mark all expressions."""
@@ -79,7 +89,7 @@ class Marking:
         for filter_ in children(state, "stateDataFilter"):
             self._fields(filter_, ("input", "output"), who)
         for condition in children(state, "dataConditions"):
-            self._field(condition, "condition", who)
+            self._condition(condition, who)
         if state.get("type") == "inject" and "data" in state:
             self._literal(state, "data", who)
         for _, found in action_lists(state):
@@ -87,7 +97,7 @@ class Marking:
                 self._action(action, who)
 
     def _action(self, action: Tree, who: str) -> None:
-        self._field(action, "condition", who)
+        self._condition(action, who)
         for filter_ in children(action, "actionDataFilter"):
             self._fields(filter_, ("fromStateData", "results", "toStateData"), who)
         for reference in children(action, "functionRef"):
@@ -110,6 +120,21 @@ class Marking:
             marked = self._expression(text, who, node)
             if marked is not None:
                 self._put(node, key, marked, f"{who}: {key}")
+
+    def _condition(self, node: Tree, who: str) -> None:
+        """Mark a condition, and report one that may be something else than true or false."""
+        self._field(node, "condition", who)
+        text = node.get("condition")
+        if not isinstance(text, str) or not self._expressions.is_jq or _TRUTH.search(text) is not None:
+            return
+        try:
+            kinds = self._expressions.condition(text).kinds
+        except BadExpression:
+            return
+        if not kinds <= {"boolean", "null"}:
+            message = f"{who}: {_short(text)} holds for all but false and null; SonataFlow asks for true"
+            hint = "compare it if it can be something else than true and false, as in '.count > 0'"
+            self._report.differs(message, hint, node)
 
     def _value(self, node: Any, key: Any, who: str) -> None:
         """Mark what is an expression of the texts under *key*."""

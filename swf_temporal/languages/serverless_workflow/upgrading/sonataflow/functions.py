@@ -1,19 +1,22 @@
 """What functions do: names of documents, Knative services, Java services, and bodies that nothing is said of."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, called, children
-from swf_temporal.text.round_trip import replace
+from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, called, children, name_of
+from swf_temporal.text.round_trip import add, replace
 
 _URIS: Final = "workflow-uri-definitions"
 _SCHEMA: Final = "workflow-output-schema"
 _JAVA: Final = re.compile(r"service:(?:java:)?(?P<cls>[\w.$]+)::(?P<method>\w+)")
 _KNATIVE: Final = re.compile(r"knative:(?P<service>[^?]+)(?:\?(?P<query>.*))?")
 _REST: Final = re.compile(r"rest:(?:(?P<method>\w+):)?(?P<url>.*)", re.DOTALL)
+_MARKED: Final = re.compile(r"\s*(?:\$\{\s*(.*?)\s*\}|\{\{\s*(.*?)\s*\}\}|(.*?))\s*", re.DOTALL)
+"""An expression, in braces or not."""
 _WITH_BODY: Final = ("POST", "PUT")
 _NO_PLACE: Final = {
     "camel": "call the endpoint that the route reaches by HTTP or a broker, or write a Python function",
@@ -63,6 +66,7 @@ def _resolve(function: Tree, uris: dict[str, Any], report: UpgradeReport) -> Non
 
 def operations(root: Tree, report: UpgradeReport) -> None:
     """Rewrite the operations of functions that have another form here."""
+    services = {name_of(one) for one in children(root, "functions") if str(one.get("operation")).startswith("service:")}
     for function in children(root, "functions"):
         operation = function.get("operation")
         if function.get("type") != "custom" or not isinstance(operation, str):
@@ -78,7 +82,8 @@ def operations(root: Tree, report: UpgradeReport) -> None:
         else:
             _without_place(function, operation, report)
     for state, action in actions(root):
-        _body(root, state, action, report)
+        _sent(root, services, state, action, report)
+        _answer(root, state, action, report)
 
 
 def java_functions(root: Tree) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -121,14 +126,14 @@ def _knative(function: Tree, found: re.Match[str], report: UpgradeReport) -> Non
     report.reshaped(f"function {function.get('name')!r}: the service {found['service']!r} is called by HTTP", function)
 
 
-def _body(root: Tree, state: Tree, action: Tree, report: UpgradeReport) -> None:
-    """Say what is sent where SonataFlow sends all data: in a body that no argument is for."""
+def _sent(root: Tree, services: Container[Any], state: Tree, action: Tree, report: UpgradeReport) -> None:
+    """Say what is sent where SonataFlow sends all data: where no argument says what is."""
     reference = action.get("functionRef")
-    name = reference.get("refName") if isinstance(reference, dict) else reference
-    function = next((one for one in children(root, "functions") if one.get("name") == name), None)
-    operation = None if function is None else function.get("operation")
+    name, function = _called(root, action)
+    operation = function.get("operation")
     rest = _REST.fullmatch(operation) if isinstance(operation, str) else None
-    if rest is None or (rest["method"] or "GET").upper() not in _WITH_BODY or "{" in rest["url"]:
+    has_body = rest is not None and (rest["method"] or "GET").upper() in _WITH_BODY and "{" not in rest["url"]
+    if not has_body and name not in services:
         return
     if isinstance(reference, dict) and reference.get("arguments"):
         return
@@ -137,3 +142,38 @@ def _body(root: Tree, state: Tree, action: Tree, report: UpgradeReport) -> None:
     else:
         replace(action, "functionRef", {"functionRef": {"refName": name, "arguments": "${ . }"}})
     report.reshaped(f"{called(state)}: {name!r} is sent all data, as nothing else is said to be", action)
+
+
+def _answer(root: Tree, state: Tree, action: Tree, report: UpgradeReport) -> None:
+    """Take the body out of an answer whose status does not matter: here it stands beside the status."""
+    name, function = _called(root, action)
+    metadata = function.get("metadata")
+    is_http = function.get("type", "rest") in ("rest", "openapi") or str(function.get("operation")).startswith("rest:")
+    if not is_http or not isinstance(metadata, dict) or metadata.get("failOnStatusCode") is not False:
+        return
+    given = action.get("actionDataFilter", {})
+    if not isinstance(given, dict) or given.get("useResults") is False:
+        return
+    old = given.get("results")
+    marked = _MARKED.fullmatch("." if old is None else str(old))
+    inner = marked[1] or marked[2] or marked[3] if marked is not None else ""
+    if root.get("expressionLang", "jq") != "jq" or inner.startswith((".body", "fn:")) or not inner:
+        report.differs(
+            f"{called(state)}: the result of {name!r} has the keys 'status', 'headers' and 'body'", None, action
+        )
+        return
+    results = braced(".body" if inner == "." else f".body | {inner}")
+    if old is None and given:
+        add(given, "results", results)
+    elif old is None:
+        add(action, "actionDataFilter", {"results": results}, "functionRef")
+    else:
+        given["results"] = results
+    report.reshaped(f"{called(state)}: the result of {name!r} is the body, which is {results!r} of the answer", action)
+
+
+def _called(root: Tree, action: Tree) -> tuple[str | None, Tree]:
+    """Return the name of the function that *action* calls, and the function."""
+    reference = action.get("functionRef")
+    name = name_of(reference, "refName") if isinstance(reference, dict) else name_of(action, "functionRef")
+    return name, next((one for one in children(root, "functions") if name is not None and name_of(one) == name), {})

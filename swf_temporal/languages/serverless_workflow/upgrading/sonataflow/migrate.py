@@ -8,6 +8,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.sonataflow import (
     effects,
     expressions,
     functions,
+    merging,
     secrets,
     texts_meant,
 )
@@ -17,11 +18,11 @@ from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import UnreadableText
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
-from swf_temporal.text.round_trip import RoundTrip
+from swf_temporal.text.round_trip import round_trip
 
 _STEPS = (
     tolerated.upgrade, texts_meant.upgrade, functions.extensions, functions.operations, expressions.mark,
-    secrets.declare, effects.tell,
+    secrets.declare, effects.tell, merging.tell,
 )  # fmt: skip
 
 
@@ -35,7 +36,7 @@ def migrate(source: Source, *, keeps_effects: bool = False) -> Upgraded:
         located, _ = read_object(source)
     except UnreadableText as unreadable:
         raise InvalidDefinition(unreadable.problems) from None
-    document, report = RoundTrip(source.text), UpgradeReport()
+    document, report = round_trip(source), UpgradeReport()
     if is_resource(document.root):
         place(located, document.root, report)
         document.root, located = unwrapped(document.root, report), flow_of(located)

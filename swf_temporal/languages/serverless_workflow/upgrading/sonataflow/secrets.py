@@ -13,7 +13,7 @@ _USED: Final = re.compile(r"\$SECRETS(?:\.(\w+)|\[\"([^\"]+)\"\])")
 def declare(root: Tree, report: UpgradeReport) -> None:
     """Declare the secrets that *root*, whose expressions are marked, uses in arguments, and report other uses."""
     declared = root.get("secrets")
-    names = dict.fromkeys(declared if isinstance(declared, list) else ())
+    names = [one for one in declared if isinstance(one, str)] if isinstance(declared, list) else []
     in_arguments: dict[str, None] = {}
     for _, action in actions(root):
         for reference in children(action, "functionRef"):

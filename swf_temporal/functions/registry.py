@@ -3,10 +3,10 @@
 import inspect
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from swf_temporal.function_types import TYPES
-from swf_temporal.functions.port import FunctionType
+if TYPE_CHECKING:
+    from swf_temporal.functions.port import FunctionType
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Kind = TypeVar("Kind", bound="type[FunctionType] | FunctionType")
@@ -64,6 +64,8 @@ class Registry(dict[str, Callable[..., Any]]):
         It has `async def perform(call)`. A class is instantiated without arguments, by each worker when it begins, and
         closed when that ends; an object belongs to the program.
         """
+
+        from swf_temporal.function_types import TYPES  # noqa: PLC0415 - most registries have no types
 
         def register(kind: Kind) -> Kind:
             if name in TYPES:

@@ -21,7 +21,6 @@ from swf_temporal.errors import UsageError
 from swf_temporal.files import read_text, why_unreadable
 from swf_temporal.functions.operator.credentials import without_password
 from swf_temporal.text.model_errors import allowed_words, expected_form, fields_at
-from swf_temporal.text.parsing import read_data
 from swf_temporal.text.suggestions import suggestion
 
 SECTIONS: Final = (
@@ -178,6 +177,8 @@ class Section(BaseModel):
 
 def _content_of(path: Path) -> dict[str, JSON]:
     """Return the sections that the configuration at *path* has. Raises UsageError."""
+    from swf_temporal.text.parsing import read_data  # noqa: PLC0415 - a program may have no such file
+
     try:
         text = read_text(path)
     except (OSError, ValueError) as error:

@@ -64,7 +64,6 @@ class Registry(dict[str, Callable[..., Any]]):
         It has `async def perform(call)`. A class is instantiated without arguments, by each worker when it begins, and
         closed when that ends; an object belongs to the program.
         """
-
         from swf_temporal.function_types import TYPES  # noqa: PLC0415 - most registries have no types
 
         def register(kind: Kind) -> Kind:

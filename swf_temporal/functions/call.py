@@ -3,13 +3,15 @@
 import importlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.files import NO_MORE_FILES, can_open_more
-from swf_temporal.runtime.host import CallFolder
+
+if TYPE_CHECKING:
+    from swf_temporal.runtime.host import CallFolder
 
 CHECK_RESPONSE = "checkResponse"
 HIDE_SECRETS = "hideSecrets"
@@ -36,7 +38,7 @@ class Call:
     """What the definition's `auth` may refer to. Kept out of results and of error texts."""
     made_of_secrets: tuple[str, ...] = ()
     """What the arguments hold that was made of secrets. Kept out of results and of error texts, too."""
-    folder: CallFolder | None = None
+    folder: "CallFolder | None" = None
     """The directory that a function in a container is given, and what stands in it."""
 
 

@@ -7,13 +7,16 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pkgutil import iter_modules
 from typing import Any, Final
 
 from temporalio import activity as temporal_activity
 from temporalio import worker, workflow
-from temporalio.worker import ReplayerConfig, WorkerConfig
+from temporalio.worker import ReplayerConfig, WorkerConfig, WorkflowRunner
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
+import swf_temporal
 from swf_temporal.app.client import Client
 from swf_temporal.app.container_endpoint import container_endpoint
 from swf_temporal.app.documents import in_one_line, missing
@@ -69,7 +72,8 @@ class Work:
         chooses = (self.call_settings or read_settings(os.environ)).chooses_local_calls
         terms = Terms(settings.known_definitions_only, None, settings.version, options, chooses)
         added = with_definitions(config, serving.activities, terms)
-        return {**added, "interceptors": [serving, *added["interceptors"]]}
+        runner = _passing_us_through(config.get("workflow_runner") or SandboxedWorkflowRunner())
+        return {**added, "interceptors": [serving, *added["interceptors"]], "workflow_runner": runner}
 
     @asynccontextmanager
     async def opened(self, worker: worker.Worker) -> AsyncIterator[Functions]:
@@ -119,6 +123,7 @@ class Work:
         terms = Terms(self.settings.known_definitions_only)
         config["workflows"] = [*terms.workflows, *config["workflows"]]
         config["interceptors"] = [EventOptionsInterceptor(terms.event_options), *config["interceptors"]]
+        config["workflow_runner"] = _passing_us_through(config["workflow_runner"])
         return config
 
 
@@ -164,6 +169,17 @@ class _Names:
 
 def _served_by(config: WorkerConfig) -> _Serving | None:
     return next((one for one in config.get("interceptors", ()) if isinstance(one, _Serving)), None)
+
+
+def _passing_us_through(runner: WorkflowRunner) -> WorkflowRunner:
+    """Return *runner*, so that no sandbox has modules of this package run once more.
+
+    But for the package itself, whose functions are others in a sandbox.
+    """
+    if not isinstance(runner, SandboxedWorkflowRunner):
+        return runner
+    modules = [f"swf_temporal.{one.name}" for one in iter_modules(swf_temporal.__path__)]
+    return replace(runner, restrictions=runner.restrictions.with_passthrough_modules(*modules))
 
 
 def _warn_of_weak(secrets: tuple[str, ...] | list[str]) -> None:

@@ -12,8 +12,9 @@ from temporalio.worker import Replayer, Worker
 
 import swf_temporal
 from swf_temporal import Client, InvalidDefinition, Plugin, UsageError, WorkerSettings
+from swf_temporal.grammar import with_article
 from swf_temporal.temporal.server import local_server
-from tests.app.hand_written import GREETING, Asking, Refusing, Shouting, shout
+from tests.app.hand_written import GREETING, Asking, Finding, Refusing, Shouting, shout
 
 DEFINITION = """\
 id: shouting
@@ -110,6 +111,19 @@ async def test_two_workers_do_both(address: str, plugin: Plugin) -> None:
         Worker(other, task_queue="shared", plugins=[plugin], **options),
     ):
         await run_many(client, "shared")
+
+
+@pytest.mark.temporal
+async def test_modules_of_the_package_are_not_run_again_in_the_sandbox(address: str) -> None:
+    """A workflow by hand has the worker's own classes, with the plugin or without; with it, all that is in modules."""
+    client = await connected(address)
+    for queue, plugins in (("plain", []), ("plugged", [Plugin(definitions=DEFINITION)])):
+        async with Worker(client, task_queue=queue, workflows=[Finding], plugins=plugins):
+            found = await client.execute_workflow(Finding.run, id=queue, task_queue=queue)
+        is_the_same = found.pop("of a module") == id(with_article)
+        assert is_the_same == bool(plugins)
+        assert found == {name: id(getattr(swf_temporal, name)) for name in found}
+        assert "Registry" in found
 
 
 CALLING = """\

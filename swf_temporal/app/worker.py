@@ -6,13 +6,14 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from temporalio import activity, workflow
 from temporalio import client as temporal
 from temporalio import worker as temporal_worker
 
 from swf_temporal import outside_of_sandbox
 from swf_temporal.app.client import Client
 from swf_temporal.app.plugin import Plugin
-from swf_temporal.arguments import check_kind
+from swf_temporal.arguments import check_each, check_kind, check_text, kind_of
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.connection_errors import trouble_of
 from swf_temporal.temporal.server_timeout import answers
@@ -75,13 +76,13 @@ class Worker:
         for an argument of another kind.
         """
         if client is not None and not isinstance(client, Client | str):
-            kind = f"{type(client).__module__}.{type(client).__qualname__}"
-            raise UsageError(
-                f"the client of a worker is a swf_temporal.Client or an address, and this is a {kind}",
-                "write Worker(Client(...)) around a client of Temporal's SDK",
-            )
-        if task_queue == "":
-            raise UsageError("task_queue is empty: name one, or leave it out")
+            what = f"a worker has a swf_temporal.Client or an address, and this is {kind_of(client)}"
+            raise UsageError(what, "write Worker(Client(…)) around a client of Temporal's SDK")
+        check_text("task_queue", task_queue)
+        check_text("namespace", namespace)
+        check_each("workflows", workflows, "a class with @workflow.defn", _is_workflow)
+        check_each("activities", activities, "a function with @activity.defn", _is_activity)
+        check_each("interceptors", interceptors, "an Interceptor of the SDK's worker", _is_interceptor)
         from swf_temporal.app.settings import WorkerSettings  # noqa: PLC0415 - to work, and not to be imported
 
         check_kind("settings", settings, WorkerSettings)
@@ -217,6 +218,18 @@ class _FailingWorker(temporal_worker.Worker):
         except Exception as error:
             self.failure = error
             raise
+
+
+def _is_workflow(one: object) -> bool:
+    return isinstance(one, type) and workflow._Definition.from_class(one) is not None  # noqa: SLF001 - what its decorator leaves
+
+
+def _is_activity(one: object) -> bool:
+    return callable(one) and activity._Definition.from_callable(one) is not None  # noqa: SLF001 - as above
+
+
+def _is_interceptor(one: object) -> bool:
+    return isinstance(one, temporal_worker.Interceptor)
 
 
 def _refusal(client: temporal.Client, error: BaseException) -> UsageError:

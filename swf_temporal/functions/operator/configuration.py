@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import UnionType
-from typing import Any, ClassVar, Final, NamedTuple, Self, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo
 from pydantic.alias_generators import to_camel
@@ -110,6 +110,18 @@ class Section(BaseModel):
     """Its key at the top of the file; None if its settings stand there, or within another section."""
     prefix: ClassVar[str | None] = None
     """The beginning of its variables; None if it has none."""
+
+    if not TYPE_CHECKING:  # its arguments are the fields
+
+        def __init__(self, **values: object) -> None:
+            """Make a section of *values*. Raises UsageError that names those that cannot be."""
+            try:
+                super().__init__(**values)
+            except ValidationError as error:
+                told = [_told_of_field(details, type(self)) for details in error.errors(include_url=False)]
+                raise UsageError("\n".join(told)) from None
+
+        __init__.__pydantic_base_init__ = True  # sections within others are validated without it
 
     def replace(self, **changes: Any) -> Self:
         """Return this section with *changes*."""
@@ -214,6 +226,17 @@ def _told(details: ErrorDetails, model: type[Section], content: Any, path: Path 
         place.append(name if isinstance(name, str) else str(step))
     where = " › ".join(place)
     return f"{path}: {where}: {text}" if path else f"{where}: {text}", hint
+
+
+def _told_of_field(details: ErrorDetails, model: type[Section]) -> str:
+    """Return what is wrong with an argument that a program gave."""
+    path = details.get("ctx", {}).get("path", ()) if details["type"] == "custom" else ()
+    place = ".".join(str(step) for step in (*details["loc"], *path) if step != _OF_A_KEY)
+    if details["type"] == "extra_forbidden":
+        text = f"there is no such setting{suggestion(str(details['loc'][-1]), model.model_fields)}"
+    else:
+        text = _text_of(details, model)
+    return f"{model.__name__}({place}=…): {text}" if place else f"{model.__name__}: {text}"
 
 
 def _text_of(details: ErrorDetails, model: type[Section]) -> str:

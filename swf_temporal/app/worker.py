@@ -171,6 +171,7 @@ class Worker:
         from swf_temporal.app.health import health_endpoint  # noqa: PLC0415 - as in the constructor
         from swf_temporal.app.metrics import gauged  # noqa: PLC0415 - as above
         from swf_temporal.app.reachability import watched  # noqa: PLC0415 - as above
+        from swf_temporal.app.tuning import tuning_of  # noqa: PLC0415 - as above
 
         settings, worker = self.settings, None
         try:
@@ -178,8 +179,7 @@ class Worker:
                 client,
                 task_queue=settings.task_queue,
                 plugins=[] if self.plugin in client.config()["plugins"] else [self.plugin],
-                max_cached_workflows=settings.max_cached_workflows,
-                max_concurrent_activities=settings.max_activities,
+                **tuning_of(settings),
                 graceful_shutdown_timeout=settings.grace_period,
                 **self._own,  # type: ignore[arg-type]  # each of its kind
             )

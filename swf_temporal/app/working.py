@@ -133,7 +133,8 @@ class _Serving(worker.Interceptor):
     def __init__(self, config: WorkerConfig, catalogue: Catalogue, settings: WorkerSettings) -> None:
         limit = limit_of(config["client"].data_converter.payload_converter)
         self.activities = Activities(catalogue, limit, settings.limits)
-        self.slots: int = config.get("max_concurrent_activities") or _SLOTS
+        by_tuner = settings.max_activities if config.get("tuner") is not None else _SLOTS
+        self.slots: int = config.get("max_concurrent_activities") or by_tuner
         """How many calls it makes at once."""
         self.functions: Functions | None = None
         """What makes the calls, while the worker works."""

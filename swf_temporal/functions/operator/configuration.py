@@ -184,7 +184,12 @@ class Section(BaseModel):
                 raise UsageError(*told[0]) from None
             raise UsageError("\n".join(": ".join(filter(None, one)) for one in told)) from None
         given = {name: value for name, value in (arguments or {}).items() if value is not None}
-        return settings.replace(**given) if given else settings
+        try:
+            found = {name: getattr(settings, name) for name in settings.model_fields_set} | given
+            return cls.model_validate(found, by_name=True) if given else settings
+        except ValidationError as error:
+            wrong = [(_place_of(details), _text_of(details, cls)) for details in error.errors(include_url=False)]
+            raise UsageError("\n".join(f"--{place.replace('_', '-')}: {text}" for place, text in wrong)) from None
 
 
 def _content_of(path: Path) -> dict[str, JSON]:
@@ -228,10 +233,14 @@ def _told(details: ErrorDetails, model: type[Section], content: Any, path: Path 
     return f"{path}: {where}: {text}" if path else f"{where}: {text}", hint
 
 
+def _place_of(details: ErrorDetails) -> str:
+    path = details.get("ctx", {}).get("path", ()) if details["type"] == "custom" else ()
+    return ".".join(str(step) for step in (*details["loc"], *path) if step != _OF_A_KEY)
+
+
 def _told_of_field(details: ErrorDetails, model: type[Section]) -> str:
     """Return what is wrong with an argument that a program gave."""
-    path = details.get("ctx", {}).get("path", ()) if details["type"] == "custom" else ()
-    place = ".".join(str(step) for step in (*details["loc"], *path) if step != _OF_A_KEY)
+    place = _place_of(details)
     if details["type"] == "extra_forbidden":
         text = f"there is no such setting{suggestion(str(details['loc'][-1]), model.model_fields)}"
     else:

@@ -30,6 +30,7 @@ class Tuning(TypedDict):
     activity_task_poller_behavior: PollerBehavior
     max_activities_per_second: float | None
     max_task_queue_activities_per_second: float | None
+    disable_eager_activity_execution: bool
     tuner: NotRequired[WorkerTuner]
     max_concurrent_workflow_tasks: NotRequired[int]
     max_concurrent_activities: NotRequired[int]
@@ -38,13 +39,15 @@ class Tuning(TypedDict):
 
 def tuning_of(settings: "WorkerSettings") -> Tuning:
     """Return the arguments that make a worker of the SDK do as much at once as *settings* say."""
-    pollers = _pollers(settings)
+    pollers, own, shared = _pollers(settings), settings.max_activity_rate, settings.max_queue_activity_rate
     tuning = Tuning(
         max_cached_workflows=settings.max_cached_workflows,
         workflow_task_poller_behavior=pollers,
         activity_task_poller_behavior=pollers,
-        max_activities_per_second=_per_second(settings.max_activity_rate),
-        max_task_queue_activities_per_second=_per_second(settings.max_queue_activity_rate),
+        max_activities_per_second=_per_second(own),
+        max_task_queue_activities_per_second=_per_second(shared),
+        # Only what a worker asks for is counted, and not a call that it is given with the answer to a workflow task.
+        disable_eager_activity_execution=own is not None or shared is not None,
     )
     if settings.target_memory is None and settings.target_cpu is None:
         tuning["max_concurrent_workflow_tasks"] = settings.max_workflow_tasks

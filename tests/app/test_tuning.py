@@ -58,6 +58,7 @@ def test_fixed_slots() -> None:
         "activity_task_poller_behavior": PollerBehaviorSimpleMaximum(2),
         "max_activities_per_second": None,
         "max_task_queue_activities_per_second": None,
+        "disable_eager_activity_execution": False,
     }
 
 
@@ -89,6 +90,7 @@ def test_rates_and_pollers() -> None:
     tuning = tuning_of(WorkerSettings(**SETTINGS["rates"]))
     assert tuning["max_activities_per_second"] == 100
     assert tuning["max_task_queue_activities_per_second"] == 500
+    assert tuning["disable_eager_activity_execution"]
     assert isinstance(tuning["activity_task_poller_behavior"], PollerBehaviorAutoscaling)
     assert tuning["activity_task_poller_behavior"] == tuning["workflow_task_poller_behavior"]
 

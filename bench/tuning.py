@@ -81,8 +81,8 @@ def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.tuning", description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=3, help="how many batches each setting has")
-    parser.add_argument("--batch", type=int, default=60, help="how many instances a batch has")
-    parser.add_argument("--at-once", type=int, default=30, help="how many of them run at once")
+    parser.add_argument("--batch", type=int, default=24, help="how many instances a batch has")
+    parser.add_argument("--at-once", type=int, default=12, help="how many of them run at once")
     given = parser.parse_args()
     print(table(asyncio.run(measure(SETTINGS, given.rounds, given.batch, given.at_once))))
 

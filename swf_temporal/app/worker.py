@@ -80,8 +80,8 @@ class Worker:
             raise UsageError(what, "write Worker(Client(…)) around a client of Temporal's SDK")
         check_text("task_queue", task_queue)
         check_text("namespace", namespace)
-        check_each("workflows", workflows, "a class with @workflow.defn", _is_workflow)
-        check_each("activities", activities, "a function with @activity.defn", _is_activity)
+        check_each("workflows", workflows, "a class that `workflow.defn` decorates", _is_workflow)
+        check_each("activities", activities, "a function that `activity.defn` decorates", _is_activity)
         check_each("interceptors", interceptors, "an Interceptor of the SDK's worker", _is_interceptor)
         from swf_temporal.app.settings import WorkerSettings  # noqa: PLC0415 - to work, and not to be imported
 

@@ -74,7 +74,7 @@ class Functions:
                     self._resources[opening] = self._opened.enter_context(manager)
                 else:
                     name = getattr(opening, "__name__", repr(opening))
-                    raise UsageError(f"the resource {name!r} returned {kind_of(manager)}, and not a context manager")  # noqa: TRY301
+                    raise UsageError(f"the resource {name!r} returned {kind_of(manager)}, and not a context manager")  # noqa: TRY301 - what is open is closed
         except BaseException:
             await self._opened.aclose()
             raise

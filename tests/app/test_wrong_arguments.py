@@ -69,16 +69,22 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: WorkerSettings(max_activites=1),  # type: ignore[call-arg]
         "WorkerSettings(max_activites=…): there is no such setting; did you mean 'max_activities'?",
     ),
-    "workflows": (lambda: worker(workflows=[1]), "workflows[0] is an int, and not a class with @workflow.defn"),
+    "workflows": (
+        lambda: worker(workflows=[1]),
+        "workflows[0] is an int, and not a class that `workflow.defn` decorates",
+    ),
     "workflows, a class": (
         lambda: worker(workflows=[Registry]),
-        "workflows[0] is a type, and not a class with @workflow.defn",
+        "workflows[0] is a type, and not a class that `workflow.defn` decorates",
     ),
     "workflows, no list": (lambda: worker(workflows=1), "workflows must be a list, and is an int"),
-    "activities": (lambda: worker(activities=[1]), "activities[0] is an int, and not a function with @activity.defn"),
+    "activities": (
+        lambda: worker(activities=[1]),
+        "activities[0] is an int, and not a function that `activity.defn` decorates",
+    ),
     "activities, undecorated": (
         lambda: worker(activities=[greet]),
-        "activities[0] is a function, and not a function with @activity.defn",
+        "activities[0] is a function, and not a function that `activity.defn` decorates",
     ),
     "interceptors": (
         lambda: worker(interceptors=[1]),

@@ -43,6 +43,8 @@ class Cost:
 
     wall: float
     cpu: float
+    code: int = 0
+    """The exit code."""
 
 
 def main() -> None:
@@ -105,18 +107,26 @@ class Swf:
 
     def run(self, tree: Path, arguments: Sequence[str], env: Mapping[str, str]) -> Cost:
         """Run the command of *tree* to its end; return what it took."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEMPORAL_", "SWF_"))}
-        kept.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
-        home = {"HOME": str(self.folder), "XDG_CACHE_HOME": str(self.folder), "PYTHONPATH": str(tree)}
-        environment = {**kept, **home, "TEMPORAL_ADDRESS": self.address, **env}
-        command = [sys.executable, "-c", "from swf_temporal.cli.main import main; main()", *arguments]
-        begun = time.perf_counter()
-        process = subprocess.Popen(
-            command, cwd=self.folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        return Cost(time.perf_counter() - begun, used.ru_utime + used.ru_stime)
+        home = {"HOME": str(self.folder), "XDG_CACHE_HOME": str(self.folder)}
+        command = ["-c", "from swf_temporal.cli.main import main; main()", *arguments]
+        return cost_of(tree, command, self.folder, {**home, "TEMPORAL_ADDRESS": self.address, **env})
+
+
+def cost_of(tree: Path, arguments: Sequence[str], folder: Path, env: Mapping[str, str]) -> Cost:
+    """Run Python with *arguments* on the modules of *tree* in *folder*, to its end; return what it took."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TEMPORAL_", "SWF_"))}
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
+    begun = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env={**kept, "PYTHONPATH": str(tree), **env},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return Cost(time.perf_counter() - begun, used.ru_utime + used.ru_stime, process.returncode)
 
 
 def _rounds(

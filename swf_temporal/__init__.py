@@ -7,7 +7,6 @@ when they are first used: every worker and every start of a sandboxed workflow p
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from types import FunctionType
 from typing import TYPE_CHECKING
 
@@ -155,7 +154,8 @@ else:
         if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         with outside_of_sandbox() as is_inside:
-            value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+            # As an import statement does, which the SDK replaces in its sandbox; see `importing`.
+            value = getattr(__import__(f"{__name__}.{_MODULES[name]}", fromlist=(name,)), name)
         if is_inside and isinstance(value, FunctionType):
             value = outside_of_sandbox()(value)
         globals()[name] = value

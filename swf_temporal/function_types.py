@@ -9,11 +9,11 @@ and a line in `TYPES`. What such a module imports should be light, since every v
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import Severity
+from swf_temporal.importing import module_named
 
 TYPES: dict[str, str] = {
     "rest": "swf_temporal.functions.openapi.type",
@@ -65,7 +65,7 @@ class OperationType:
 
 @cache
 def _type_in(module: str) -> OperationType:
-    found: OperationType = import_module(module).TYPE
+    found: OperationType = module_named(module).TYPE
     return found
 
 

@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from swf_temporal.arguments import kind_of
 from swf_temporal.definition_cache import note_read, of_definitions
 from swf_temporal.errors import InvalidDefinition, Position, Problem, UsageError
 from swf_temporal.fetching.resources import ReadingMode, Resources, is_web
 from swf_temporal.files import files_below, is_folder, read_bytes
-from swf_temporal.grammar import with_article
 from swf_temporal.languages.known import looks_like_definition, migrate, read, read_part, read_pinned
 from swf_temporal.languages.port import ENDINGS, Checked, Definition
 from swf_temporal.strict_json import NotJSON, write_json
@@ -59,6 +59,8 @@ def check_file(
 
     Without one it stands alone in its folder. Raises UsageError.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a file is named by a path, and this is {kind_of(path)}")
     path = Path(path)
     checked = _check_bytes(_content(path), str(path), path.parent, resources)
     if checked.definition is None:
@@ -226,8 +228,7 @@ def _text_of(definition: str | Mapping[str, Any]) -> str:
     if isinstance(definition, str):
         return definition
     if not isinstance(definition, Mapping):
-        what = f"a definition is a text, bytes or a mapping, and this is {with_article(type(definition).__name__)}"
-        raise UsageError(what)
+        raise UsageError(f"a definition is a text, bytes or a mapping, and this is {kind_of(definition)}")
     try:
         return write_json(definition)
     except NotJSON as error:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from pydantic_core import PydanticSerializationError, to_jsonable_python
-
 from swf_temporal.strict_json import NotJSON, json_of
 
 
@@ -16,6 +14,8 @@ def json_from(value: object) -> Any:
 
 
 def _converted(value: object) -> object:
+    from pydantic_core import PydanticSerializationError, to_jsonable_python  # noqa: PLC0415 - most values are JSON
+
     try:
         return to_jsonable_python(value)
     except (PydanticSerializationError, ValueError, RecursionError):

@@ -14,10 +14,11 @@ from temporalio.service import RPCError
 
 from swf_temporal.app.instances import facts_of, warned_if_not_taken_up
 from swf_temporal.app.tracing import tracing_interceptors
+from swf_temporal.arguments import check_text, kind_of
 from swf_temporal.client_errors import InvalidEventError, ReservedIdError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import PayloadUnavailable
+from swf_temporal.errors import PayloadUnavailable, UsageError
 from swf_temporal.runtime.ids import DIGITS, why_reserved
 from swf_temporal.temporal import client as engine
 from swf_temporal.temporal import start_options
@@ -142,7 +143,10 @@ class Client:
     """
 
     def __init__(self, temporal_client: temporal.Client) -> None:
-        """Talk by *temporal_client*, a client of the SDK."""
+        """Talk by *temporal_client*, a client of the SDK. Raises UsageError for anything else."""
+        if not isinstance(temporal_client, temporal.Client):
+            what = f"a Client is made of a client of Temporal's SDK, and this is {kind_of(temporal_client)}"
+            raise UsageError(what, "write await Client.connect(…), or Client(temporalio_client)")
         self.temporal = temporal_client
         self.mailbox_locks = MailboxLocks()
         self._server: Server | None = None
@@ -181,6 +185,8 @@ class Client:
         ServerUnavailableError if no server answers there, and UsageError if it refuses the caller, or has no such
         namespace.
         """
+        check_text("address", address)
+        check_text("namespace", namespace)
         payloads = payloads or payloads_of_environment()
         interceptors = tracing_interceptors()
         return cls(await connect(address=address, namespace=namespace, payloads=payloads, interceptors=interceptors))
@@ -212,6 +218,7 @@ class Client:
         """
         if unknown := options.keys() - start_options.NAMES:
             raise TypeError(f"start() got an unexpected keyword argument {min(unknown)!r}")
+        check_text("task_queue", task_queue)
         definition_id = definition if isinstance(definition, str) else definition.id
         start: dict[str, Any] = {
             "workflow_id": _id_of_start(definition_id, workflow_id, idempotency_key),

@@ -33,26 +33,26 @@ def functions_of(modules: Iterable[str], allowed: tuple[str, ...] | None = None)
 
 def import_module_or_file(name: str) -> ModuleType:
     """Return the module of that dotted name, or the Python file as one. Raises UsageError if it cannot be imported."""
+    file = Path(name) if name.endswith(".py") else None
+    if file is not None and not file.is_file():
+        raise UsageError(f"there is no file {file}")
     try:
-        if name.endswith(".py"):
-            return _run_file(Path(name))
+        if file is not None:
+            return _run_file(file)
         # As `python -m` does: what lies in the current folder can be imported.
         if "" not in sys.path:
             sys.path.insert(0, "")
         return importlib.import_module(name)
-    except UsageError:
-        raise
     except (Exception, SystemExit) as error:
-        raise UsageError(f"the functions in {name} cannot be imported: {type(error).__name__}: {error}") from error
+        why = error.message if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
+        raise UsageError(f"the functions in {name} cannot be imported: {why}") from error
 
 
 def _run_file(file: Path) -> ModuleType:
-    if not file.is_file():
-        raise UsageError(f"there is no file {file}")
     # A name of its own: a file called json.py must not stand in for the module of that name.
     specification = importlib.util.spec_from_file_location(f"functions in {file}", file)
     if specification is None or specification.loader is None:
-        raise UsageError(f"{file} is not a Python module")
+        raise UsageError("it is not a Python module")
     module = importlib.util.module_from_spec(specification)
     sys.path.append(str(file.parent.resolve()))
     specification.loader.exec_module(module)

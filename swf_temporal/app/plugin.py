@@ -4,52 +4,28 @@ A plugin may be that of a client, of several workers and of replayers at once. W
 connections and the store of variables, is opened when that worker begins, and closed with it.
 """
 
-import logging
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any
 
-from temporalio import activity as temporal_activity
 from temporalio import client as temporal
-from temporalio import converter, worker, workflow
+from temporalio import converter, worker
 from temporalio.client import WorkflowHistory
 from temporalio.service import ConnectConfig, ServiceClient
 from temporalio.worker import Replayer, ReplayerConfig, WorkerConfig, WorkflowReplayResult
 
 from swf_temporal import outside_of_sandbox
-from swf_temporal.app.client import Client, payloads_of_environment
-from swf_temporal.app.container_endpoint import container_endpoint
-from swf_temporal.app.documents import in_one_line, missing
-from swf_temporal.app.event_delivery import EventDelivery
-from swf_temporal.app.event_router import Router
-from swf_temporal.app.served import Definitions, Given
-from swf_temporal.app.settings import WorkerSettings
-from swf_temporal.app.variables import variables_of
-from swf_temporal.errors import UsageError
-from swf_temporal.events.settings import EventSettings
-from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.containers.containers import Containers
-from swf_temporal.functions.containers.running_calls import RunningCalls
-from swf_temporal.functions.operator.settings import Settings, read_settings
-from swf_temporal.grammar import with_article
-from swf_temporal.guarding import guard
-from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.port import Definition
-from swf_temporal.payloads.settings import PayloadSettings
-from swf_temporal.performing import Calls
-from swf_temporal.runtime.external_activities import is_external_activity
-from swf_temporal.secret_providers import SecretProvider
-from swf_temporal.temporal.activities import Activities
-from swf_temporal.temporal.converter import converter_of, limit_of
-from swf_temporal.temporal.event_options import EventOptions, EventOptionsInterceptor
-from swf_temporal.temporal.namespace_variables import NamespaceVariables
-from swf_temporal.temporal.worker import Terms, allow_long_tasks, with_definitions
+from swf_temporal.app.client import payloads_of_environment
+from swf_temporal.arguments import check_functions, check_kind
 
-_SLOTS: Final = 100
-"""How many activities the SDK's worker has at once where that is not said."""
-_log = logging.getLogger("swf")
+if TYPE_CHECKING:
+    from swf_temporal.app.served import Given
+    from swf_temporal.app.settings import WorkerSettings
+    from swf_temporal.events.settings import EventSettings
+    from swf_temporal.functions.calling import Functions
+    from swf_temporal.functions.operator.settings import Settings
+    from swf_temporal.payloads.settings import PayloadSettings
+    from swf_temporal.secret_providers import SecretProvider
 
 
 class Plugin(temporal.Plugin, worker.Plugin):
@@ -68,13 +44,13 @@ class Plugin(temporal.Plugin, worker.Plugin):
     def __init__(
         self,
         *,
-        definitions: Given = (),
+        definitions: "Given" = (),
         functions: Mapping[str, Callable[..., Any]] | None = None,
-        settings: WorkerSettings | None = None,
-        call_settings: Settings | None = None,
-        payloads: PayloadSettings | None = None,
-        events: EventSettings | None = None,
-        secrets: SecretProvider | None = None,
+        settings: "WorkerSettings | None" = None,
+        call_settings: "Settings | None" = None,
+        payloads: "PayloadSettings | None" = None,
+        events: "EventSettings | None" = None,
+        secrets: "SecretProvider | None" = None,
     ) -> None:
         """Serve *definitions*, which are definitions or what `load` takes.
 
@@ -85,6 +61,15 @@ class Plugin(temporal.Plugin, worker.Plugin):
         taken from *settings*; nor are logs and health.
         Raises InvalidDefinition if a definition cannot run, and UsageError for an argument of another kind.
         """
+        # All that follows is needed to work, and not to be imported.
+        from swf_temporal.app.served import Definitions  # noqa: PLC0415 - as above
+        from swf_temporal.app.settings import WorkerSettings  # noqa: PLC0415 - as above
+        from swf_temporal.app.working import Work  # noqa: PLC0415 - as above
+        from swf_temporal.events.settings import EventSettings  # noqa: PLC0415 - as above
+        from swf_temporal.functions.operator.settings import Settings  # noqa: PLC0415 - as above
+        from swf_temporal.payloads.settings import PayloadSettings  # noqa: PLC0415 - as above
+        from swf_temporal.secret_providers import SecretProvider  # noqa: PLC0415 - as above
+
         check_functions(functions)
         check_kind("settings", settings, WorkerSettings)
         check_kind("call_settings", call_settings, Settings)
@@ -93,11 +78,10 @@ class Plugin(temporal.Plugin, worker.Plugin):
         check_kind("secrets", secrets, SecretProvider)
         self.settings = settings or WorkerSettings.read()
         self.definitions = Definitions(definitions)
-        self._offered = {} if functions is None else functions
-        self._call_settings = call_settings
         self._payloads = payloads
-        self._events = events
-        self._secrets = secrets
+        self._work = Work(
+            self.definitions, {} if functions is None else functions, self.settings, call_settings, events, secrets
+        )
 
     def name(self) -> str:
         """Return the name under which the server lists it."""
@@ -105,8 +89,7 @@ class Plugin(temporal.Plugin, worker.Plugin):
 
     def configure_client(self, config: temporal.ClientConfig) -> temporal.ClientConfig:
         """Have data written as definitions need it, unless the client has a data converter of its own."""
-        if config["data_converter"] is converter.DataConverter.default:
-            config["data_converter"] = converter_of(self._payloads or payloads_of_environment(), config["namespace"])
+        self._convert(config)
         return config
 
     async def connect_service_client(
@@ -119,16 +102,7 @@ class Plugin(temporal.Plugin, worker.Plugin):
 
     def configure_worker(self, config: WorkerConfig) -> WorkerConfig:
         """Add what runs definitions. Raises UsageError where they cannot be told from what the worker has."""
-        if _served_by(config) is not None:
-            return config  # its client has the plugin, too
-        events, settings = self._events or EventSettings.read(), self.settings
-        serving = _Serving(config, self.definitions.catalogue, settings)
-        self.definitions.check(_Names(config).check)
-        options = EventOptions(any(sink.ordered for sink in events.sinks), events.lifecycle)
-        chooses = (self._call_settings or read_settings(os.environ)).chooses_local_calls
-        terms = Terms(settings.known_definitions_only, None, settings.version, options, chooses)
-        added = with_definitions(config, serving.activities, terms)
-        return {**added, "interceptors": [serving, *added["interceptors"]]}
+        return self._work.configured(config)
 
     async def run_worker(
         self,
@@ -140,56 +114,15 @@ class Plugin(temporal.Plugin, worker.Plugin):
             await next(worker)
 
     @asynccontextmanager
-    async def opened(self, worker: worker.Worker) -> AsyncIterator[Functions]:
+    async def opened(self, worker: worker.Worker) -> "AsyncIterator[Functions]":
         """Have all that calls of functions need on *worker*, as long as the context lasts."""
-        serving = _served_by(worker.config(active_config=True))
-        assert serving is not None  # noqa: S101 - it was added when the worker was made
-        if serving.functions is not None:
-            yield serving.functions
-            return
-        allow_long_tasks(worker)
-        client, queue = worker.client, worker.task_queue
-        call_settings = self._call_settings or read_settings(os.environ)
-        events = self._events or EventSettings.read()
-        catalogue, running = self.definitions.catalogue, RunningCalls()
-        async with variables_of(client, self.settings.replace(task_queue=queue)) as variables:
-            named = NamespaceVariables(variables, catalogue)
-            functions = Functions(
-                self._offered,
-                call_settings,
-                replaced={"direktiv": lambda shared: Containers(shared, named, running)},
-                max_threads=serving.slots,
-            )
-            calls = Calls(env=os.environ, functions=functions, provider=self._secrets)
-            sinks = Sinks(events.sinks, call_settings)
-            sinks.router = Router(Client(client), catalogue, queue, max_hops=events.max_hops).deliver
-            _warn_of_weak(calls.secrets.unprotected())
-            serving.activities.work_with(calls, EventDelivery(sinks), variables)
-            serving.functions = functions
-            try:
-                await functions.open()
-                if self.definitions.are_own:
-                    for problem in await missing(catalogue, functions):
-                        _log.warning("%s", in_one_line(problem))
-                if self.settings.container_endpoint is None:
-                    yield functions
-                else:
-                    async with container_endpoint(self.settings.container_endpoint, running, variables):
-                        yield functions
-            finally:
-                serving.functions = None
-                await calls.aclose()
-                await sinks.aclose()
+        async with self._work.opened(worker) as functions:
+            yield functions
 
     def configure_replayer(self, config: ReplayerConfig) -> ReplayerConfig:
         """Add what runs definitions, so that their histories can be replayed."""
-        guard.start()
-        if config["data_converter"] is converter.DataConverter.default:
-            config["data_converter"] = converter_of(self._payloads or payloads_of_environment(), config["namespace"])
-        terms = Terms(self.settings.known_definitions_only)
-        config["workflows"] = [*terms.workflows, *config["workflows"]]
-        config["interceptors"] = [EventOptionsInterceptor(terms.event_options), *config["interceptors"]]
-        return config
+        self._convert(config)
+        return self._work.replaying(config)
 
     def run_replayer(
         self,
@@ -203,69 +136,8 @@ class Plugin(temporal.Plugin, worker.Plugin):
         """Replay as usual."""
         return next(replayer, histories)
 
+    def _convert(self, config: temporal.ClientConfig | ReplayerConfig) -> None:
+        if config["data_converter"] is converter.DataConverter.default:
+            from swf_temporal.temporal.converter import converter_of  # noqa: PLC0415 - as in the constructor
 
-class _Serving(worker.Interceptor):
-    """What definitions need on one worker. As an interceptor that does nothing it can be found in the configuration."""
-
-    def __init__(self, config: WorkerConfig, catalogue: Catalogue, settings: WorkerSettings) -> None:
-        limit = limit_of(config["client"].data_converter.payload_converter)
-        self.activities = Activities(catalogue, limit, settings.limits)
-        self.slots: int = config.get("max_concurrent_activities") or _SLOTS
-        """How many calls it makes at once."""
-        self.functions: Functions | None = None
-        """What makes the calls, while the worker works."""
-
-
-class _Names:
-    """The names of what a worker has beside definitions."""
-
-    def __init__(self, config: WorkerConfig) -> None:
-        work, call = workflow._Definition, temporal_activity._Definition  # noqa: SLF001 - what the SDK's decorators leave
-        workflows = [work.from_class(one) for one in config.get("workflows", ())]
-        activities = [call.from_callable(one) for one in config.get("activities", ())]
-        for what, found in (("workflow", workflows), ("activity", activities)):
-            if any(one is not None and one.name is None for one in found):
-                hint = f"definitions are run by such {with_article(what)}, and there is one: serve yours elsewhere"
-                raise UsageError(f"the worker has a dynamic {what} of its own", hint)
-        self._workflows = {one.name for one in workflows if one is not None}
-        self._activities = {one.name for one in activities if one is not None}
-
-    def check(self, definition: Definition) -> None:
-        """Raise UsageError where the server would take *definition*, or a function of it, for something else."""
-        if definition.id in self._workflows:
-            message = f"the definition {definition.id!r} and a workflow of the worker have the same name"
-            raise UsageError(message, "rename one of them, or serve them on different task queues")
-        for use in definition.functions:
-            name = use.function.name
-            if name in self._activities and not is_external_activity(use.function):
-                message = f"the function {name!r} of {definition.id!r} and an activity of the worker have the same name"
-                raise UsageError(
-                    message, f"to call the activity, write 'operation: temporal:{name}'; or rename one of them"
-                )
-
-
-def check_kind(name: str, given: object, kind: type) -> None:
-    """Raise UsageError if the argument *name* is neither None nor of its *kind*."""
-    if given is not None and not isinstance(given, kind):
-        raise UsageError(f"{name} must be {with_article(kind.__name__)}, and is {with_article(type(given).__name__)}")
-
-
-def check_functions(given: object) -> None:
-    """Raise UsageError if *given* are not functions by name."""
-    if given is None:
-        return
-    check_kind("functions", given, Mapping)
-    for name, function in given.items():  # type: ignore[attr-defined]  # it is a mapping
-        if not isinstance(name, str) or not callable(function):
-            raise UsageError(f"functions[{name!r}] is {with_article(type(function).__name__)}, and not a function")
-
-
-def _served_by(config: WorkerConfig) -> _Serving | None:
-    return next((one for one in config.get("interceptors", ()) if isinstance(one, _Serving)), None)
-
-
-def _warn_of_weak(secrets: tuple[str, ...] | list[str]) -> None:
-    if secrets:
-        _log.warning(
-            "short or common secrets are hidden in results only where they are the whole value: %s", ", ".join(secrets)
-        )
+            config["data_converter"] = converter_of(self._payloads or payloads_of_environment(), config["namespace"])

@@ -2,14 +2,26 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
 from swf_temporal import __version__
 from swf_temporal.app.option_values import Address, LogFormat, LogLevel
 from swf_temporal.functions.operator.configuration import Section
-from swf_temporal.functions.operator.forms import PAIRS, WORD, Count, Duration, Name, Port, Size, Whole
+from swf_temporal.functions.operator.forms import (
+    PAIRS,
+    RATE,
+    WORD,
+    Count,
+    Duration,
+    Name,
+    Port,
+    Rate,
+    Share,
+    Size,
+    Whole,
+)
 from swf_temporal.origins import MAX_PORT
 from swf_temporal.runtime.budgets import (
     DEPTH,
@@ -25,7 +37,16 @@ from swf_temporal.runtime.budgets import (
     InstanceLimits,
 )
 from swf_temporal.stores.addresses import TEMPORAL, as_store
-from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
+from swf_temporal.temporal.constants import (
+    ACTIVITIES,
+    LOCAL_ACTIVITIES,
+    MIN_POLLERS,
+    MIN_WORKFLOW_TASKS,
+    POLLERS,
+    TASK_QUEUE,
+    WORKFLOW_TASKS,
+    WORKFLOWS,
+)
 from swf_temporal.temporal.deployment import Deployment, Versioning
 
 
@@ -37,6 +58,16 @@ def _address(value: object) -> Address:
     if not host or not port.isdecimal() or not 0 < int(port) <= MAX_PORT:
         raise ValueError("it must be an address and a port, such as 127.0.0.1:8889")
     return Address(host, int(port))
+
+
+def _pollers(value: object) -> int | Literal["auto"]:
+    text = str(value).strip().lower()
+    if text == "auto":
+        return "auto"
+    number = int(text) if text.isdecimal() else 0
+    if number < MIN_POLLERS:
+        raise ValueError(f"it must be a number, at least {MIN_POLLERS}, or auto")
+    return number
 
 
 _Versioning = Annotated[Versioning, WORD]
@@ -56,6 +87,20 @@ class WorkerSettings(Section):
     """The maximum number of function calls in progress."""
     max_cached_workflows: Count = WORKFLOWS
     """How many running instances are kept in memory; others are replayed when something happens to them."""
+    max_workflow_tasks: Whole = Field(WORKFLOW_TASKS, ge=MIN_WORKFLOW_TASKS)
+    """The maximum number of instances that take a step at once."""
+    max_local_activities: Count = LOCAL_ACTIVITIES
+    """The maximum number of local calls in progress."""
+    target_memory: Share | None = None
+    """Up to which share of the machine's memory it takes more work; with None, whatever that is."""
+    target_cpu: Share | None = None
+    """Up to which share of the machine's processor time it takes more work; with None, whatever that is."""
+    pollers: Annotated[int | Literal["auto"], BeforeValidator(_pollers)] = POLLERS
+    """With how many requests it waits for instances, and for calls; `auto` is as many as are of use."""
+    max_activity_rate: Annotated[Rate, RATE] | None = None
+    """How many calls it begins in a time."""
+    max_queue_activity_rate: Annotated[Rate, RATE] | None = None
+    """How many calls all workers of the task queue begin in a time, together."""
     max_states_without_waiting: Whole = Field(STATES, ge=MIN_STATES)
     """How many states an instance may enter without waiting for anything."""
     max_executions_without_waiting: Whole = Field(EXECUTIONS, ge=MIN_EXECUTIONS)

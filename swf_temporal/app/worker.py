@@ -4,29 +4,29 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from temporalio import activity, workflow
 from temporalio import client as temporal
 from temporalio import worker as temporal_worker
 
 from swf_temporal import outside_of_sandbox
 from swf_temporal.app.client import Client
-from swf_temporal.app.health import health_endpoint
-from swf_temporal.app.metrics import gauged
-from swf_temporal.app.plugin import Plugin, check_kind
-from swf_temporal.app.reachability import watched
-from swf_temporal.app.served import Definitions, Given
-from swf_temporal.app.settings import WorkerSettings
+from swf_temporal.app.plugin import Plugin
+from swf_temporal.arguments import check_each, check_kind, check_text, kind_of
 from swf_temporal.errors import UsageError
-from swf_temporal.events.settings import EventSettings
-from swf_temporal.functions.call import causes
-from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.operator.settings import Settings
-from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.payloads.settings import PayloadSettings
-from swf_temporal.secret_providers import SecretProvider
 from swf_temporal.temporal.connection_errors import trouble_of
 from swf_temporal.temporal.server_timeout import answers
+
+if TYPE_CHECKING:
+    from swf_temporal.app.served import Definitions, Given
+    from swf_temporal.app.settings import WorkerSettings
+    from swf_temporal.events.settings import EventSettings
+    from swf_temporal.functions.calling import Functions
+    from swf_temporal.functions.operator.settings import Settings
+    from swf_temporal.languages.catalogue import Catalogue
+    from swf_temporal.payloads.settings import PayloadSettings
+    from swf_temporal.secret_providers import SecretProvider
 
 _REFUSED = ("Worker validation failed", "Workflow worker failed", "Activity worker failed")
 """The beginning of the library's message where the server refuses something that a worker needs."""
@@ -51,14 +51,14 @@ class Worker:
         client: Client | str | None = None,
         *,
         namespace: str | None = None,
-        definitions: Given = (),
+        definitions: "Given" = (),
         functions: Mapping[str, Callable[..., Any]] | None = None,
         task_queue: str | None = None,
-        settings: WorkerSettings | None = None,
-        call_settings: Settings | None = None,
-        payloads: PayloadSettings | None = None,
-        events: EventSettings | None = None,
-        secrets: SecretProvider | None = None,
+        settings: "WorkerSettings | None" = None,
+        call_settings: "Settings | None" = None,
+        payloads: "PayloadSettings | None" = None,
+        events: "EventSettings | None" = None,
+        secrets: "SecretProvider | None" = None,
         workflows: Sequence[type] = (),
         activities: Sequence[Callable[..., Any]] = (),
         interceptors: Sequence[temporal_worker.Interceptor] = (),
@@ -76,13 +76,15 @@ class Worker:
         for an argument of another kind.
         """
         if client is not None and not isinstance(client, Client | str):
-            kind = f"{type(client).__module__}.{type(client).__qualname__}"
-            raise UsageError(
-                f"the client of a worker is a swf_temporal.Client or an address, and this is a {kind}",
-                "write Worker(Client(...)) around a client of Temporal's SDK",
-            )
-        if task_queue == "":
-            raise UsageError("task_queue is empty: name one, or leave it out")
+            what = f"a worker has a swf_temporal.Client or an address, and this is {kind_of(client)}"
+            raise UsageError(what, "write Worker(Client(…)) around a client of Temporal's SDK")
+        check_text("task_queue", task_queue)
+        check_text("namespace", namespace)
+        check_each("workflows", workflows, "a class that `workflow.defn` decorates", _is_workflow)
+        check_each("activities", activities, "a function that `activity.defn` decorates", _is_activity)
+        check_each("interceptors", interceptors, "an Interceptor of the SDK's worker", _is_interceptor)
+        from swf_temporal.app.settings import WorkerSettings  # noqa: PLC0415 - to work, and not to be imported
+
         check_kind("settings", settings, WorkerSettings)
         settings = settings or WorkerSettings.read()
         self.settings = settings if task_queue is None else settings.replace(task_queue=task_queue)
@@ -136,12 +138,12 @@ class Worker:
             await asyncio.Event().wait()
 
     @property
-    def definitions(self) -> Definitions:
+    def definitions(self) -> "Definitions":
         """The definitions that it serves, which may change while it works."""
         return self.plugin.definitions
 
     @property
-    def catalogue(self) -> Catalogue:
+    def catalogue(self) -> "Catalogue":
         """The same as a catalogue."""
         return self.definitions.catalogue
 
@@ -153,7 +155,7 @@ class Worker:
         return self._client
 
     @property
-    def functions(self) -> Functions:
+    def functions(self) -> "Functions":
         """What makes the calls, once it works."""
         if self._functions is None:
             raise UsageError("the worker is not running yet", "use it in `async with`")
@@ -166,14 +168,18 @@ class Worker:
 
     @asynccontextmanager
     async def _serving(self, client: temporal.Client) -> AsyncIterator[None]:
+        from swf_temporal.app.health import health_endpoint  # noqa: PLC0415 - as in the constructor
+        from swf_temporal.app.metrics import gauged  # noqa: PLC0415 - as above
+        from swf_temporal.app.reachability import watched  # noqa: PLC0415 - as above
+        from swf_temporal.app.tuning import tuning_of  # noqa: PLC0415 - as above
+
         settings, worker = self.settings, None
         try:
             worker = _FailingWorker(
                 client,
                 task_queue=settings.task_queue,
                 plugins=[] if self.plugin in client.config()["plugins"] else [self.plugin],
-                max_cached_workflows=settings.max_cached_workflows,
-                max_concurrent_activities=settings.max_activities,
+                **tuning_of(settings),
                 graceful_shutdown_timeout=settings.grace_period,
                 **self._own,  # type: ignore[arg-type]  # each of its kind
             )
@@ -214,8 +220,22 @@ class _FailingWorker(temporal_worker.Worker):
             raise
 
 
+def _is_workflow(one: object) -> bool:
+    return isinstance(one, type) and workflow._Definition.from_class(one) is not None  # noqa: SLF001 - what its decorator leaves
+
+
+def _is_activity(one: object) -> bool:
+    return callable(one) and activity._Definition.from_callable(one) is not None  # noqa: SLF001 - as above
+
+
+def _is_interceptor(one: object) -> bool:
+    return isinstance(one, temporal_worker.Interceptor)
+
+
 def _refusal(client: temporal.Client, error: BaseException) -> UsageError:
     """Return what it means that a worker cannot work, which the library tells by *error* and its causes."""
+    from swf_temporal.functions.call import causes  # noqa: PLC0415 - as above
+
     trouble = trouble_of("; ".join(map(str, (error, *causes(error)))))
     host = client.service_client.config.target_host
     text = f"no worker can serve the namespace {client.namespace!r} of the server at {host}"

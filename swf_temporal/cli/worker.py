@@ -24,7 +24,14 @@ from swf_temporal.cli.options import (
     WorkerTaskQueue,
 )
 from swf_temporal.origins import MAX_PORT
-from swf_temporal.temporal.constants import ACTIVITIES
+from swf_temporal.temporal.constants import (
+    ACTIVITIES,
+    LOCAL_ACTIVITIES,
+    MIN_WORKFLOW_TASKS,
+    POLLERS,
+    WORKFLOW_TASKS,
+    WORKFLOWS,
+)
 
 EXAMPLES = {"worker": "Example: swf worker definitions/ --functions functions.py --health 8080"}
 
@@ -55,6 +62,66 @@ def worker(
             min=1,
             show_default=str(ACTIVITIES),
             help="The maximum number of function calls in progress.",
+        ),
+    ] = None,
+    max_cached_workflows: Annotated[
+        int | None,
+        typer.Option(
+            "--max-cached-workflows",
+            min=1,
+            show_default=str(WORKFLOWS),
+            help="The maximum number of running instances in memory.",
+        ),
+    ] = None,
+    max_workflow_tasks: Annotated[
+        int | None,
+        typer.Option(
+            "--max-workflow-tasks",
+            min=MIN_WORKFLOW_TASKS,
+            show_default=str(WORKFLOW_TASKS),
+            help="The maximum number of instances that take a step at once.",
+        ),
+    ] = None,
+    max_local_activities: Annotated[
+        int | None,
+        typer.Option(
+            "--max-local-activities",
+            min=1,
+            show_default=str(LOCAL_ACTIVITIES),
+            help="The maximum number of local calls in progress.",
+        ),
+    ] = None,
+    target_memory: Annotated[
+        str | None,
+        typer.Option(
+            "--target-memory", metavar="SHARE", help="Take more work up to this share of memory, such as 0.8."
+        ),
+    ] = None,
+    target_cpu: Annotated[
+        str | None,
+        typer.Option(
+            "--target-cpu", metavar="SHARE", help="Take more work up to this share of processor time, such as 0.9."
+        ),
+    ] = None,
+    pollers: Annotated[
+        str | None,
+        typer.Option(
+            "--pollers",
+            metavar="N|auto",
+            show_default=str(POLLERS),
+            help="Wait with so many requests for instances, and for calls.",
+        ),
+    ] = None,
+    max_activity_rate: Annotated[
+        str | None,
+        typer.Option("--max-activity-rate", metavar="RATE", help="Begin calls at most at this rate, such as 100/s."),
+    ] = None,
+    max_queue_activity_rate: Annotated[
+        str | None,
+        typer.Option(
+            "--max-queue-activity-rate",
+            metavar="RATE",
+            help="The same for all workers of the task queue together.",
         ),
     ] = None,
     processes: Annotated[
@@ -106,6 +173,14 @@ def worker(
         task_queue=task_queue,
         known_definitions_only=known_definitions_only,
         max_activities=max_activities,
+        max_cached_workflows=max_cached_workflows,
+        max_workflow_tasks=max_workflow_tasks,
+        max_local_activities=max_local_activities,
+        target_memory=target_memory,
+        target_cpu=target_cpu,
+        pollers=pollers,
+        max_activity_rate=max_activity_rate,
+        max_queue_activity_rate=max_queue_activity_rate,
         health_port=health,
         metrics_port=metrics,
         deployment=deployment,

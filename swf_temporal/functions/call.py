@@ -1,15 +1,17 @@
 """A call of a function, what the function's metadata ask of it, and the faults that it ends with."""
 
-import importlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.files import NO_MORE_FILES, can_open_more
-from swf_temporal.runtime.host import CallFolder
+from swf_temporal.importing import module_named
+
+if TYPE_CHECKING:
+    from swf_temporal.runtime.host import CallFolder
 
 CHECK_RESPONSE = "checkResponse"
 HIDE_SECRETS = "hideSecrets"
@@ -36,7 +38,7 @@ class Call:
     """What the definition's `auth` may refer to. Kept out of results and of error texts."""
     made_of_secrets: tuple[str, ...] = ()
     """What the arguments hold that was made of secrets. Kept out of results and of error texts, too."""
-    folder: CallFolder | None = None
+    folder: "CallFolder | None" = None
     """The directory that a function in a container is given, and what stands in it."""
 
 
@@ -48,7 +50,7 @@ def permanent_failure(code: str, message: str) -> CallFailed:
 def optional(module: str, extra: str, what: str) -> Any:
     """Return *module*, which the extra of that name brings for *what*. Raises CallFailed if it is not installed."""
     try:
-        return importlib.import_module(module)
+        return module_named(module)
     except ImportError as error:
         message = f"{what} need {error.name or module}: pip install 'swf-temporal[{extra}]'"
         raise permanent_failure("NotInstalled", message) from error

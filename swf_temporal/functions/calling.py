@@ -3,12 +3,13 @@
 import asyncio
 import inspect
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from swf_temporal.arguments import kind_of
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, FatalFault, StoreUnavailable
+from swf_temporal.errors import CallFailed, FatalFault, StoreUnavailable, UsageError
 from swf_temporal.function_types import TYPES, operation_type
 from swf_temporal.functions.auth.auth import derived_secrets
 from swf_temporal.functions.call import HIDE_SECRETS, Call, cause_here, permanent_failure, switch
@@ -69,8 +70,11 @@ class Functions:
                 manager = opening()
                 if isinstance(manager, AbstractAsyncContextManager):
                     self._resources[opening] = await self._opened.enter_async_context(manager)
-                else:
+                elif isinstance(manager, AbstractContextManager):
                     self._resources[opening] = self._opened.enter_context(manager)
+                else:
+                    name = getattr(opening, "__name__", repr(opening))
+                    raise UsageError(f"the resource {name!r} returned {kind_of(manager)}, and not a context manager")  # noqa: TRY301 - what is open is closed
         except BaseException:
             await self._opened.aclose()
             raise

@@ -60,7 +60,8 @@ def _offered(point: EntryPoint) -> Registry:
     try:
         return _read(point)
     except (Exception, SystemExit) as error:
-        message = f"{_origin(point)} cannot be loaded: {type(error).__name__}: {error}"
+        why = error.message if isinstance(error, UsageError) else f"{type(error).__name__}: {error}"
+        message = f"{_origin(point)} cannot be loaded: {why}"
         raise UsageError(message, "mend or uninstall it, or leave it out of SWF_FUNCTION_MODULES") from error
 
 

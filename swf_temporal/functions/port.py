@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 from urllib.parse import unquote
 
@@ -19,6 +18,7 @@ from swf_temporal.function_types import OperationProblem, OperationType
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.operator.limits import RateLimits
 from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.importing import module_named
 
 if TYPE_CHECKING:
     import httpx
@@ -131,7 +131,7 @@ class DeclaredType(OperationType):
     def performer(self, services: Services) -> Performer:
         """Return what performs the functions of this type."""
         module, _, name = self.performed_by.partition(":")
-        made: Performer = getattr(import_module(module), name)(services)
+        made: Performer = getattr(module_named(module), name)(services)
         return made
 
 

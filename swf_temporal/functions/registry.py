@@ -1,12 +1,15 @@
 """The registry of Python functions that workflows call by name, and of types of functions that users add."""
 
-import inspect
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from typing import Any, TypeVar, overload
+from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from swf_temporal.function_types import TYPES
-from swf_temporal.functions.port import FunctionType
+from swf_temporal.arguments import check_kind, check_text, kind_of
+from swf_temporal.errors import UsageError
+
+if TYPE_CHECKING:
+    from swf_temporal.functions.port import FunctionType
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Kind = TypeVar("Kind", bound="type[FunctionType] | FunctionType")
@@ -45,14 +48,17 @@ class Registry(dict[str, Callable[..., Any]]):
         """Make the decorated function the one that workflows call *name*, or by its own name; it stays as it is."""
         if callable(name):
             return self.custom(None)(name)
+        check_text("the name of a custom function", name)
         given: str | None = name
 
         def register(handler: Handler) -> Handler:
             name = given or getattr(handler, "__name__", None)
-            if not isinstance(name, str):
-                raise TypeError(f"{handler!r} has no name: give it one, as in registry.custom('price')(…)")
+            if not callable(handler):
+                raise UsageError(f"a custom function must be callable, and {handler!r} is {kind_of(handler)}")
+            if not isinstance(name, str) or name == "<lambda>":
+                raise UsageError(f"{handler!r} has no name", "give it one, as in registry.custom('price')(…)")
             if name in self:
-                raise ValueError(f"there is a custom function '{name}' already")
+                raise UsageError(f"there is a custom function '{name}' already")
             self[name] = handler
             return handler
 
@@ -64,14 +70,17 @@ class Registry(dict[str, Callable[..., Any]]):
         It has `async def perform(call)`. A class is instantiated without arguments, by each worker when it begins, and
         closed when that ends; an object belongs to the program.
         """
+        from swf_temporal.function_types import TYPES  # noqa: PLC0415 - most registries have no types
+
+        check_text("the name of a function type", name)
 
         def register(kind: Kind) -> Kind:
             if name in TYPES:
-                raise ValueError(f"the type '{name}' has a meaning already: choose another word")
+                raise UsageError(f"the type '{name}' has a meaning already", "choose another word")
             if name in self.types:
-                raise ValueError(f"there is a function type '{name}' already")
-            if not inspect.iscoroutinefunction(getattr(kind, "perform", None)):
-                raise TypeError(f"what carries out the function type '{name}' must have `async def perform(call)`")
+                raise UsageError(f"there is a function type '{name}' already")
+            if not iscoroutinefunction(getattr(kind, "perform", None)):
+                raise UsageError(f"what carries out the function type '{name}' must have `async def perform(call)`")
             self.types[name] = kind
             return kind
 
@@ -82,11 +91,19 @@ class Registry(dict[str, Callable[..., Any]]):
 
         It may be async or not. Functions get what it yields by `current_resource(opening)`.
         """
+        if not callable(opening):
+            kind = kind_of(opening)
+            raise UsageError(f"a resource is a function that returns a context manager, and {opening!r} is {kind}")
+        if isgeneratorfunction(opening) or isasyncgenfunction(opening) or iscoroutinefunction(opening):
+            name = "contextmanager" if isgeneratorfunction(opening) else "asynccontextmanager"
+            message = f"the resource {opening.__name__!r} returns no context manager"
+            raise UsageError(message, f"let it yield once, and write @{name} of contextlib right above it")
         self.resources.append(opening)
         return opening
 
     def include(self, other: "Registry") -> None:
         """Take over what *other* offers; it wins over what is here under the same names."""
+        check_kind("what a registry includes", other, Registry)
         self.update(other)
         self.types.update(other.types)
         self.resources += [one for one in other.resources if one not in self.resources]

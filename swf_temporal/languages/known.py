@@ -7,9 +7,9 @@ import pkgutil
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
 
 from swf_temporal.errors import InvalidDefinition, UsageError
+from swf_temporal.importing import module_named
 from swf_temporal.languages.port import Checked, Language
 from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object, UnreadableText
@@ -30,17 +30,17 @@ The first is asked last: it tells what is wrong with a text that no language rec
 def languages() -> Iterator[Language]:
     """Yield the languages, in the order in which they are asked whether a definition is theirs."""
     for module in [*LANGUAGES[1:], LANGUAGES[0]]:
-        language: Language = import_module(module).LANGUAGE
+        language: Language = module_named(module).LANGUAGE
         yield language
 
 
 def import_everything() -> None:
     """Import all modules of all languages: a long-running process may be out of open files when it needs one."""
     for name in LANGUAGES:
-        package = import_module(name.rpartition(".")[0])
+        package = module_named(name.rpartition(".")[0])
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             with suppress(ModuleNotFoundError):  # a package of an extra that is not installed
-                import_module(module.name)
+                module_named(module.name)
 
 
 def language_named(name: str) -> Language:

@@ -15,8 +15,6 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, as_text
 from swf_temporal.errors import Position, Problem, Severity, UsageError, WorkflowFault
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
-from swf_temporal.languages.upgraded import Upgraded
-from swf_temporal.outline import Outline, WorkflowRef
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
     from swf_temporal.calendars.specs import ScheduleSpec
     from swf_temporal.drawing.building import DrawnCourse
     from swf_temporal.drawing.model import Picture
+    from swf_temporal.languages.upgraded import Upgraded
+    from swf_temporal.outline import Outline, WorkflowRef
     from swf_temporal.runtime.run import Program
 
 ENDINGS: Final = (".json", ".yaml", ".yml")
@@ -144,8 +144,10 @@ class Definition(ABC):
         return None
 
     @property
-    def outline(self) -> Outline:
+    def outline(self) -> "Outline":
         """Its parts, what they do and where they lead, in the words of the language."""
+        from swf_temporal.outline import Outline  # noqa: PLC0415 - most are asked for their own
+
         return Outline()
 
     def picture(self, course: "DrawnCourse | None" = None, *about: str) -> "Picture":
@@ -154,6 +156,7 @@ class Definition(ABC):
         *about* are further lines over it. Raises UsageError if the extra `drawing` is not installed.
         """
         from swf_temporal.drawing.building import picture_of  # noqa: PLC0415 - most definitions are never drawn
+        from swf_temporal.outline import WorkflowRef  # noqa: PLC0415 - as above
 
         called = WorkflowRef(self.id or "", self.version)
         lines = [str(called), *([self.description] if self.description else []), *about]
@@ -165,18 +168,18 @@ class Definition(ABC):
 
         return notebook_html(lambda: [self.picture()])
 
-    def meant_by(self, reference: WorkflowRef) -> tuple[WorkflowRef, ...]:
+    def meant_by(self, reference: "WorkflowRef") -> "tuple[WorkflowRef, ...]":
         """Return the definitions that a *reference* in this one may mean, the likeliest first."""
         return (reference,)
 
     @cached_property
-    def sub_workflows(self) -> tuple[WorkflowRef, ...]:
+    def sub_workflows(self) -> "tuple[WorkflowRef, ...]":
         """The definitions that it may start and wait for."""
         found = (what for use, what in self.outline.users() if use == "runs")
         return tuple(dict.fromkeys(meant for reference in found for meant in self.meant_by(reference)))
 
     @cached_property
-    def continuations(self) -> tuple[WorkflowRef, ...]:
+    def continuations(self) -> "tuple[WorkflowRef, ...]":
         """The definitions that an instance may continue as."""
         return tuple(what for use, what in self.outline.users() if use == "continues as")
 
@@ -324,13 +327,13 @@ class Language(Protocol):
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions, for editors. Raises UsageError for a version that has none."""
 
-    def upgrade(self, source: Source, to: str | None = None) -> Upgraded:
+    def upgrade(self, source: Source, to: str | None = None) -> "Upgraded":
         """Return the definition in *source* as the version *to* of the language would write it.
 
         Raises InvalidDefinition if there is none, and UsageError for versions that are not rewritten or written.
         """
 
-    def migrate(self, source: Source, *, keeps_effects: bool = False) -> Upgraded:
+    def migrate(self, source: Source, *, keeps_effects: bool = False) -> "Upgraded":
         """Return the definition in *source*, which was written for another runtime, as it means the same here.
 
         What has another effect here is reported or, if it *keeps_effects*, has the one of there, which its text says.

@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from swf_temporal.client_errors import RunEnded
 from swf_temporal.data import JSON
-from swf_temporal.drawing.course import course_of
-from swf_temporal.drawing.model import Picture
-from swf_temporal.drawing.svg import notebook_html
-from swf_temporal.drawing.timeline import Timeline, timeline_of
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceEntry, TraceKind
+
+if TYPE_CHECKING:
+    from swf_temporal.drawing.model import Picture
+    from swf_temporal.drawing.timeline import Timeline
 
 Status = Literal["completed", "failed", "waiting", "cancelled"]
 
@@ -76,9 +76,14 @@ class Simulation:
 
     def _repr_html_(self) -> str | None:
         """Return what happened on the definition, and when, for notebooks."""
+        from swf_temporal.drawing.svg import notebook_html  # noqa: PLC0415 - in notebooks only
+
         return None if self.definition is None else notebook_html(self._drawn)
 
-    def _drawn(self) -> Iterator[Picture | Timeline]:
+    def _drawn(self) -> "Iterator[Picture | Timeline]":
+        from swf_temporal.drawing.course import course_of  # noqa: PLC0415 - as above
+        from swf_temporal.drawing.timeline import timeline_of  # noqa: PLC0415 - as above
+
         definition = self.definition
         if definition is not None:
             closed_as: Literal["stopped"] | None = "stopped" if self.status == "cancelled" else None

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from swf_temporal.arguments import check_kind
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
@@ -65,6 +66,9 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     one of the *events*. An AssertionError of a function comes out as it is. A run that fails does not raise: see
     `Simulation.error` and `raise_for_status`.
     """
+    check_kind("functions", functions, Mapping)
+    check_kind("secrets", secrets, Mapping)
+    check_kind("variables", variables, Mapping)
     if start_time is not None and start_time.tzinfo is None:
         raise UsageError(f"start_time {start_time.isoformat()} has no time zone: add tzinfo, such as datetime.UTC")
     workflows = definitions_in(definition, definitions, namespace, mode)

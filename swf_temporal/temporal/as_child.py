@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, TypedDict
 
+from swf_temporal.arguments import check_each, check_text, kind_of
 from swf_temporal.client_errors import InvalidInputError
+from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.python_values import json_from
 from swf_temporal.strict_json import NotJSON
@@ -25,8 +27,15 @@ def as_child_workflow(
         output = await workflow.execute_child_workflow(**as_child_workflow(ORDER, {"item": "pen"}), id="order-1")
 
     The child keeps a definition that is given, and *sub_workflows*, whatever the workers serve later; by an id, it runs
-    the one that the workers have. Raises InvalidInputError if *data* is not JSON.
+    the one that the workers have. Raises InvalidInputError if *data* is not JSON, and UsageError
+    for what is not a definition.
     """
+    if isinstance(definition, str):
+        check_text("the id of a definition", definition)
+    elif not isinstance(definition, Definition):
+        raise UsageError(f"a child is a Definition or the id of one, and this is {kind_of(definition)}", "see `load`")
+    sub_workflows = list(sub_workflows)
+    check_each("sub_workflows", sub_workflows, "a Definition", lambda one: isinstance(one, Definition))
     try:
         given: Any = {} if data is None else json_from(data)
     except NotJSON as error:

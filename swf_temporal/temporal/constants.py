@@ -50,5 +50,14 @@ MAX_INPUT_BYTES = 2 * 1024 * 1024 - 4096
 ACTIVITIES = 200
 """The default limit of function calls that run at once in a worker."""
 
+LOCAL_ACTIVITIES = 100
+"""The default limit of local calls, and of other local activities, that run at once in a worker."""
+
 WORKFLOWS = 2000
 """The default limit of running instances that a worker keeps in memory."""
+
+WORKFLOW_TASKS, MIN_WORKFLOW_TASKS = 100, 2
+"""The default limit of workflow tasks that a worker has at once, and the least one: of two queues, one is its own."""
+
+POLLERS, MIN_POLLERS = 5, 2
+"""The default number of requests with which a worker waits for work, of each kind, and the least one, as above."""

@@ -3,11 +3,12 @@
 Each is as long as the server allows, whatever names a definition has.
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from swf_temporal.languages.port import Definition
-from swf_temporal.runtime.host import CallFacts, Timer
-from swf_temporal.runtime.variables import VariableRef
+if TYPE_CHECKING:
+    from swf_temporal.languages.port import Definition
+    from swf_temporal.runtime.host import CallFacts, Timer
+    from swf_temporal.runtime.variables import VariableRef
 
 MAX_SUMMARY_BYTES: Final = 390
 """The size limit of a summary, in bytes: the server's is 400, with the quotation marks of JSON."""
@@ -30,7 +31,7 @@ BEGINNING_AGAIN: Final = "retry: beginning an instance"
 _WHOLE: Final = "the workflow"
 
 
-def of_timer(timer: Timer) -> str:
+def of_timer(timer: "Timer") -> str:
     return _shortened(f"{timer.purpose}: {_place(timer.state, timer.part) or _WHOLE}")
 
 
@@ -39,7 +40,7 @@ def is_of_workflow(summary: str) -> bool:
     return summary.endswith(f": {_WHOLE}")
 
 
-def of_call(call: CallFacts) -> str:
+def of_call(call: "CallFacts") -> str:
     """Return the summary of an action that calls a function or runs a sub-workflow."""
     return _shortened(_place(call.state, call.action))
 
@@ -48,7 +49,7 @@ def of_event(event_type: str) -> str:
     return _shortened(event_type)
 
 
-def of_instance(definition: Definition) -> str:
+def of_instance(definition: "Definition") -> str:
     return _shortened(definition.name or definition.id)
 
 
@@ -71,7 +72,7 @@ def of_look_up(definition_id: str) -> str:
     return _shortened(f"definition of {definition_id}")
 
 
-def of_variable(variable: VariableRef) -> str:
+def of_variable(variable: "VariableRef") -> str:
     """Return the summary of what reads or writes a variable."""
     return _shortened(f"{variable.scope} variable {variable.key}")
 

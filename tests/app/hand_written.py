@@ -11,6 +11,7 @@ from temporalio.exceptions import ApplicationError
 
 import swf_temporal
 from swf_temporal import Plugin, Registry, Worker, as_child_workflow, load
+from swf_temporal.grammar import with_article
 
 EACH = [getattr(swf_temporal, name) for name in swf_temporal.__all__]
 REGISTRY = Registry()
@@ -57,6 +58,18 @@ class Asking:
         """Return the output of the child."""
         child = as_child_workflow("greeting" if by_id else GREETING, {"n": 3})
         return await workflow.execute_child_workflow(**child, id=f"{workflow.info().workflow_id}-child")
+
+
+@workflow.defn
+class Finding:
+    """A workflow by hand that tells which objects the names of the package are in its sandbox."""
+
+    @workflow.run
+    async def run(self) -> dict[str, int]:
+        """Return their identities, those of classes."""
+        found = {name: getattr(swf_temporal, name) for name in swf_temporal.__all__}
+        inner = {"of a module": id(with_article)}
+        return {name: id(one) for name, one in found.items() if isinstance(one, type)} | inner
 
 
 @workflow.defn

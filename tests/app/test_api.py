@@ -3,7 +3,7 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
@@ -59,6 +59,22 @@ def test_importing_costs_nothing() -> None:
         "assert [name for name in sys.modules if name.startswith('swf_temporal.')] == ['swf_temporal.errors']\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    ("names", "libraries"),
+    [
+        ("Registry, current_call, Call", ("temporalio", "pydantic_core", "pydantic", "httpx", "yaml")),
+        ("load, check, simulate, Simulation", ("temporalio", "pydantic_core", "pydantic", "httpx", "jsonschema")),
+        ("Client, Plugin, Worker", ("httpx", "yaml", "jsonschema")),
+        ("WorkerSettings", ("temporalio", "httpx", "yaml")),
+    ],
+)
+def test_a_name_imports_no_library_that_it_does_not_need(names: str, libraries: Sequence[str]) -> None:
+    """Nor what works, serves and draws: that is imported where it is used."""
+    program = f"import sys\nfrom swf_temporal import {names}\nprint([one for one in {libraries} if one in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"
 
 
 @pytest.mark.temporal

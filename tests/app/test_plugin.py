@@ -11,9 +11,10 @@ from temporalio.common import RawValue
 from temporalio.worker import Replayer, Worker
 
 import swf_temporal
-from swf_temporal import Client, InvalidDefinition, Plugin, UsageError, WorkerSettings
+from swf_temporal import Client, InvalidDefinition, Plugin, UsageError
+from swf_temporal.grammar import with_article
 from swf_temporal.temporal.server import local_server
-from tests.app.hand_written import GREETING, Asking, Refusing, Shouting, shout
+from tests.app.hand_written import GREETING, Asking, Finding, Refusing, Shouting, shout
 
 DEFINITION = """\
 id: shouting
@@ -110,6 +111,19 @@ async def test_two_workers_do_both(address: str, plugin: Plugin) -> None:
         Worker(other, task_queue="shared", plugins=[plugin], **options),
     ):
         await run_many(client, "shared")
+
+
+@pytest.mark.temporal
+async def test_modules_of_the_package_are_not_run_again_in_the_sandbox(address: str) -> None:
+    """A workflow by hand has the worker's own classes, with the plugin or without; with it, all that is in modules."""
+    client = await connected(address)
+    for queue, plugins in (("plain", []), ("plugged", [Plugin(definitions=DEFINITION)])):
+        async with Worker(client, task_queue=queue, workflows=[Finding], plugins=plugins):
+            found = await client.execute_workflow(Finding.run, id=queue, task_queue=queue)
+        is_the_same = found.pop("of a module") == id(with_article)
+        assert is_the_same == bool(plugins)
+        assert found == {name: id(getattr(swf_temporal, name)) for name in found}
+        assert "Registry" in found
 
 
 CALLING = """\
@@ -243,32 +257,3 @@ async def test_a_worker_of_ours_takes_what_is_written_by_hand(address: str) -> N
             await worker.__aenter__()
         with pytest.raises(UsageError, match="has a worker of the task queue 'ours' on this client already"):
             await swf_temporal.Worker(client, definitions=DEFINITION, task_queue="ours").__aenter__()
-
-
-WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "a function": ({"functions": [1]}, "functions must be a Mapping, and is a list"),
-    "one of the functions": ({"functions": {"a": 1}}, r"functions\['a'\] is an int, and not a function"),
-    "settings": ({"settings": {"task_queue": "a"}}, "settings must be a WorkerSettings, and is a dict"),
-    "a definition": ({"definitions": [1]}, "a definition must be"),
-    "all definitions": ({"definitions": 1}, "definitions must be a list of definitions, and is an int"),
-}
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_an_argument_of_another_kind_is_named(case: str) -> None:
-    """At once, and not by what comes of it later."""
-    arguments, told = WRONG[case]
-    with pytest.raises(UsageError, match=told):
-        Plugin(**arguments)
-    with pytest.raises(UsageError, match=told):
-        swf_temporal.Worker(**arguments)
-
-
-def test_a_worker_names_a_wrong_client_and_a_queue_without_a_name() -> None:
-    """A client of the SDK is not one of ours, and settings of other kinds are refused by their names."""
-    with pytest.raises(UsageError, match=r"write Worker\(Client\(\.\.\.\)\)"):
-        swf_temporal.Worker(object())  # type: ignore[arg-type]  # that is what is tried
-    with pytest.raises(UsageError, match="task_queue is empty"):
-        swf_temporal.Worker(task_queue="")
-    with pytest.raises(ValueError, match="max_activities"):
-        WorkerSettings(max_activities="many")

@@ -112,16 +112,26 @@ def _field(name: str, annotation: ast.expr | None, described: str | None) -> str
 def _signature(node: _Function, name: str) -> str:
     arguments = ast.parse(ast.unparse(node)).body[0]
     assert isinstance(arguments, _Function)
+    _unquote(arguments)
     given = arguments.args
     is_static = any(ast.unparse(one) == "staticmethod" for one in node.decorator_list)
     if ("." in name or name[0].isupper()) and not is_static:
         given.args = given.args[1:]
     prefix = "await " if isinstance(node, ast.AsyncFunctionDef) else ""
-    returns = "" if node.returns is None or node.name == "__init__" else f" -> {ast.unparse(node.returns)}"
+    returns = "" if arguments.returns is None or node.name == "__init__" else f" -> {ast.unparse(arguments.returns)}"
     text = f"{prefix}{name}({ast.unparse(given)}){returns}".replace("'", '"')
     if len(text) > 116:
         text = f"{prefix}{name}(\n" + "".join(f"    {part},\n" for part in _parts(given)) + f"){returns}"
     return f"```text\n{text}\n```"
+
+
+def _unquote(function: _Function) -> None:
+    """Have annotations without the quotation marks that spare an import."""
+    for one in [*ast.walk(function.args), function]:
+        field = "returns" if isinstance(one, _Function) else "annotation"
+        written = getattr(one, field, None)
+        if isinstance(written, ast.Constant) and isinstance(written.value, str):
+            setattr(one, field, ast.parse(written.value, mode="eval").body)
 
 
 def _parts(given: ast.arguments) -> list[str]:

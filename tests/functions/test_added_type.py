@@ -2,6 +2,7 @@
 
 import pytest
 
+from swf_temporal import UsageError
 from swf_temporal.app.addresses import addresses_of
 from swf_temporal.calls import Function
 from swf_temporal.function_types import TYPES, operation_type
@@ -88,5 +89,5 @@ def test_it_says_whether_secrets_may_be_needed() -> None:
 
 def test_its_word_is_taken() -> None:
     """The user's own types are called otherwise."""
-    with pytest.raises(ValueError, match="'soap' has a meaning already"):
+    with pytest.raises(UsageError, match="'soap' has a meaning already"):
         Registry().type("soap")(Soap)

@@ -56,6 +56,7 @@ class Documents:
         self._http = http
         self._resources = resources or Resources()
         self._parsed = LRUCache[str, dict[str, Any]](_MAX_KEPT)
+        self._loaded = LRUCache[tuple[str, str | None, Headers], tuple[bytes, Document]](_MAX_KEPT)
         self._fetched: TTLCache[tuple[str, Headers], bytes] = TTLCache(_MAX_KEPT, lifetime.total_seconds())
 
     async def load(
@@ -75,9 +76,14 @@ class Documents:
             text = await self._fetch(location, headers)
         else:
             text = await asyncio.to_thread(_read_file, name, location)
-        document = Document(name, location, await self._parse(name, text))
+        key = (name, base, headers)
+        before, document = self._loaded.get(key, (b"", None))
+        # Others may have changed meanwhile, and not every caller may be shown them.
+        if document is None or before != text or len(document.others) > 1:
+            document = Document(name, location, await self._parse(name, text))
+            document.others[normal(location)] = document
+            self._loaded[key] = text, document
         check(document)
-        document.others[normal(location)] = document
         return document
 
     async def reading(

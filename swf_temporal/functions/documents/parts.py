@@ -30,6 +30,8 @@ class Document:
     content: dict[str, Any] = field(repr=False)
     others: "dict[str, Document]" = field(default_factory=dict, repr=False, compare=False)
     """Those that were read because this one refers to them, by location. All of them share it."""
+    kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What was read in it, for further calls; it is read anew with a document that has led to others."""
 
     @property
     def url(self) -> str | None:

@@ -75,6 +75,8 @@ class Stream(httpcore.AsyncNetworkStream):
 
         That is looked at here as well, when nothing lies between it and the first byte of a request any more.
         """
+        if not buffer:
+            return  # the end of a request whose length is known, and the body of one without
         if self._answered_by is not None:
             if _IS_FRESH.get() or not self._is_empty():
                 raise httpcore.ConnectionNotAvailable

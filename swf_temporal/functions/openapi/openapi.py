@@ -4,6 +4,7 @@ Section "Using Functions for RESTful Service Invocations".
 """
 
 import asyncio
+from functools import lru_cache
 
 import httpx
 
@@ -78,9 +79,12 @@ class OpenApi(Performer):
         async def load(call: Call) -> tuple[Document, OpenApiOperation, Headers]:
             headers = headers_for(resource, call)
             document = await self._documents.load(name, call.base, headers)
-            operation = await self._documents.reading(
-                document, lambda: find_operation(document, operation_id), base=call.base, headers=headers
-            )
+            operation: OpenApiOperation | None = document.kept.get(operation_id)
+            if operation is None:
+                operation = await self._documents.reading(
+                    document, lambda: find_operation(document, operation_id), base=call.base, headers=headers
+                )
+                document.kept[operation_id] = operation
             return document, operation, headers
 
         return await reading_document(resource, call, self._tokens, load)
@@ -91,11 +95,17 @@ class OpenApi(Performer):
         if asked is not None or operation.method == "HEAD":
             return bool(asked) and operation.method != "HEAD"
         try:
-            url = httpx.URL(server)
+            host, port = _reached(server)
         except (httpx.InvalidURL, UnicodeError) as error:
             raise failure(error, f"{operation.method} {server}") from error
-        port = url.port or (80 if url.scheme == "http" else 443)
-        return self._settings.options_for(call.function.name, url.host, port).check_responses
+        return self._settings.options_for(call.function.name, host, port).check_responses
+
+
+@lru_cache(maxsize=256)
+def _reached(server: str) -> tuple[str, int]:
+    """Return the host and the port of a server."""
+    url = httpx.URL(server)
+    return url.host, url.port or (80 if url.scheme == "http" else 443)
 
 
 async def _check(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import UnionType
-from typing import Any, ClassVar, Final, NamedTuple, Self, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Self, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo
 from pydantic.alias_generators import to_camel
@@ -21,7 +21,6 @@ from swf_temporal.errors import UsageError
 from swf_temporal.files import read_text, why_unreadable
 from swf_temporal.functions.operator.credentials import without_password
 from swf_temporal.text.model_errors import allowed_words, expected_form, fields_at
-from swf_temporal.text.parsing import read_data
 from swf_temporal.text.suggestions import suggestion
 
 SECTIONS: Final = (
@@ -112,6 +111,18 @@ class Section(BaseModel):
     prefix: ClassVar[str | None] = None
     """The beginning of its variables; None if it has none."""
 
+    if not TYPE_CHECKING:  # its arguments are the fields
+
+        def __init__(self, **values: object) -> None:
+            """Make a section of *values*. Raises UsageError that names those that cannot be."""
+            try:
+                super().__init__(**values)
+            except ValidationError as error:
+                told = [_told_of_field(details, type(self)) for details in error.errors(include_url=False)]
+                raise UsageError("\n".join(told)) from None
+
+        __init__.__pydantic_base_init__ = True  # sections within others are validated without it
+
     def replace(self, **changes: Any) -> Self:
         """Return this section with *changes*."""
         return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | changes)
@@ -173,11 +184,18 @@ class Section(BaseModel):
                 raise UsageError(*told[0]) from None
             raise UsageError("\n".join(": ".join(filter(None, one)) for one in told)) from None
         given = {name: value for name, value in (arguments or {}).items() if value is not None}
-        return settings.replace(**given) if given else settings
+        try:
+            found = {name: getattr(settings, name) for name in settings.model_fields_set} | given
+            return cls.model_validate(found, by_name=True) if given else settings
+        except ValidationError as error:
+            wrong = [(_place_of(details), _text_of(details, cls)) for details in error.errors(include_url=False)]
+            raise UsageError("\n".join(f"--{place.replace('_', '-')}: {text}" for place, text in wrong)) from None
 
 
 def _content_of(path: Path) -> dict[str, JSON]:
     """Return the sections that the configuration at *path* has. Raises UsageError."""
+    from swf_temporal.text.parsing import read_data  # noqa: PLC0415 - a program may have no such file
+
     try:
         text = read_text(path)
     except (OSError, ValueError) as error:
@@ -213,6 +231,21 @@ def _told(details: ErrorDetails, model: type[Section], content: Any, path: Path 
         place.append(name if isinstance(name, str) else str(step))
     where = " › ".join(place)
     return f"{path}: {where}: {text}" if path else f"{where}: {text}", hint
+
+
+def _place_of(details: ErrorDetails) -> str:
+    path = details.get("ctx", {}).get("path", ()) if details["type"] == "custom" else ()
+    return ".".join(str(step) for step in (*details["loc"], *path) if step != _OF_A_KEY)
+
+
+def _told_of_field(details: ErrorDetails, model: type[Section]) -> str:
+    """Return what is wrong with an argument that a program gave."""
+    place = _place_of(details)
+    if details["type"] == "extra_forbidden":
+        text = f"there is no such setting{suggestion(str(details['loc'][-1]), model.model_fields)}"
+    else:
+        text = _text_of(details, model)
+    return f"{model.__name__}({place}=…): {text}" if place else f"{model.__name__}: {text}"
 
 
 def _text_of(details: ErrorDetails, model: type[Section]) -> str:

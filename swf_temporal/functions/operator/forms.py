@@ -82,6 +82,16 @@ def _rate(value: object) -> Rate:
     return Rate(calls, float(seconds))
 
 
+def _share(value: object) -> float:
+    try:
+        share = float(str(value)) if not isinstance(value, bool) else 0.0
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        raise ValueError("it must be a share above 0 and up to 1, such as 0.8")
+    return share
+
+
 def _shared_folder(value: object) -> SharedFolder:
     if isinstance(value, SharedFolder):
         return value
@@ -168,6 +178,8 @@ Size = Annotated[int, BeforeValidator(_size)]
 """A number of bytes, with a unit or without: `65536`, `128KiB`, `2 MB`."""
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 """A length of time: a number of seconds, or ISO 8601."""
+Share = Annotated[float, BeforeValidator(_share)]
+"""A part of a whole: 0.8 is four fifths."""
 Url = Annotated[str, BeforeValidator(_url)]
 """Where a service is."""
 Proxy = Annotated[str, BeforeValidator(_proxy)]

@@ -60,6 +60,28 @@ async def test_files_refer_to_files(service: Service, functions: Functions) -> N
     assert service.last.body == ORDER
 
 
+async def test_what_a_kept_document_refers_to_is_read_again(
+    service: Service, functions: Functions, tmp_path: Path
+) -> None:
+    """A document is kept as long as its text is the same; others, and an operation in another text, are not."""
+    made = Call(Function(name="f", operation="api.json#op"), base=str(tmp_path))
+    for path in ("/a", "/b", "/c", "/d"):
+        service.answers_with("GET", path, path)
+    operation = '{"get": {"operationId": "op", "responses": {}}}'
+    whole = f'{{"openapi": "3.0.0", "paths": {{"%s": {operation}}}}}'
+    split = '{"openapi": "3.0.0", "paths": {"%s": {"$ref": "item.json"}}}'
+    item = tmp_path / "item.json"
+    item.write_text(operation)
+
+    for path, text in (("/a", whole), ("/b", whole), ("/c", split), ("/d", split)):
+        (tmp_path / "api.json").write_text(text % path)
+        assert [await functions.call(made) for _ in range(2)] == [path, path]
+
+    item.write_text(operation.replace("get", "post"))
+    service.answers_with("POST", "/d", "changed")
+    assert await functions.call(made) == "changed"
+
+
 async def test_a_schema_in_several_files_is_checked(service: Service, functions: Functions, failed: Failed) -> None:
     """A mistake is found however deep it lies in schemas that are part of each other."""
     gift = {"id": "8", "lines": [{"quantity": 0}]}

@@ -2,10 +2,12 @@
 
 import importlib
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swf_temporal.functions.asyncapi.brokers.port import Broker
-from swf_temporal.functions.http.client import Http
+
+if TYPE_CHECKING:
+    from swf_temporal.functions.http.client import Http
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ _CLASSES = {
 class Brokers:
     """One broker for each family of protocols, made when it is first needed: each has a library of its own."""
 
-    def __init__(self, http: Http) -> None:
+    def __init__(self, http: "Http") -> None:
         self._http = http
         self._made: dict[str, Any] = {}
 

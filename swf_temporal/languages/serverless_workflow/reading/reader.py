@@ -1,10 +1,10 @@
 """The port of drafts that read their own documents, and what reading yields."""
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from swf_temporal.errors import Problem
+from swf_temporal.importing import module_named
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected
@@ -53,5 +53,5 @@ def reader_of(version: Version) -> Reader | None:
     """Return what reads documents of *version*, if that is a draft."""
     if version.reader is None:
         return None
-    reader: Reader = import_module(version.reader).READER
+    reader: Reader = module_named(version.reader).READER
     return reader

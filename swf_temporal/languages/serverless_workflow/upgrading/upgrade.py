@@ -4,10 +4,10 @@ Each version names the modules that make of a document what the next versions wo
 """
 
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from typing import Any
 
 from swf_temporal.errors import InvalidDefinition, UsageError
+from swf_temporal.importing import module_named
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.reader import reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
@@ -62,7 +62,7 @@ def upgrade(source: Source, to: str) -> Upgraded:
 
 def _rewrite(root: Tree, modules: Iterable[str], report: UpgradeReport) -> None:
     for module in modules:
-        import_module(module).upgrade(root, report)
+        module_named(module).upgrade(root, report)
 
 
 def place(located: Any, node: Any, report: UpgradeReport) -> None:

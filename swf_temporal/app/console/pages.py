@@ -47,6 +47,11 @@ def _moment(text: str | datetime | None) -> str:
     return "" if not text else str(text)[:19].replace("T", " ")
 
 
+def _sentence(text: str) -> str:
+    """Return a message as a sentence of a page."""
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?", "…")) else ".")
+
+
 def _environment() -> Environment:
     found = Environment(
         loader=PackageLoader("swf_temporal.app.console"),
@@ -55,7 +60,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"segment": segment, "json": shown_json, "moment": _moment}
+    found.filters |= {"segment": segment, "json": shown_json, "moment": _moment, "sentence": _sentence}
     found.globals |= {"address": address}
     return found
 

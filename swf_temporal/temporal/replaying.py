@@ -145,7 +145,10 @@ async def retrace(
     if seen is None:
         return Retraced(history.workflow_id, None, (), failure=failure)
     closed_as = _CLOSED.get(history.events[-1].event_type)
-    trace, lengths = tuple(seen.entries), tuple(seen.lengths)
+    # A replay works on the last task, too, which no worker may have done: what is not in the history has not happened.
+    done = max((one.workflow_task_completed_event_attributes.started_event_id for one in history.events), default=0)
+    happened = sum(length <= done for length in seen.lengths)
+    trace, lengths = tuple(seen.entries[:happened]), tuple(seen.lengths[:happened])
     return Retraced(history.workflow_id, seen.definition, trace, closed_as, failure, lengths)
 
 

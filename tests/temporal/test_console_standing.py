@@ -40,10 +40,10 @@ SAYS = {
     "paused": ("paused", "Paused at 2", ": stocktaking", "Where it is can be seen once it is resumed.", "Resume"),
     "reset": ("running", "at <strong>Wait</strong>", "Send Go", '"again": true'),
     "continued": ("running", "at <strong>Wait</strong>", "Send Go", '"again": true'),
-    "late": ("timed-out", "the workflow took longer than its start allowed", "event awaited"),
+    "late": ("timed-out", "The workflow took longer than its start allowed.", "event awaited"),
     "ended": ("terminated", "enough of it", "event awaited"),
     "away": ("running", SILENT, "The steps are listed once a worker answers for it", '"again": true'),
-    "unbegun": ("running", SILENT, "It is shown once a worker answers for it", '"again": true'),
+    "unbegun": ("running", SILENT, "Shown once a worker answers for it.", '"again": true'),
 }
 """By the names of instances, what their pages say, their statuses first."""
 
@@ -113,12 +113,13 @@ async def test_every_page_tells_what_is_known(bench: Bench) -> None:
 
 
 async def _look_at(client: httpx.AsyncClient, instance: str, status: str, *said: str) -> None:
-    path = f"/console/instances/{instance}"
+    path, has_not_begun = f"/console/instances/{instance}", instance.startswith("nobody")
     shown = await _saying(client, path, f'<span class="status {status}">{status}</span>', *said)
     assert "None" not in shown
     drawn = await page(client, f"{path}/pictures")
     assert 'data-path="Wait"' in drawn
-    assert drawn.count("<svg") >= 2, "its timeline is missing"
+    assert drawn.count("<svg") == 1 if has_not_begun else drawn.count("<svg") >= 2, "its timeline is missing"
+    assert ('class="part wait unreached"' in drawn) == has_not_begun
     live = await _first(client, f"{path}/stream")
     assert status in live["live-head"]
 

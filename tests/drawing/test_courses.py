@@ -1,13 +1,13 @@
 """Runs on their definitions: what was reached, what became of it, which ways were taken."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from swf_temporal import CallFailed, load, simulate
-from swf_temporal.drawing.course import Course, course_of, lasted
+from swf_temporal.drawing.course import Course, clock, course_of, lasted
 from swf_temporal.drawing.svg import svg_of
 from swf_temporal.drawing.timeline import timeline_of
 
@@ -139,6 +139,13 @@ def test_what_was_ended_from_outside() -> None:
     trace = simulate(definition, cancel_after=timedelta(minutes=1)).trace
     course = course_of(definition.outline, trace, "stopped")
     assert (course.status, course.parts["Nap"].status) == ("stopped", "stopped")
+
+
+def test_a_wait_into_another_day_says_which() -> None:
+    """The time of day alone would be that of today."""
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    assert clock(noon + timedelta(hours=1), noon) == "13:00:00"
+    assert clock(noon + timedelta(days=2), noon) == "2026-03-03 12:00:00"
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from temporalio.service import RPCError
 
@@ -18,6 +18,8 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.replaying import Retraced
+
+_NO_DEFINITION: Final = "no worker has begun with it yet, or it is a call that runs by itself"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ def runs_of(executions: Sequence[Retraced]) -> list[DrawnRun]:
     known = [(one.definition, one) for one in executions if one.definition is not None]
     if not known:
         failures = [one.failure for one in executions if one.failure is not None]
-        raise UsageError("the history shows no definition", "; ".join(failures) or "no worker has begun with it yet")
+        raise UsageError("the history shows no definition", "; ".join(failures) or _NO_DEFINITION)
     runs = []
     for _, group in groupby(known, key=lambda pair: pair[0].digest):
         same = list(group)

@@ -25,7 +25,8 @@ async def run_on_some_server(order: Order, form: OutputFormat, address: str | No
     show_what_functions_say()
     async with started(order, address, namespace) as run:
         link = run.instance.link
-        typer.echo(f"{run.instance.id}{f'  {link}' if link else ''}", err=True)
+        how_long = " (while this runs)" if run.is_own_server else ""
+        typer.echo(f"{run.instance.id}{f'  {link}{how_long}' if link else ''}", err=True)
         watch = ProgressDisplay(run.client, run.instance, _how_to_connect(run, address))
         try:
             async with _cancelled_with_us(run), _followed(watch):

@@ -30,6 +30,8 @@ _NARROWEST: Final = 96.0
 _LABEL: Final = 180.0
 """The width of a label at most."""
 _LABEL_LINES: Final = 3
+_BESIDE: Final = 6.0
+"""Between a label and its arrow."""
 _MOST_LINES: Final = 24
 """Of what a part does."""
 _MARK: Final = Size(18, 18)
@@ -144,7 +146,7 @@ def _scope(parts: tuple[OutlinePart, ...], course: DrawnCourse | None) -> Scope:
         there = way.end if way.to is None else names[way.to]
         words = ", ".join([f"{part.name} → {there}", *_words(way)])
         at = run.label
-        text = None if at is None else Label(label, (at[0] - _label_size(label).width / 2 + 3, at[1]))
+        text = None if at is None else Label(label, (at[0] - _label_size(label).width / 2 + _BESIDE, at[1]))
         often = None if taken is None else taken[id(way)]
         arrows.append(Arrow(way.on, part.path, way.to, words, run.points, run.head, text, often))
     middles = placed.nodes
@@ -204,7 +206,7 @@ def _label(way: Way) -> tuple[str, ...]:
 
 
 def _label_size(lines: tuple[str, ...]) -> Size:
-    return Size(max(width_of(line, TEXT) for line in lines) + 8, len(lines) * 14.0 + 6)
+    return Size(max(width_of(line, TEXT) for line in lines) + 2 * _BESIDE, len(lines) * 14.0 + 6)
 
 
 def _box(part: OutlinePart, course: DrawnCourse | None, *, undoes: bool = False) -> Box:

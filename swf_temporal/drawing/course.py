@@ -61,7 +61,7 @@ class PartCourse:
         what = self.status if self.status != "waiting" else f"waits for {self.awaits}" if self.awaits else "waits"
         facts = [what, *([f"{self.entered} times"] if self.entered > 1 else [])]
         if self.until is not None:
-            facts.append(f"until {clock(self.until)}")
+            facts.append(f"until {clock(self.until, self.began)}")
         elif self.ended is None:
             facts.append(f"since {clock(self.began)}")
         else:
@@ -92,8 +92,11 @@ class Course:
         return f"{self.status}{began}{length}{f', {self.error}' if self.error else ''}"
 
 
-def clock(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%H:%M:%S")
+def clock(moment: datetime, before: datetime | None = None) -> str:
+    """Return the time of day, with the date if that is another than *before*."""
+    at = moment.astimezone(UTC)
+    is_same_day = before is None or before.astimezone(UTC).date() == at.date()
+    return at.strftime("%H:%M:%S" if is_same_day else "%Y-%m-%d %H:%M:%S")
 
 
 def lasted(length: timedelta) -> str:

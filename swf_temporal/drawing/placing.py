@@ -5,9 +5,10 @@ meanwhile, which it would not bear.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from swf_temporal.drawing.labelling import around, settled
 from swf_temporal.drawing.model import Point
 from swf_temporal.errors import UsageError
 
@@ -15,6 +16,8 @@ _POINTS: Final = 72
 """Of an inch, in which Graphviz has sizes. A point is a pixel here."""
 _MANY: Final = 120
 """Of nodes: with more, places are good enough sooner, and edges are straight. The best ones could take minutes."""
+_MANY_EDGES: Final = 150
+"""The same of edges, of which 240 between 80 nodes took 40 seconds."""
 _MAX_PLACED: Final = 800
 """Of nodes and edges that stand together. With more jumps the time grows without bound."""
 _SPACE: Final = (
@@ -72,21 +75,44 @@ def place(nodes: Sequence[Size], edges: Sequence[Edge]) -> Placed:
     graph = AGraph(string="\n".join(_written(nodes, edges)))
     graph.layout("dot")
     _, _, width, height = map(float, graph.graph_attr["bb"].split(","))
-    return Placed(
-        Size(width, height),
-        tuple(_points(graph.get_node(f"n{number}").attr["pos"], height)[0] for number in range(len(nodes))),
-        tuple(
-            _course(graph.get_edge(f"n{one.source}", f"n{one.target}", f"e{number}").attr, height)
-            for number, one in enumerate(edges)
-        ),
+    middles = tuple(_points(graph.get_node(f"n{number}").attr["pos"], height)[0] for number in range(len(nodes)))
+    courses = tuple(
+        _course(graph.get_edge(f"n{one.source}", f"n{one.target}", f"e{number}").attr, height)
+        for number, one in enumerate(edges)
     )
+    size = Size(width, height)
+    if not _are_many(nodes, edges):
+        courses = _labelled(size, nodes, middles, edges, courses)
+    return Placed(size, middles, courses)
+
+
+def _are_many(nodes: Sequence[Size], edges: Sequence[Edge]) -> bool:
+    return len(nodes) > _MANY or len(edges) > _MANY_EDGES
+
+
+def _labelled(
+    size: Size, nodes: Sequence[Size], middles: Sequence[Point], edges: Sequence[Edge], courses: Sequence[Course]
+) -> tuple[Course, ...]:
+    """Return *courses* with labels beside them."""
+    labels = [
+        ((edge.label.width, edge.label.height), one.label) if edge.label is not None and one.label is not None else None
+        for edge, one in zip(edges, courses, strict=True)
+    ]
+    found = settled(
+        size.width,
+        size.height,
+        [around(middle, node.width, node.height) for node, middle in zip(nodes, middles, strict=True)],
+        [one.points for one in courses],
+        labels,
+    )
+    return tuple(replace(one, label=label) for one, label in zip(courses, found, strict=True))
 
 
 def _written(nodes: Sequence[Size], edges: Sequence[Edge]) -> Iterator[str]:
     """Yield the lines of a graph in the language of Graphviz."""
     yield "digraph {"
     yield "graph [ranksep=0.42, nodesep=0.4]"
-    if len(nodes) > _MANY:
+    if _are_many(nodes, edges):
         yield "graph [nslimit=1, nslimit1=1, mclimit=0.1, splines=line]"
     yield 'node [shape=box, fixedsize=true, label=""]'
     yield "edge [arrowsize=0.9]"

@@ -39,8 +39,10 @@ _SHAPES: Final = """
 .swf .undoing > .frame { stroke-dasharray: 8 3 2 3; }
 .swf .running > .frame, .swf .waiting > .frame, .swf .failed > .frame { stroke-width: 2.4; }
 .swf .taken > .way { stroke-width: 2.6; }
-.swf .untaken { opacity: 0.4; }
-.swf .unreached > :not(g) { opacity: 0.5; }
+.swf .untaken > :not(text) { opacity: 0.4; }
+.swf .untaken > text { opacity: 0.8; }
+.swf .unreached > :not(g, text) { opacity: 0.5; }
+.swf .unreached > text { opacity: 0.8; }
 .swf .stopped > .frame { stroke-dasharray: 3 3; }
 .swf text.run { font-weight: 600; }
 .swf .line { stroke-width: 1; }

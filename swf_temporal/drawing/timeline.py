@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
 from swf_temporal.drawing.course import Status
+from swf_temporal.drawing.texts import wrapped
 from swf_temporal.grammar import counted
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 
@@ -13,6 +14,8 @@ SpanKind: TypeAlias = Literal["state", "call", "flow", "wait"]
 
 MAX_SPANS: Final = 500
 """How many are shown."""
+_SUBTITLE: Final = 900.0
+"""The width of the lines over a timeline."""
 _ENDS_WAIT: Final = {TraceKind.EVENT_TAKEN, TraceKind.EVENT_TIMED_OUT}
 _ENDS_CALL: Final = {TraceKind.ACTION_COMPLETED, TraceKind.ACTION_FAILED}
 _ENDS_RUN: Final[dict[TraceKind, Status]] = {
@@ -86,7 +89,8 @@ def timeline_of(
     if closed_as is not None:
         recorder.end_all(latest, closed_as)
     rows = list(_rows(recorder.spans, 0))
-    return Timeline(title, subtitles, entries[0].at, latest, tuple(rows[:MAX_SPANS]), max(0, len(rows) - MAX_SPANS))
+    lines = tuple(line for one in subtitles for line in wrapped(one, _SUBTITLE, 11.5, 3))
+    return Timeline(title, lines, entries[0].at, latest, tuple(rows[:MAX_SPANS]), max(0, len(rows) - MAX_SPANS))
 
 
 def _rows(spans: Iterable[Span], depth: int) -> Iterator[Row]:

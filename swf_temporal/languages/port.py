@@ -158,9 +158,9 @@ class Definition(ABC):
         from swf_temporal.drawing.building import picture_of  # noqa: PLC0415 - most definitions are never drawn
         from swf_temporal.outline import WorkflowRef  # noqa: PLC0415 - as above
 
-        called = WorkflowRef(self.id or "", self.version)
-        lines = [str(called), *([self.description] if self.description else []), *about]
-        return picture_of(self.outline, self.name or self.id or "workflow", lines, course)
+        called, title = str(WorkflowRef(self.id or "", self.version)), self.name or self.id or "workflow"
+        lines = [one for one in (called, self.description) if one and one != title]
+        return picture_of(self.outline, title, [*lines, *about], course)
 
     def _repr_html_(self) -> str | None:
         """Return its picture, for notebooks."""

@@ -10,7 +10,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHistory
 from temporalio.common import RawValue
 from temporalio.converter import DataConverter
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, WorkflowRunner
 
 from swf_temporal.errors import NewerRecord
 from swf_temporal.languages.port import Definition
@@ -138,23 +138,39 @@ async def replay(history: WorkflowHistory, converter: DataConverter) -> Replayed
     return facts if seen is None else seen.added_to(facts)
 
 
-async def retrace(history: WorkflowHistory, converter: DataConverter) -> Retraced:
-    """Replay a history for its trace. Raises ValueError if it is not that of a workflow."""
-    seen, failure = await _observe(history, converter)
+async def retrace(
+    history: WorkflowHistory,
+    converter: DataConverter,
+    observed: type[Observed] = Observed,
+    runner: WorkflowRunner | None = None,
+) -> Retraced:
+    """Replay a history for its trace. Raises ValueError if it is not that of a workflow.
+
+    One that a scenario wrote in virtual time is *observed* by what answers all functions, on that time's *runner*.
+    """
+    seen, failure = await _observe(history, converter, observed, runner)
     if seen is None:
         return Retraced(history.workflow_id, None, (), failure=failure)
     closed_as = _CLOSED.get(history.events[-1].event_type)
-    trace, lengths = tuple(seen.entries), tuple(seen.lengths)
+    # A replay works on the last task, too, which no worker may have done: what is not in the history has not happened.
+    done = max((one.workflow_task_completed_event_attributes.started_event_id for one in history.events), default=0)
+    happened = sum(length <= done for length in seen.lengths)
+    trace, lengths = tuple(seen.entries[:happened]), tuple(seen.lengths[:happened])
     return Retraced(history.workflow_id, seen.definition, trace, closed_as, failure, seen.place, lengths)
 
 
-async def _observe(history: WorkflowHistory, converter: DataConverter) -> tuple[Observed | None, str | None]:
+async def _observe(
+    history: WorkflowHistory,
+    converter: DataConverter,
+    observed: type[Observed] = Observed,
+    runner: WorkflowRunner | None = None,
+) -> tuple[Observed | None, str | None]:
     """Return the execution that a replay of *history* made, and why the replay failed if it did."""
     if not history.events or not history.events[0].HasField("workflow_execution_started_event_attributes"):
         raise ValueError("it does not begin with the start of a workflow")
     replayer = Replayer(
-        workflows=[Observed, *OTHER_WORKFLOWS],
-        unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
+        workflows=[observed, *OTHER_WORKFLOWS],
+        unsandboxed_workflow_runner=runner or UnsandboxedWorkflowRunner(),
         data_converter=converter,
         debug_mode=True,  # on a busy machine a step may take longer than a worker may
     )

@@ -59,7 +59,7 @@ def on(swf: Swf, serving: Dev) -> Iterator[On]:
     """Return the command, told of the server; no instance is left on it."""
     command = On(swf, serving)
     yield command
-    for instance in (*ODD, "calling", "once"):
+    for instance in (*ODD, "calling", "once", "away"):
         command("terminate", instance)
 
 
@@ -106,6 +106,7 @@ async def test_every_command_works(on: On, serving: Dev) -> None:
     for instance, status in ODD.items():
         assert f"{instance}: standing, {status}\n" in on("status", instance, "--trace")[1]
         assert on("logs", instance)[0] == (2 if instance == "paused" else 0)
+        assert 'data-path="Wait"' in on("graph", "--instance", instance)[1]
     end = time.monotonic() + PATIENCE
     while _listed(on) != set(ODD) or _listed(on, "--status", "paused") != {"paused"}:  # lists lag behind
         assert time.monotonic() < end, on("list")
@@ -149,6 +150,18 @@ async def test_every_command_works(on: On, serving: Dev) -> None:
     assert (code, err) == (0, "sent event 'Keyed' to paused; no worker has answered for it\n")
     assert on("resume", "paused")[::2] == (0, "resumed paused\n")
     assert on("result", "paused")[0] == 0
+
+
+async def test_whose_worker_is_away(on: On, serving: Dev) -> None:
+    """What the server knows of it is told, and that no worker answers for the rest."""
+    client = await Client.connect(serving.address)
+    await client.start_workflow("standing", {}, id="away", task_queue="nobody")
+    assert on("status", "away")[1] == "away: standing, running\n  no worker is currently responding\n"
+    assert "no worker answers for 'away'" in on("logs", "away")[2]
+    assert "no worker has begun with it yet" in on("graph", "--instance", "away")[2]
+    assert "nothing is known of away: " in on("tasks", "list", "--definition", "standing")[2]
+    assert on("terminate", "away")[0] == 0
+    assert on("result", "away")[0] == 1
 
 
 def test_cancelling_what_is_paused(on: On) -> None:

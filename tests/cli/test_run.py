@@ -35,7 +35,9 @@ def test_completes_on_a_server_of_its_own(swf: Swf) -> None:
     ended = swf("run", "hello.yaml", "--input", '{"name": "Ada"}')
     assert (ended.code, ended.out) == (0, '{"name": "Ada", "greeting": "Hello Ada!"}\n')
     link, *states = ended.err.splitlines()
-    assert re.fullmatch(r"(hello-\w+)  http://127\.0\.0\.1:\d+/namespaces/default/workflows/\1/.+/history", link)
+    assert re.fullmatch(
+        r"(hello-\w+)  http://127\.0\.0\.1:\d+/namespaces/default/workflows/\1/.+/history \(while this runs\)", link
+    )
     assert states == ["Say"]
     assert not any(map(listens, ports_in(ended.err)))
 

@@ -1,25 +1,17 @@
 """Runs on their definitions: what was reached, what became of it, which ways were taken."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from temporalio.client import WorkflowHistory
 
 from swf_temporal import CallFailed, load, simulate
-from swf_temporal.app.pictures import runs_of
-from swf_temporal.drawing.course import Course, course_of, lasted
+from swf_temporal.drawing.course import Course, clock, course_of, lasted
 from swf_temporal.drawing.svg import svg_of
 from swf_temporal.drawing.timeline import timeline_of
-from swf_temporal.errors import UsageError
-from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS
-from swf_temporal.temporal.replaying import retrace
-from tests.replay import corpus
 
 WORK = {"actions": [{"functionRef": "work"}]}
-OTHERS = {vars(one)["__temporal_workflow_definition"].name for one in OTHER_WORKFLOWS}
 
 
 def _definition(*states: dict[str, Any]) -> Any:
@@ -149,6 +141,13 @@ def test_what_was_ended_from_outside() -> None:
     assert (course.status, course.parts["Nap"].status) == ("stopped", "stopped")
 
 
+def test_a_wait_into_another_day_says_which() -> None:
+    """The time of day alone would be that of today."""
+    noon = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    assert clock(noon + timedelta(hours=1), noon) == "13:00:00"
+    assert clock(noon + timedelta(days=2), noon) == "2026-03-03 12:00:00"
+
+
 @pytest.mark.parametrize(
     ("length", "words"),
     [(timedelta(), "0 ms"), (timedelta(milliseconds=320), "320 ms"), (timedelta(seconds=61), "1 min 1 s"),
@@ -157,30 +156,3 @@ def test_what_was_ended_from_outside() -> None:
 def test_lengths(length: timedelta, words: str) -> None:
     """Lengths are told in two units."""
     assert lasted(length) == words
-
-
-RECORDED = [
-    pytest.param(one, id=f"{number}: {one.source}")
-    for release in corpus.releases()
-    for number, one in enumerate(corpus.read(release).executions)
-    if not one.is_virtual
-]
-
-
-@pytest.mark.parametrize("recorded", RECORDED)
-async def test_every_recorded_history_is_drawn(recorded: corpus.Recorded) -> None:
-    """A history is all that a picture needs: every state in it is found in its definition."""
-    execution = recorded.execution
-    history = WorkflowHistory.from_json(execution.workflow_id, execution.history)
-    found = await retrace(history, CONVERTER)
-    if execution.definition_id in OTHERS or found.definition is None:
-        with pytest.raises(UsageError, match="shows no definition"):
-            runs_of([found])
-        return
-    [run] = runs_of([found])
-    assert run.course.unknown == frozenset()
-    svg = svg_of(run.picture)
-    assert all(f'data-path="{path}"' in svg for path in run.course.parts if path.isalnum())
-    assert run.timeline is not None
-    assert len(run.timeline.rows) >= sum(one.entered for one in run.course.parts.values())
-    ET.fromstring(svg_of(run.timeline))  # noqa: S314 - our own

@@ -110,6 +110,19 @@ def test_every_language_can_be_read(folder: str) -> None:
         ET.fromstring(svg_of(picture))  # noqa: S314 - our own
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").rglob("*.sw.yaml")), ids=lambda path: path.parent.name)
+def test_examples_can_be_read(path: Path) -> None:
+    """The same holds for the examples."""
+    assert overlaps(load(path).picture().scope) == []
+
+
+def test_no_line_says_the_title_again() -> None:
+    """A definition without a name and a version has its id over it once."""
+    states = [{"name": "A", "type": "inject", "data": {}, "end": True}]
+    picture = load({"id": "plain", "specVersion": "0.8", "states": states}).picture()
+    assert (picture.title, picture.subtitles) == ("plain", ())
+
+
 def _definitions(scenario: Scenario) -> list[Definition]:
     try:
         return workflows_of(scenario)
@@ -144,6 +157,13 @@ def test_what_is_too_much_is_refused() -> None:
 
     with pytest.raises(UsageError, match="too many for a picture"):
         picture_of(Outline(parts(3)), "jumps", [])
+    dense = tuple(
+        OutlinePart(
+            f"s{n}", "operation", f"s{n}", ways=tuple(Way("condition", f"s{(n * 7 + k) % 80}") for k in range(3))
+        )
+        for n in range(80)
+    )
+    assert len(picture_of(Outline(dense), "dense", []).scope.arrows) == 241
     chain = tuple(OutlinePart(f"s{n}", "inject", f"s{n}", ways=(Way("completion", f"s{n + 1}"),)) for n in range(1000))
     assert len(picture_of(Outline(chain), "chain", []).scope.boxes) == 1000
 

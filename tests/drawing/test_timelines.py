@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from swf_temporal import CallFailed, load, simulate
 from swf_temporal.drawing.svg import svg_of
+from swf_temporal.drawing.texts import width_of
 from swf_temporal.drawing.timeline import MAX_SPANS, Timeline, timeline_of
 
 DEFINITION = {
@@ -62,6 +63,17 @@ def test_long_ones_are_cut() -> None:
     drawn = _drawn(MAX_SPANS + 10)
     assert (len(drawn.rows), drawn.left_out) == (MAX_SPANS, 17)
     assert "17 more are not shown" in svg_of(drawn)
+
+
+def test_long_texts_over_it_are_wrapped() -> None:
+    """What stands over a timeline makes it no wider than it need be."""
+    run = simulate(
+        load({"id": "a", "specVersion": "0.8", "states": [{"name": "A", "type": "inject", "data": {}, "end": True}]})
+    )
+    drawn = timeline_of(run.trace, "drawn", "failed because of this " * 20)
+    assert drawn is not None
+    assert len(drawn.subtitles) > 1
+    assert all(width_of(one, 11.5) <= 900 for one in drawn.subtitles)
 
 
 def test_nothing_has_begun() -> None:

@@ -21,7 +21,9 @@ class Awaited:
 
 
 def awaited_of(instance_id: str, definition: str, status: Mapping[str, Any]) -> list[Awaited]:
-    """Return what an instance waits for, by its status; each event once."""
+    """Return what an instance waits for, by its status; each event once, and nothing where no worker has answered."""
+    if "awaiting" not in status:
+        return []
     tasks = {one.event: one for one in tasks_in(instance_id, {**status, "workflow": definition})}
     return [Awaited(one, fields_of(one.data_schema)) for one in tasks.values()]
 

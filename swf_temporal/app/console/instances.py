@@ -2,7 +2,7 @@
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -12,12 +12,14 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.console.awaited import Awaited, awaited_of
+from swf_temporal.app.console.pages import shown_json
 from swf_temporal.app.console.visits import Visit, redirect
 from swf_temporal.app.gateway.instances import TenantInstance, instance_of
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.http_settings import Operation
 from swf_temporal.app.instances import PAUSED, STATUSES, facts_of, filter_of, is_open, row_of
 from swf_temporal.client_errors import RunEnded
+from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadUnavailable, SwfError, UsageError
 from swf_temporal.temporal.client_errors import has_ended
 from swf_temporal.temporal.pausing import pause, resume
@@ -157,27 +159,27 @@ async def live_of(visit: Visit, found: TenantInstance) -> dict[str, Any]:
         "is_open": is_running,
         "is_paused": facts["status"] == PAUSED,
         "awaited": awaited_of(instance.id, found.definition, facts) if is_running and may_answer else [],
-        "data": await _or_none(instance.data()) if is_running and "note" not in facts else None,
-        "output": await _or_none(instance.result()) if facts["status"] == "completed" else None,
+        "data": await _shown(instance.data()) if is_running and "note" not in facts else None,
+        "output": await _shown(instance.result()) if facts["status"] == "completed" else None,
     }
 
 
-async def _or_none(asked: Any) -> Any:
-    """Return what *asked* gives; None if it cannot be had."""
+async def _shown(asked: Awaitable[JSON]) -> str | None:
+    """Return the JSON of what *asked* gives as it is shown; None if it cannot be had."""
     try:
-        return await asked
+        return shown_json(await asked)
     except (SwfError, RunEnded):
         return None
 
 
-async def _input_of(client: Client, row: WorkflowExecutionDescription) -> Any:
-    """Return the data with which an instance was started; None if it cannot be had."""
+async def _input_of(client: Client, row: WorkflowExecutionDescription) -> str | None:
+    """Return the data with which an instance was started, as it is shown; None if it cannot be had."""
     first = row.raw_description.workflow_execution_info.first_run_id
     handle = client.temporal.get_workflow_handle(row.id, run_id=first or row.run_id)
     try:
         async for event in handle.fetch_history_events(page_size=1):
             given = event.workflow_execution_started_event_attributes.input.payloads[:1]
-            return next(iter(await client.temporal.data_converter.decode(given)), None)
+            return shown_json(next(iter(await client.temporal.data_converter.decode(given)), None))
     except (RPCError, PayloadUnavailable, ValueError, RuntimeError):
         pass
     return None

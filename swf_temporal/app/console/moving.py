@@ -74,8 +74,8 @@ def _parts(visit: Visit, found: TenantInstance, values: dict[str, Any]) -> dict[
     parts = {
         "live-head": made.head(values["facts"], values["is_open"]),
         "live-waiting": made.waiting(values["awaited"], csrf, may["tasks"]),
-        "live-values": made.values(values["data"], values["output"], values["facts"]["status"]),
-        "live-trace": made.entries(values["trace"], values["cut"]),
+        "live-values": made.values(values["data"], values["output"], values["facts"], values["is_open"]),
+        "live-trace": made.entries(values["trace"], values["cut"], values["facts"]),
     }
     if may["end"]:
         parts["live-actions"] = html_of("actions.html", csrf=csrf, path=path, **values)

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
 
+from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.drawing.style import STYLE
 from swf_temporal.strict_json import show_json
 
@@ -22,6 +23,9 @@ HEADERS: Final = {
 """The headers of all that has something of a definition or an instance: nothing in it can run, even if it were HTML."""
 _MOST_SHOWN: Final = 20_000
 """How many characters of a value are shown."""
+_LATER: Final = 503
+_OF_PROGRAMS: Final = (404, 429)
+"""The statuses whose hints are about requests."""
 _STATIC: Final = {"console.css": "text/css", "console.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
@@ -47,6 +51,18 @@ def _moment(text: str | datetime | None) -> str:
     return "" if not text else str(text)[:19].replace("T", " ")
 
 
+def _sentence(text: str) -> str:
+    """Return a message as a sentence of a page."""
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?", "…")) else ".")
+
+
+def _advice(refusal: Refused) -> str:
+    """Return what a person may do about a refusal: what it says to programs is of no use here."""
+    if refusal.status == _LATER:
+        return "try again in a moment"
+    return "" if refusal.status in _OF_PROGRAMS else refusal.hint or ""
+
+
 def _environment() -> Environment:
     found = Environment(
         loader=PackageLoader("swf_temporal.app.console"),
@@ -55,7 +71,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {"segment": segment, "json": shown_json, "moment": _moment}
+    found.filters |= {
+        "segment": segment,
+        "json": shown_json,
+        "moment": _moment,
+        "sentence": _sentence,
+        "advice": _advice,
+    }
     found.globals |= {"address": address}
     return found
 

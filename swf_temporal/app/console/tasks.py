@@ -1,6 +1,7 @@
 """The page of tasks, what waits for people; and sending an awaited event."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from starlette.responses import Response
 
@@ -12,7 +13,7 @@ from swf_temporal.app.console.visits import Visit, redirect
 from swf_temporal.app.gateway.instances import instance_of, tasks_for
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.http_settings import Operation
-from swf_temporal.app.instances import facts_of
+from swf_temporal.app.instances import facts_of, is_open
 from swf_temporal.app.tasks import complete_task
 from swf_temporal.errors import UsageError
 
@@ -39,12 +40,10 @@ async def send(visit: Visit) -> Response:
     found = await instance_of(visit.asked, visit.asked.path_id(), 1.0)
     instance_id, event = found.instance.id, given.get("event", "")
     facts = await facts_of(visit.asked.client, instance_id)
-    forms = awaited_of(instance_id, found.definition, facts) if "awaiting" in facts else []
+    forms = awaited_of(instance_id, found.definition, facts)
     wanted = next((one for one in forms if one.task.event == event), None)
     if wanted is None:
-        return await shown(
-            visit, found, Refused(409, "no-task", f"the instance does not wait for {event!r} any longer")
-        )
+        return await shown(visit, found, _no_task(event, facts))
     got = filled(wanted.task.data_schema, given)
     refusal = Refused(422, "bad-form", "some fields are not right")
     if not got.errors:
@@ -56,3 +55,9 @@ async def send(visit: Visit) -> Response:
             return redirect(f"/console/instances/{segment(instance_id)}?done=sent")
     sent = refilled(wanted, given, got)
     return await shown(visit, found, refusal, [sent if one is wanted else one for one in forms])
+
+
+def _no_task(event: str, facts: Mapping[str, Any]) -> Refused:
+    if is_open(facts["status"]) and "awaiting" not in facts:
+        return Refused(409, "no-answer", f"the instance cannot be asked whether it waits for {event!r}", facts["note"])
+    return Refused(409, "no-task", f"the instance does not wait for {event!r} any longer")

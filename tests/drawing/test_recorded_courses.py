@@ -1,0 +1,81 @@
+"""Every history that a release has recorded, as a picture and as a timeline."""
+
+from collections.abc import Sequence
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from temporalio import workflow
+from temporalio.client import WorkflowHistory
+from temporalio.common import RawValue
+
+from swf_temporal.app.pictures import runs_of
+from swf_temporal.app.scenarios.virtual_time import VirtualTime
+from swf_temporal.drawing.svg import svg_of
+from swf_temporal.errors import UsageError
+from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS, AnsweringAll
+from swf_temporal.temporal.replaying import Observed, retrace
+from tests.replay import corpus
+from tests.temporal.suspending import Suspending
+
+OTHERS = {vars(one)["__temporal_workflow_definition"].name for one in OTHER_WORKFLOWS}
+RECORDED = [
+    pytest.param(one, id=f"{release} {number}: {one.source}")
+    for release in corpus.releases()
+    for number, one in enumerate(corpus.read(release).executions)
+]
+
+
+@workflow.defn(dynamic=True, sandboxed=False)
+class ObservedInTest(Observed, Suspending):
+    """One execution that continues as new where its test said so."""
+
+    @workflow.init
+    def __init__(self, args: Sequence[RawValue]) -> None:
+        super().__init__(args)
+
+    @workflow.run
+    async def run(self, args: Sequence[RawValue]) -> Any:
+        """Run the definition."""
+        return await super().run(args)
+
+
+@workflow.defn(dynamic=True, sandboxed=False)
+class ObservedInScenario(Observed, AnsweringAll):
+    """One execution whose scenario answered all functions."""
+
+    @workflow.init
+    def __init__(self, args: Sequence[RawValue]) -> None:
+        super().__init__(args)
+
+    @workflow.run
+    async def run(self, args: Sequence[RawValue]) -> Any:
+        """Run the definition."""
+        return await super().run(args)
+
+
+@pytest.mark.parametrize("recorded", RECORDED)
+async def test_every_recorded_history_is_drawn(recorded: corpus.Recorded) -> None:
+    """A history is all that a picture needs: it is followed to its end, and every state is found in its definition.
+
+    Not drawn is what runs no definition: workflows beside the interpreter, and functions that are called by themselves.
+    """
+    execution = recorded.execution
+    history = WorkflowHistory.from_json(execution.workflow_id, execution.history)
+    observed, runner = (ObservedInScenario, VirtualTime()) if recorded.is_virtual else (ObservedInTest, None)
+    found = await retrace(history, CONVERTER, observed, runner)
+    assert found.failure is None
+    if execution.definition_id in OTHERS or found.definition is None:
+        with pytest.raises(UsageError, match="shows no definition"):
+            runs_of([found])
+        assert execution.definition_id in OTHERS or "#" in execution.workflow_id
+        assert not found.trace
+        return
+    [run] = runs_of([found])
+    assert run.course.unknown == frozenset()
+    svg = svg_of(run.picture)
+    assert all(f'data-path="{path}"' in svg for path in run.course.parts if path.isalnum())
+    assert run.timeline is not None
+    assert len(run.timeline.rows) >= sum(one.entered for one in run.course.parts.values())
+    ET.fromstring(svg_of(run.timeline))  # noqa: S314 - our own

@@ -173,7 +173,7 @@ def test_a_trace_goes_from_the_gateway_to_services(swf: Swf, dev: Dev, collector
             url = gateway.until("http://").strip()
             headers = {"traceparent": f"00-{TRACE}-{PARENT}-01"}
             assert asked(f"{url}/workflows/traced?wait=60", {}, **headers)[1]["status"] == "completed"
-            event = {"specversion": "1.0", "id": "1", "source": "shop", "type": "came"}
+            event = {"specversion": "1.0", "id": collector.url, "source": "shop", "type": "came"}
             named = {**event, "traceparent": f"00-{OF_EVENT}-{PARENT}-01"}
             as_event = {"Content-Type": "application/cloudevents+json"}
             assert asked(f"{url}/events", named, **as_event)[0] == 202

@@ -26,7 +26,7 @@ from swf_temporal.exit_codes import ExitCode
 from swf_temporal.grammar import counted
 from swf_temporal.guarding.helper import WORKER_PROCESS
 
-_FIRST_PAUSE, _MAX_PAUSE = 1.0, 30.0
+_FIRST_PAUSE, _MAX_PAUSE = 0.2, 30.0
 """Seconds before a process is started again: more, each time that it dies soon."""
 _LONG: Final = 60.0
 """Seconds after which a process that dies has not died soon."""

@@ -117,7 +117,7 @@ _LINES = {
     "logged": _Line("  {value}", ""),
     "metadata-set": _Line("  metadata: {value}", ""),
     "compensating": _Line("  undoing {name}", ""),
-    "place-awaited": _Line("", "waits for a place:", " {limit} run at once"),
+    "place-awaited": _Line("", "waits for a place:", " at most {limit} at once"),
     "workflow-timed-out": _Line("", "the workflow has timed out", "", "yellow"),
     "workflow-continued": _Line("continues as {name}", ""),
 }

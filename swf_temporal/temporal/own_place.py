@@ -99,7 +99,7 @@ class OwnPlace:
             self._pin.place = None
             raise TooManyWaiting(
                 f"{self._told[ask]['refused']:,} instances wait for a place already, and no more may: "
-                f"{awaited['limit']:,} of {definition!r} run at once"
+                f"at most {awaited['limit']:,} of {definition!r} run at once"
             )
 
     async def leave(self) -> None:

@@ -95,7 +95,7 @@ def in_words(definition_id: str, awaited: Mapping[str, Any]) -> str:
     of = f"instances of {definition_id}"
     if "key" in awaited:
         of += f" with key {_shown(awaited['key'])}"
-    return f"{awaited['limit']:,} run at once ({of})"
+    return f"at most {awaited['limit']:,} at once ({of})"
 
 
 def _shown(key: JSON) -> str:

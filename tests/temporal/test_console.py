@@ -136,7 +136,7 @@ async def test_one_that_waits_for_a_place_says_so(bench: Bench) -> None:
     )
     async with working(bench, approval, console=True) as (client, worker):
         first, second = [await worker.start({"item": "x<y", "quantity": 1}) for _ in range(2)]
-        told = f'Waits for a place: 1 of {approval.id} run at once with the key <code>"x<y"</code>'
+        told = f'Waits for a place: at most 1 of {approval.id} at once with the key <code>"x<y"</code>'
         async with asyncio.timeout(30):
             while not [one for one in (first, second) if told in await _shown(client, one.id)]:
                 await asyncio.sleep(0.05)

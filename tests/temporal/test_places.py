@@ -168,11 +168,11 @@ async def test_people_see_who_waits(
     definition = bounded({"limit": 1, "key": "${ .customer }"})
     async with bench.worker(definition) as running:
         first, second = await in_order(running, 2, data={"customer": "c7"})
-        told = f'1 run at once (instances of {definition.id} with key "c7")'
+        told = f'at most 1 at once (instances of {definition.id} with key "c7")'
         await display.at_one(Client(bench.client), second.id, with_trace=True)
         out = capsys.readouterr().out
         assert f"\n  waits for a place: {told}\n" in out
-        assert "\nwaits for a place: 1 run at once\n" in out
+        assert "\nwaits for a place: at most 1 at once\n" in out
         details = await second.query("__temporal_workflow_metadata")
         assert f"waits for a place: {told}" in details.current_details
         giver = giver_of(running, "c7")
@@ -317,7 +317,7 @@ async def test_a_full_queue_takes_no_more(bench: Bench, monkeypatch: pytest.Monk
         failure = await running.failure({})
         assert failure.fault is not None
         assert failure.fault.name == "TooManyWaiting"
-        assert "1 instances wait for a place already, and no more may: 1 of 'bounded-" in str(failure)
+        assert "1 instances wait for a place already, and no more may: at most 1 of 'bounded-" in str(failure)
         for handle in handles:
             await go(running, handle)
 

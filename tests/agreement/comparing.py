@@ -52,7 +52,11 @@ async def compare(host: ScenarioHost, documents: Sequence[Document]) -> list[Com
                 here = await beside(partial(simulated, scenario))
             except InvalidDefinition:
                 return Compared(document, None)
-            return Compared(document, here, differences(here, await host.observe(scenario)))
+            try:
+                there = await host.observe(scenario)
+            except Exception as error:  # noqa: BLE001 - told with the definition, and the others go on
+                return Compared(document, here, [f"on Temporal it broke off: {error!r}"])
+            return Compared(document, here, differences(here, there))
 
     return await asyncio.gather(*map(one, documents, scenarios))
 

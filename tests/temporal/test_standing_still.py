@@ -10,6 +10,7 @@ from temporalio.bridge.proto.workflow_activation import WorkflowActivation
 from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
 from temporalio.worker._workflow_instance import WorkflowInstance, WorkflowInstanceDetails
 
+from swf_temporal.app.scenarios.driver import ScenarioDriver
 from swf_temporal.app.scenarios.host import scenario_host
 from swf_temporal.app.scenarios.scripted import ScriptedCalls
 from swf_temporal.app.scenarios.virtual_time import VirtualTime
@@ -66,3 +67,19 @@ async def test_comes_to_the_same_however_long_it_takes(file: str) -> None:
         assert simulated is not None
         assert check(scenario, observed) == []
         assert canonical(observed.trace) == canonical(simulated.trace)
+
+
+async def test_a_scenario_that_breaks_off_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its calls, which wait for their turn, end with it, and so does the worker."""
+
+    async def breaking(_: ScenarioDriver) -> bool:
+        raise ConnectionError
+
+    monkeypatch.setattr(ScenarioDriver, "_go_on", breaking)
+    [scenario, *_] = [
+        one for one in find_scenarios([ROOT / "retries"]) if "temporal" in one.hosts and not one.is_refused
+    ]
+    async with asyncio.timeout(60):
+        with pytest.raises(ConnectionError):
+            async with scenario_host() as host:
+                await host.observe(scenario)

@@ -18,6 +18,7 @@ from temporalio.service import RPCError
 from swf_temporal.app.scenarios.agenda import Due, Member
 from swf_temporal.app.scenarios.family import Family
 from swf_temporal.app.scenarios.virtual_time import CLOCK
+from swf_temporal.client_errors import NoAnswerError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import EventUse
@@ -187,7 +188,11 @@ class ScenarioDriver:
         news, definitions = self._awaited.get(member.workflow_id, (-1, []))
         if news != member.news:
             try:
-                status: Mapping[str, Any] = await query(self._client, member.workflow_id, "status")
+                # No other answer than its own: a machine that stands still for a while must not seem to await nothing.
+                patience = timedelta(seconds=_LIMIT)
+                status: Mapping[str, Any] = await query(self._client, member.workflow_id, "status", patience)
+            except NoAnswerError:
+                raise
             except UsageError:
                 return []  # it has just ended
             awaited = [event for wait in status["awaiting"] for event in wait["events"]]

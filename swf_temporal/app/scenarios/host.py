@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from temporalio.client import Client
@@ -26,6 +27,7 @@ from swf_temporal.simulation.simulate import events_of
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import Handle, result, start
 from swf_temporal.temporal.interpreters import AnsweringAll
+from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
 
@@ -62,17 +64,19 @@ class ScenarioHost:
     ) -> ObservedRun:
         workflow_id = workflows[0].id
         early = [event.to_json() for event in events_of(scenario.early, "early")]
-        handle = await start(
-            _beginning(self.client, scenario),
-            workflows,
-            scenario.input,
-            workflow_id=workflow_id,
-            task_queue=_TASK_QUEUE,
-            events=early,
-        )
-        status = await driver.drive(cancels_waiting=scenario.cancels_waiting, cancel_after=scenario.cancel_after)
-        observed = await self._observed(handle, session, status, workflows[0].cancellation(by_parent=False))
-        await driver.end()
+        try:
+            handle = await start(
+                _beginning(self.client, scenario),
+                workflows,
+                scenario.input,
+                workflow_id=workflow_id,
+                task_queue=_TASK_QUEUE,
+                events=early,
+            )
+            status = await driver.drive(cancels_waiting=scenario.cancels_waiting, cancel_after=scenario.cancel_after)
+            observed = await self._observed(handle, session, status, workflows[0].cancellation(by_parent=False))
+        finally:
+            await driver.end()  # else its calls would wait for ever for their turn, and the worker for them
         return replace(observed, starts=await self._starts(scenario, workflows))
 
     async def _starts(self, scenario: Scenario, workflows: Sequence[Definition]) -> Sequence[datetime] | UsageError:
@@ -107,7 +111,7 @@ class ScenarioHost:
         main = session.family.main
         if main.ended is None:
             with suppress(RPCError):  # one that is stuck answers nothing
-                traces.append(await self.client.get_workflow_handle(handle.id).query("trace"))
+                traces.append(await answer_of(partial(self.client.get_workflow_handle(handle.id).query, "trace")))
         return ObservedRun(
             status=status,
             output=output,

@@ -78,6 +78,8 @@ check: $(VENV)/.dev  ## style, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	cd examples/shop && $(abspath $(BIN))/mypy --strict .
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
 format: $(VENV)/.dev  ## put the code into its usual form

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import os
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ registry = Registry()
 
 @registry.resource
 @contextmanager
-def prices() -> Iterator[sqlite3.Connection]:
+def prices() -> Generator[sqlite3.Connection]:
     """Open the database of prices with the worker, and close it with it."""
     with sqlite3.connect(":memory:", check_same_thread=False) as connection:
         connection.execute("CREATE TABLE prices (item TEXT PRIMARY KEY, price INTEGER)")
@@ -130,7 +130,7 @@ def app_on(address: str) -> Starlette:
     """Return the service, which works for the server at *address* as long as it serves."""
 
     @asynccontextmanager
-    async def serving(app: Starlette) -> AsyncIterator[None]:
+    async def serving(app: Starlette) -> AsyncGenerator[None]:
         plugin = Plugin(definitions=[ORDER], functions=registry)
         tracing = TracingInterceptor(trace.get_tracer("shop"))
         client = await TemporalClient.connect(address, plugins=[plugin], interceptors=[tracing])

@@ -17,9 +17,11 @@ not decided without it is suspended itself.
 import asyncio
 from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
 from enum import Enum
+from functools import wraps
 from types import coroutine
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, ParamSpec, TypeAlias, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 Path: TypeAlias = Callable[[], Coroutine[Any, Any, T]]
 
@@ -203,12 +205,41 @@ class _Join:
             await _end_of(task)
 
 
+def heeding_cancellation(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+    """Decorate a wait in a library that may swallow a cancellation, so that the path is cancelled in any case.
+
+    The engine waits for an activity or a child that it was asked to cancel; if that has come to its end in the same
+    moment, its result, or its failure, is all that the engine tells. A path that was given up must not go on with it.
+    """
+
+    @wraps(method)
+    async def heeding(*args: P.args, **kwargs: P.kwargs) -> T:
+        path = asyncio.current_task()
+        before, thrown = path.cancelling() if path else 0, asyncio.Event()
+
+        def is_cancelled() -> bool:
+            # Where it waits for a task of the library, the cancellation is handed on to that instead.
+            return thrown.is_set() or (path is not None and path.cancelling() > before)
+
+        try:
+            result = await _observing_cancellation(method(*args, **kwargs), thrown.set)
+        except Exception:
+            if is_cancelled():
+                raise asyncio.CancelledError from None
+            raise
+        if is_cancelled():
+            raise asyncio.CancelledError
+        return result
+
+    return heeding
+
+
 @coroutine
-def observing_cancellation(work: Coroutine[Any, Any, T], on_cancel: Callable[[], None]) -> Generator[Any, Any, T]:
+def _observing_cancellation(work: Coroutine[Any, Any, T], on_cancel: Callable[[], None]) -> Generator[Any, Any, T]:
     """Return the result of *work*; *on_cancel* is called when a cancellation is thrown into it.
 
-    A library may swallow a cancellation and take it back from the task, so that nothing tells of it any more. This is
-    no task of its own: steps and their order are those of *work*.
+    A library may take a cancellation back from the task, so that nothing else tells of it any more. This is no task of
+    its own: steps and their order are those of *work*.
     """
     error: BaseException | None = None
     while True:

@@ -56,6 +56,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._numbers = count(1)
         self._due: list[tuple[DueKey, asyncio.TimerHandle]] = []
         self._deliveries: list[tuple[tuple[int, ...], asyncio.Future[None]]] = []
+        self._delivering: list[asyncio.Future[None]] = []
         self._outside = 0
         self._when_idle = when_idle
         self._at_standstill = at_standstill
@@ -95,7 +96,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return future
 
     def delivery(self, place: tuple[int, ...]) -> "asyncio.Future[None]":
-        """Return what is done when all that runs now has come to a wait: then its starter is told of *place*."""
+        """Return what is done when all that runs now has come to a wait: then its starter is told of *place*.
+
+        Of several, each comes to a wait before the next is told.
+        """
         future: asyncio.Future[None] = self.create_future()
         self._deliveries.append((place, future))
         return future
@@ -116,10 +120,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def go_on(self) -> None:
         """Let the next thing happen: what is due, else what was found to do, else what is due next."""
-        if self._deliveries:
-            deliveries, self._deliveries = sorted(self._deliveries, key=itemgetter(0)), []
-            for _, future in deliveries:
-                _resolve(future)
+        if not self._delivering:
+            self._delivering = [future for _, future in sorted(self._deliveries, key=itemgetter(0))]
+            self._deliveries = []
+        if self._delivering:
+            _resolve(self._delivering.pop(0))
             return
         while self._due and self._due[0][1].cancelled():
             heappop(self._due)

@@ -12,11 +12,9 @@ from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
 
 from swf_temporal.data import JSON
 from swf_temporal.definition_cache import of_definitions
-from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.budgets import Budget, InstanceLimits
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.ids import id_of_child
-from swf_temporal.runtime.joining import observing_cancellation
 from swf_temporal.temporal.call_facts import child_facts
 from swf_temporal.temporal.failures import fault_of_call, fault_of_child, fault_of_start
 from swf_temporal.temporal.outgoing import Outgoing
@@ -68,7 +66,6 @@ class Children:
         parent = self._pin
         definitions = tuple(parent.definitions)
         definition = catalogue_of(definitions).find(call.workflow_id, call.version)
-        broken_off: list[bool] = []
         handle: workflow.ChildWorkflowHandle[Any, Any] | None = None
         if not self.outlasting.knows(call.id):
             numbers = await self._numbers_of(call)
@@ -77,7 +74,7 @@ class Children:
             pin.hops, pin.inherited = parent.hops, True
             if not call.fire_and_forget:
                 pin.above = [*parent.above, *([] if parent.place is None else [parent.place])]
-            handle = await self._begun(call.workflow_id, call, pin, broken_off)
+            handle = await self._start(call.workflow_id, call, pin)
         if handle is not None and call.fire_and_forget:
             if call.parent_close_policy == "terminate":
                 self._ending_with_this.append(handle)
@@ -85,7 +82,7 @@ class Children:
         try:
             return await self._result(call, handle)
         except ChildWorkflowError as error:
-            if isinstance(error.cause, CancelledError) and (self._is_cancelled() or broken_off):
+            if isinstance(error.cause, CancelledError) and workflow.cancellation_reason() is not None:
                 raise asyncio.CancelledError from None
             raise fault_of_child(
                 error,
@@ -96,28 +93,15 @@ class Children:
 
     async def call(self, call: FunctionCall, source: str) -> JSON:
         """Make a call that may outlast the execution, in a workflow of its own, and return its result."""
-        broken_off: list[bool] = []
         handle: workflow.ChildWorkflowHandle[Any, Any] | None = None
         if not self.outlasting.knows(call.id):
-            handle = await self._begun(call.function.name, *self._alone(call, source), broken_off)
+            handle = await self._start(call.function.name, *self._alone(call, source))
         try:
             return await self._result(call, handle)
         except ChildWorkflowError as error:
-            if isinstance(error.cause, CancelledError) and (self._is_cancelled() or broken_off):
+            if isinstance(error.cause, CancelledError) and workflow.cancellation_reason() is not None:
                 raise asyncio.CancelledError from None
             raise fault_of_call(error, call.action) from None
-
-    async def _begun(
-        self, workflow_type: str, call: SubflowCall, pin: Pin, broken_off: list[bool]
-    ) -> "workflow.ChildWorkflowHandle[Any, Any]":
-        """Begin a child; *broken_off* is added to where the path that waits for it is cancelled meanwhile."""
-        try:
-            return await observing_cancellation(self._start(workflow_type, call, pin), lambda: broken_off.append(True))
-        except WorkflowFault:
-            if broken_off:
-                # It was never begun, because the path that waits for it was cancelled.
-                raise asyncio.CancelledError from None
-            raise
 
     async def _result(
         self, call: FunctionCall | SubflowCall, handle: "workflow.ChildWorkflowHandle[Any, Any] | None"
@@ -136,7 +120,7 @@ class Children:
 
     async def detach(self, call: FunctionCall, source: str) -> None:
         """Run a fire-and-forget call in a workflow of its own: an activity would be lost with this one."""
-        await self._begun(call.function.name, *self._alone(call, source), [])
+        await self._start(call.function.name, *self._alone(call, source))
 
     def _alone(self, call: FunctionCall, source: str) -> tuple[SubflowCall, Pin]:
         """Return the sub-workflow that makes *call* and nothing else, and its pin."""
@@ -172,14 +156,7 @@ class Children:
             budget.check_descendants(call.workflow_id, spread, await self._limits())
         return budget.of_child(spread)
 
-    def _is_cancelled(self) -> bool:
-        """Tell whether the path that asks was cancelled, and not only what it waited for."""
-        if workflow.cancellation_reason() is not None:
-            return True
-        path = asyncio.current_task()
-        return path is not None and path.cancelling() > 0
-
-    async def _start(self, workflow_id: str, call: SubflowCall, pin: Pin) -> Any:
+    async def _start(self, workflow_type: str, call: SubflowCall, pin: Pin) -> "workflow.ChildWorkflowHandle[Any, Any]":
         data = await self._outgoing.payload(call.data)
         record = await self._outgoing.in_turn(self._written(pin))
         check_together([len(data.data), len(record.data)], self._outgoing.limit)
@@ -188,7 +165,7 @@ class Children:
             policy = _CLOSE_POLICIES[call.parent_close_policy]
         try:
             return await workflow.start_child_workflow(
-                workflow_id,
+                workflow_type,
                 args=[RawValue(data), RawValue(record)],
                 id=self.id_of(call.id),
                 execution_timeout=call.timeout,
@@ -198,7 +175,7 @@ class Children:
                 **child_facts(call),
             )
         except FailureError as error:
-            raise fault_of_start(error, workflow_id) from None
+            raise fault_of_start(error, workflow_type) from None
 
     def _written(self, pin: Pin) -> Payload:
         """Return the payload of *pin*; sub-workflows of the same kind are given the same."""

@@ -174,8 +174,7 @@ class ExternalActivity:
                 **child_facts(self.call),
             )
         except ChildWorkflowError as error:
-            path = asyncio.current_task()
-            if workflow.cancellation_reason() is not None or (path is not None and path.cancelling()):
+            if workflow.cancellation_reason() is not None:
                 raise asyncio.CancelledError from None
             raise self._fault(error) from None
         except FailureError as error:

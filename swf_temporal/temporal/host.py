@@ -21,6 +21,7 @@ from swf_temporal.runtime.budgets import MIN_HELD_BYTES, Budget, InstanceLimits
 from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
 from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import shortened_id
+from swf_temporal.runtime.joining import heeding_cancellation
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import summaries
@@ -146,6 +147,7 @@ class TemporalHost:
     def held(self, number: int) -> list[JSON]:
         return self.parts.take(number)
 
+    @heeding_cancellation
     async def evaluate(self, evaluation: Evaluation) -> EngineAnswer:
         """Have it made by a local activity, whose result stands in the history: its arguments do not.
 
@@ -202,6 +204,7 @@ class TemporalHost:
         if size >= MIN_HELD_BYTES:
             (await self._limits()).check_held(size)
 
+    @heeding_cancellation
     async def invoke(self, call: FunctionCall) -> JSON:
         """Run the call as an activity that bears the function's name, local where that is wanted and can be."""
         call = self._with_owners(call)
@@ -280,6 +283,7 @@ class TemporalHost:
             self.outgoing.ended(number)
             self.budget.waited()
 
+    @heeding_cancellation
     async def publish(self, event: CloudEvent, after: timedelta = NO_TIME) -> None:
         """Send the event by an activity or, where it is to be sent later, by a workflow of its own."""
         if after:
@@ -290,6 +294,7 @@ class TemporalHost:
         finally:
             self.budget.waited()
 
+    @heeding_cancellation
     async def read_variable(self, of: VariableRef) -> Variable | None:
         """Ask the scope of the variable, by an activity."""
         try:
@@ -297,6 +302,7 @@ class TemporalHost:
         finally:
             self.budget.waited()
 
+    @heeding_cancellation
     async def write_variable(self, of: VariableRef, value: Variable | None) -> None:
         """Tell the scope of the variable, by an activity."""
         try:
@@ -304,6 +310,7 @@ class TemporalHost:
         finally:
             self.budget.waited()
 
+    @heeding_cancellation
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
         return await self._children.run(call, {key: lasting(owner) for key, owner in call.thread.items()})

@@ -131,6 +131,9 @@ class _Instance(WrappingInstance):
         self._is_closing = False
         self._kept: dict[int, list[WorkflowActivationJob]] = {}
         """What came of sub-workflows, until the signal says that it is delivered: else who is first would be chance."""
+        self._delivered: list[list[WorkflowActivationJob]] = []
+        """What is delivered of each sub-workflow. One after the other has come to a wait before the next: who is first
+        does not depend on how long a way the news has through the interpreter."""
         self._fire_and_forget: set[int] = set()
         """The sub-workflows whose result is not waited for, but perhaps their start."""
         self._late: set[int] = set()
@@ -144,16 +147,19 @@ class _Instance(WrappingInstance):
             return self.inner.activate(act)
         own: list[WorkflowCommand] = []
         translated = [job for one in came for job in self._translated(one, own)]
+        delivered, self._delivered = self._delivered, []
         act.timestamp.CopyFrom(self._timestamp())
-        del act.jobs[:]
-        act.jobs.extend(translated)
-        if translated:
-            completion = self.inner.activate(act)
-        else:
-            completion = WorkflowActivationCompletion()
-            completion.successful.SetInParent()
-        if completion.HasField("failed"):
-            return completion
+        completion = WorkflowActivationCompletion()
+        completion.successful.SetInParent()
+        for jobs in ([translated] if translated else []) + delivered:
+            del act.jobs[:]
+            act.jobs.extend(jobs)
+            step = self.inner.activate(act)
+            if step.HasField("failed"):
+                return step
+            completion.MergeFrom(step)
+            if any(command.WhichOneof("variant") in CLOSING for command in step.successful.commands):
+                break
         for command in completion.successful.commands:
             if command.HasField("schedule_local_activity"):
                 _put_off(command.schedule_local_activity.schedule_to_close_timeout)
@@ -218,8 +224,7 @@ class _Instance(WrappingInstance):
                 own.append(command)
                 self._timed_out.add(seq)
         self._late.update(message.get("children", ()))
-        for seq in message.get("deliver", ()):
-            jobs += self._kept.pop(seq, [])
+        self._delivered += [self._kept.pop(seq) for seq in message.get("deliver", ()) if seq in self._kept]
         return jobs
 
     # To the server

@@ -16,7 +16,6 @@ from contextvars import Context, ContextVar
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
 from itertools import count
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
@@ -121,8 +120,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def go_on(self) -> None:
         """Let the next thing happen: what is due, else what was found to do, else what is due next."""
         if not self._delivering:
-            self._delivering = [future for _, future in sorted(self._deliveries, key=itemgetter(0))]
-            self._deliveries = []
+            # Sub-workflows first: what those above make of their own news, such as a cancellation, comes to them later.
+            deliveries = sorted(self._deliveries, key=lambda one: (-len(one[0]), one[0]))
+            self._delivering, self._deliveries = [future for _, future in deliveries], []
         if self._delivering:
             _resolve(self._delivering.pop(0))
             return

@@ -113,6 +113,7 @@ def _places(facts: dict[str, Any]) -> Iterator[str]:
     """Yield a line if an instance waits for a place, and lines for what gives places: who has one, and who waits."""
     if "awaitedPlace" in facts:
         yield f"  waits for a place: {in_words(facts['definition'], facts['awaitedPlace'])}"
+        yield f"  places are given by: {facts['awaitedPlace']['givenBy']}"
     if "places" in facts:
         places = facts["places"]
         if "limit" in places:

@@ -26,8 +26,8 @@ from swf_temporal.temporal.record_types import check_type
 from swf_temporal.temporal.records import Pin
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 
-ASK_AGAIN: Final = timedelta(hours=1)
-"""How long an instance waits before it asks again."""
+ANSWER_LIMIT: Final = timedelta(hours=1)
+"""How long an instance waits for an answer before it asks again."""
 _ATTEMPT: Final = timedelta(seconds=10)
 """The time limit of one attempt to send a message."""
 
@@ -42,6 +42,11 @@ class OwnPlace:
         """The answers, by the ids of the requests."""
         self.awaited: PlaceAwaited | None = None
         """What it waits for, as long as it waits for a place."""
+
+    @property
+    def given_by(self) -> str | None:
+        """The id of what gives the place that the run has or waits for."""
+        return self._pin.place
 
     def is_needed(self, definition: Definition) -> bool:
         """Tell whether there is a place to wait for, or one that the run may have to give back."""
@@ -92,7 +97,7 @@ class OwnPlace:
             await _send(places, request, summaries.ASKING_FOR_PLACE)
             with suppress(TimeoutError):
                 await workflow.wait_condition(
-                    lambda: ask in self._told, timeout=ASK_AGAIN, timeout_summary=summaries.WAITING_FOR_PLACE
+                    lambda: ask in self._told, timeout=ANSWER_LIMIT, timeout_summary=summaries.WAITING_FOR_PLACE
                 )
         self.awaited, self.had = None, places
         if "refused" in self._told[ask]:

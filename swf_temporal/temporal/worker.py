@@ -80,14 +80,15 @@ def with_definitions(config: WorkerConfig, activities: Activities, terms: Terms)
     """Return *config* of a worker that, beside what it has, runs definitions, and has their *activities*."""
     guard.start()
     client = config["client"]
+    places = PlaceActivities(client)
     added: WorkerConfig = {
         "workflows": [*terms.workflows, *config.get("workflows", ())],
         "activities": [
             *activities.all,
             Endings(client).ending,
             InstanceFinder(client).find,
-            PlaceActivities(client).tell,
-            PlaceActivities(client).look,
+            places.tell,
+            places.look,
             *config.get("activities", ()),
         ],
         "interceptors": [

@@ -204,7 +204,7 @@ class Interpreter:
         status = status_of(self._definition, self._run)
         local = [] if self._host is None else self._host.local_calls
         if self._place.awaited is not None:
-            status["awaitedPlace"] = self._place.awaited
+            status["awaitedPlace"] = {**self._place.awaited, "givenBy": self._place.given_by}
         return {**status, "localCalls": local} if local else status
 
     @workflow.query(name="data")

@@ -227,8 +227,8 @@ async def test_a_worker_that_is_lost_in_the_middle(bench: Bench, tmp_path: Path)
     service = Service()
     server = await asyncio.start_server(service.answer, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    function = {"name": "work", "type": "rest", "operation": f"rest:POST:{url}/work", "metadata": LOCAL}
-    (tmp_path / "lost.json").write_text(define(calling("Work", *["work"] * 3), functions=(function,)).source.text)
+    function = {"name": "pay", "type": "rest", "operation": f"rest:POST:{url}/pay", "metadata": LOCAL}
+    (tmp_path / "lost.json").write_text(define(calling("Pay", *["pay"] * 3), functions=(function,)).source.text)
     handle = await bench.client.start_workflow(
         "sample", {}, id="lost", task_queue="lost", task_timeout=timedelta(seconds=2)
     )
@@ -245,7 +245,7 @@ async def test_a_worker_that_is_lost_in_the_middle(bench: Bench, tmp_path: Path)
         server.close()
 
     run = (await handle.describe()).run_id
-    keys = [f"lost/{run}/work/work#{number}" for number in (1, 2, 3)]
+    keys = [f"lost/{run}/pay/pay#{number}" for number in (1, 2, 3)]
     made = Counter(service.keys)
     assert sorted(made) == keys
     assert (made[keys[0]] <= 2, made[keys[1]], made[keys[2]]) == (True, 2, 1)

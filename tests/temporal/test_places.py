@@ -113,8 +113,8 @@ async def test_one_runs_after_the_other(bench: Bench) -> None:
     """Those that wait have not begun, say so, and run in the order in which they came; histories replay."""
     async with bench.worker(bounded(1)) as running:
         handles = await in_order(running, 3)
-        assert await waiting(handles[1]) == {"limit": 1}
         giver = giver_of(running)
+        assert await waiting(handles[1]) == {"limit": 1, "givenBy": giver.id}
         await queued(giver, 1, 2)
         facts = await facts_of(Client(bench.client), giver.id)
         assert facts["places"]["held"] == [handles[0].id]
@@ -151,7 +151,8 @@ async def test_each_key_has_places_of_its_own(bench: Bench) -> None:
         first = await running.start({"customer": {"id": 7}})
         await running.awaiting(first, "Go")
         second = await running.start({"customer": {"id": 7}})
-        assert await waiting(second) == {"limit": 1, "key": {"id": 7}}
+        giver = giver_of(running, {"id": 7})
+        assert await waiting(second) == {"limit": 1, "key": {"id": 7}, "givenBy": giver.id}
         other = await running.start({"customer": {"id": 8}})
         await go(running, other)
         await queued(giver_of(running, {"id": 7}), 1, 1)
@@ -171,11 +172,11 @@ async def test_people_see_who_waits(
         told = f'at most 1 at once (instances of {definition.id} with key "c7")'
         await display.at_one(Client(bench.client), second.id, with_trace=True)
         out = capsys.readouterr().out
-        assert f"\n  waits for a place: {told}\n" in out
+        giver = giver_of(running, "c7")
+        assert f"\n  waits for a place: {told}\n  places are given by: {giver.id}\n" in out
         assert "\nwaits for a place: at most 1 at once\n" in out
         details = await second.query("__temporal_workflow_metadata")
         assert f"waits for a place: {told}" in details.current_details
-        giver = giver_of(running, "c7")
         await queued(giver, 1, 1)
         await display.at_one(Client(bench.client), giver.id, with_trace=False)
         lines = capsys.readouterr().out.splitlines()
@@ -430,7 +431,7 @@ async def test_without_a_limit_nothing_is_asked(bench: Bench) -> None:
 
 async def test_one_that_is_not_answered_asks_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """What gives the places may have been terminated."""
-    monkeypatch.setattr(own_place, "ASK_AGAIN", timedelta(seconds=1))
+    monkeypatch.setattr(own_place, "ANSWER_LIMIT", timedelta(seconds=1))
     async with bench.worker(bounded(1)) as running:
         _, second = await in_order(running, 2)
         await giver_of(running).terminate()

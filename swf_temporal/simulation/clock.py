@@ -37,6 +37,18 @@ class DueKey(NamedTuple):
     """Of what one instance asks for, which is first."""
 
 
+class _Delivery(NamedTuple):
+    """That an instance is to be told of another that it has begun; they are told in this order."""
+
+    depth: int
+    """Below zero, the deeper the lower."""
+    starter: tuple[int, ...]
+    is_result: bool
+    """Whether it has ended; else it has begun."""
+    place: tuple[int, ...]
+    future: "asyncio.Future[None]"
+
+
 PLACE: ContextVar[tuple[int, ...]] = ContextVar("PLACE", default=())
 """The place of the instance that is running."""
 
@@ -54,8 +66,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._step = 0
         self._numbers = count(1)
         self._due: list[tuple[DueKey, asyncio.TimerHandle]] = []
-        self._deliveries: list[tuple[tuple[int, ...], asyncio.Future[None]]] = []
-        self._delivering: list[asyncio.Future[None]] = []
+        self._deliveries: list[_Delivery] = []
+        self._delivering: list[_Delivery] = []
         self._outside = 0
         self._when_idle = when_idle
         self._at_standstill = at_standstill
@@ -94,13 +106,15 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         future.add_done_callback(lambda _: handle.cancel())
         return future
 
-    def delivery(self, place: tuple[int, ...]) -> "asyncio.Future[None]":
+    def delivery(self, place: tuple[int, ...], *, is_begin: bool = False) -> "asyncio.Future[None]":
         """Return what is done when all that runs now has come to a wait: then its starter is told of *place*.
 
-        Of several, each comes to a wait before the next is told.
+        It is told first which have begun (*is_begin*), then the result of one after the other: what waits for one comes
+        to its next wait before the next is told.
         """
         future: asyncio.Future[None] = self.create_future()
-        self._deliveries.append((place, future))
+        # Sub-workflows first: what those above make of their own news, such as a cancellation, comes to them later.
+        self._deliveries.append(_Delivery(-len(place), place[:-1], not is_begin, place, future))
         return future
 
     @property
@@ -120,11 +134,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def go_on(self) -> None:
         """Let the next thing happen: what is due, else what was found to do, else what is due next."""
         if not self._delivering:
-            # Sub-workflows first: what those above make of their own news, such as a cancellation, comes to them later.
-            deliveries = sorted(self._deliveries, key=lambda one: (-len(one[0]), one[0]))
-            self._delivering, self._deliveries = [future for _, future in deliveries], []
+            self._delivering, self._deliveries = sorted(self._deliveries, key=lambda one: one[:-1]), []
         if self._delivering:
-            _resolve(self._delivering.pop(0))
+            told = self._delivering.pop(0)
+            _resolve(told.future)
+            while not told.is_result and self._delivering and self._delivering[0][:3] == told[:3]:
+                _resolve(self._delivering.pop(0).future)
             return
         while self._due and self._due[0][1].cancelled():
             heappop(self._due)

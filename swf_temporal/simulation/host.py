@@ -201,7 +201,7 @@ class SimulatedHost:
     async def _begun(self, instance: asyncio.Task[None], place: tuple[int, ...]) -> None:
         """Wait until a fire-and-forget instance has begun. A path that is cancelled before takes it back."""
         try:
-            await self.loop.delivery(place)
+            await self.loop.delivery(place, is_begin=True)
         except asyncio.CancelledError:
             instance.cancel()
             raise

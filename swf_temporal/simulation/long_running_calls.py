@@ -53,7 +53,7 @@ class LongRunningCalls:
 
         task = self._loop.create_task(at_its_place())
         try:
-            await self._loop.delivery(place)
+            await self._loop.delivery(place, is_begin=True)
         except asyncio.CancelledError:
             task.cancel()
             raise

@@ -97,7 +97,12 @@ class ScenarioDriver:
         """Let the next thing happen; False if there is none."""
         deliveries = self.family.deliveries()
         if deliveries:
-            await asyncio.gather(*(self._tell(member, {"deliver": seqs}) for member, seqs in deliveries.values()))
+            # Sub-workflows first: what those above make of their own news, such as a cancellation, comes to them later.
+            for depth in sorted({len(member.place) for member, _ in deliveries.values()}, reverse=True):
+                told = [(member, seqs) for member, seqs in deliveries.values() if len(member.place) == depth]
+                await asyncio.gather(*(self._tell(member, {"deliver": seqs}) for member, seqs in told))
+                with suppress(TimeoutError):  # said where all is waited for
+                    await asyncio.wait_for(self.family.calm(), _LIMIT)
             return True
         due = self.family.agenda.next()
         if due is not None and due.key.due <= self.family.agenda.now:

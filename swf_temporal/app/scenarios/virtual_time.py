@@ -132,8 +132,9 @@ class _Instance(WrappingInstance):
         self._kept: dict[int, list[WorkflowActivationJob]] = {}
         """What came of sub-workflows, until the signal says that it is delivered: else who is first would be chance."""
         self._delivered: list[list[WorkflowActivationJob]] = []
-        """What is delivered of each sub-workflow. One after the other has come to a wait before the next: who is first
-        does not depend on how long a way the news has through the interpreter."""
+        """What is delivered of sub-workflows: first which of them have begun, then the result of one after the other.
+        What waits for one comes to its next wait before the next is told: else who is first would depend on how long a
+        way the news has through the interpreter."""
         self._fire_and_forget: set[int] = set()
         """The sub-workflows whose result is not waited for, but perhaps their start."""
         self._late: set[int] = set()
@@ -224,7 +225,10 @@ class _Instance(WrappingInstance):
                 own.append(command)
                 self._timed_out.add(seq)
         self._late.update(message.get("children", ()))
-        self._delivered += [self._kept.pop(seq) for seq in message.get("deliver", ()) if seq in self._kept]
+        delivered = [job for seq in message.get("deliver", ()) for job in self._kept.pop(seq, ())]
+        begun = [job for job in delivered if job.HasField("resolve_child_workflow_execution_start")]
+        self._delivered += [begun] if begun else []
+        self._delivered += [[job] for job in delivered if job not in begun]
         return jobs
 
     # To the server

@@ -6,6 +6,7 @@ calls and sub-workflows. Here are those of states and of requests, and what join
 
 import logging
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -25,6 +26,8 @@ _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_E
 _PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
 _HTTP: Final = "http/protobuf"
 _NAME: Final = "swf-temporal"
+_LAST_EXPORT: Final = 5
+"""Seconds that a process waits at its end until its spans are exported."""
 _FIRST_ERROR: Final = 400
 """The lowest status that says that a request failed."""
 
@@ -69,6 +72,19 @@ def _provide() -> None:
         trace.set_tracer_provider(provider)
     trace_requests(_request)
     record_states(_record)
+
+
+def flush() -> None:
+    """Export the spans that are waiting, before the process ends: a collector that is away is not waited for long."""
+    if not is_tracing():
+        return
+    from opentelemetry import trace  # noqa: PLC0415 - of an extra
+
+    force_flush = getattr(trace.get_tracer_provider(), "force_flush", None)
+    if force_flush is not None:  # else nothing was traced
+        flushing = threading.Thread(target=force_flush, daemon=True)
+        flushing.start()
+        flushing.join(_LAST_EXPORT)
 
 
 @cache

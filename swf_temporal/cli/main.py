@@ -51,6 +51,10 @@ _OF_THE_MACHINE: Final = (
 def main() -> NoReturn:
     """Run the command that the arguments name, and end the process with its exit code, one of `ExitCode`."""
     code = code_of(sys.argv[1:])
+    if "swf_temporal.app.tracing" in sys.modules:
+        from swf_temporal.app.tracing import flush  # loaded where there may be spans
+
+        flush()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -48,6 +48,8 @@ _MAX_BEGUN: Final = 10_000
 _MAX_NAMES: Final = 1000
 """The number of names that a label may have in a process, besides `other`: each is kept for as long as that lives."""
 
+_Key = tuple[TraceKind, str, str]
+"""The entry that ends a state or an action, the lane, and the name."""
 _Begun = tuple[datetime, Mapping[str, str]]
 
 
@@ -76,7 +78,7 @@ class InstanceMetrics:
         self._is_call = is_call
         self._is_continued = is_continued
         self._version: Mapping[str, str] = {}
-        self._begun: dict[tuple[TraceKind, str, str], _Begun] = {}
+        self._begun: dict[_Key, _Begun] = {}
         # The engine makes a new one whenever it is asked, also of what it has.
         self._counters: dict[str, MetricCounter] = {}
         self._histograms: dict[str, MetricHistogramTimedelta] = {}
@@ -102,6 +104,9 @@ class InstanceMetrics:
         self._ended("completed")
 
     def _ended(self, result: str, error: str = "") -> None:
+        if result in {"failed", "cancelled"}:
+            for key in [one for one in self._begun if one[0] is TraceKind.STATE_LEFT]:
+                self._end(key, result, workflow.now())
         if not self._is_call:
             labels = {**self._version, "result": result, "error": _errors.bounded(error)}
             self._count(ENDED, "Instances that ended, by result", labels)
@@ -125,7 +130,8 @@ class InstanceMetrics:
                 self._count_timeout("state", entry.name)
             elif kind is TraceKind.ACTION_FAILED:
                 self._count_failed_action(entry)
-            self._end(*_ENDS[kind], entry)
+            of, result = _ENDS[kind]
+            self._end(_key(of, entry), result, entry.at)
         elif kind in _RETRIED:
             self._count(RETRIES, "Further attempts at states and actions", {"of": _RETRIED[kind]})
         elif kind is TraceKind.WORKFLOW_TIMED_OUT:
@@ -138,14 +144,14 @@ class InstanceMetrics:
             self._begun.clear()  # of what was broken off there is no end
         self._begun[_key(until, entry)] = (entry.at, labels)
 
-    def _end(self, of: TraceKind, result: str, entry: TraceEntry) -> None:
-        begun = self._begun.pop(_key(of, entry), None)
+    def _end(self, key: _Key, result: str, ended: datetime) -> None:
+        begun = self._begun.pop(key, None)
         if begun is not None:  # else it began in an execution before
-            at, labels = begun
+            (of, _, name), (at, labels) = key, begun
             is_state = of is TraceKind.STATE_LEFT
-            self._duration(STATES if is_state else ACTIONS).record(entry.at - at, {**labels, "result": result})
+            self._duration(STATES if is_state else ACTIONS).record(ended - at, {**labels, "result": result})
             if is_state:
-                record_state(entry.state, at, entry.at, result)
+                record_state(name, at, ended, result)
 
     def _duration(self, name: str) -> MetricHistogramTimedelta:
         histogram = self._histograms.get(name)
@@ -182,7 +188,7 @@ class InstanceMetrics:
         self._count(FAILED_ACTIONS, "Actions that failed for good", labels)
 
 
-def _key(of: TraceKind, entry: TraceEntry) -> tuple[TraceKind, str, str]:
+def _key(of: TraceKind, entry: TraceEntry) -> _Key:
     return of, entry.lane, entry.state if of is TraceKind.STATE_LEFT else entry.name
 
 

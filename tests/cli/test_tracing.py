@@ -47,6 +47,13 @@ functions: [{name: ask, type: http, operation: "rest:GET:http://127.0.0.1:PORT/"
 states:
   - {name: Ask, type: operation, actions: [{functionRef: ask}, {subFlowRef: beneath}], end: true}
 """
+FAILING = """\
+id: failing
+specVersion: "0.8"
+version: "1.0"
+functions: [{name: wrong, type: expression, operation: '${ error("no") }'}]
+states: [{name: Fail, type: operation, actions: [{functionRef: wrong}], end: true}]
+"""
 BENEATH = """\
 id: beneath
 specVersion: "0.8"
@@ -200,3 +207,26 @@ def test_a_trace_goes_from_the_gateway_to_services(swf: Swf, dev: Dev, collector
     lines = [json.loads(line) for line in ended.err.splitlines() if line.startswith("{")]
     events = {line.get("event") for line in lines if line.get("trace_id") == TRACE}
     assert {"started", "completed"} <= events
+
+
+def test_a_process_that_ends_sends_what_it_has_traced(swf: Swf, dev: Dev) -> None:
+    """A command that is over at once, and a worker that is stopped; a state that fails its instance is a span, too."""
+    swf.write("defs/failing.yaml", FAILING)
+    at = ["--address", dev.address, "--task-queue", "failing"]
+    collector = Ours()
+    with listening(collector):
+        swf.env |= {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_EXPORTER_OTLP_COMPRESSION": "none"}
+        with swf.running("worker", "defs", *at) as worker:
+            worker.until("working for")
+            assert swf("start", "failing", "--wait", *at).code == 1
+            assert {span.name for span in collector.spans} == {"StartWorkflow:failing"}
+            worker.stop(signal.SIGTERM)
+    [state] = [span for span in collector.spans if span.name == "State:Fail"]
+    assert {each.key: each.value.string_value for each in state.attributes}["swf.result"] == "failed"
+
+
+def test_a_collector_that_is_away_holds_no_command_up(swf: Swf, dev: Dev) -> None:
+    """What could not be sent is given up."""
+    [port] = free_ports(1)
+    swf.env["OTEL_EXPORTER_OTLP_ENDPOINT"] = f"http://{HOST}:{port}"
+    assert swf("start", "nobody", "--address", dev.address, "--task-queue", "failing").code == 0

@@ -92,5 +92,6 @@ async def test_how_instances_end_is_counted(measured: Measured) -> None:
         ("waiting", "completed", ""),
         ("waiting", "completed", ""),
     ]
+    assert ("failing", "Book", "failed") in measured.counted("swf_state_duration", "workflow_type", "state", "result")
     assert len(measured.counted("swf_instances_started", "workflow_type")) == 4
     assert ("timed-out",) in measured.counted("swf_events", "result")

@@ -64,7 +64,7 @@ def is_open(status: str | None) -> bool:
 
 
 class Listed(NamedTuple):
-    """Instances, the latest first, and how many more there are."""
+    """Instances, those that run first and then what ended last, and how many more there are."""
 
     rows: list[dict[str, Any]]
     more: int

@@ -128,7 +128,7 @@ def list_(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """List instances, the latest first.
+    """List instances: those that run first, then what ended last.
 
     If there are more than are shown, stderr says how many.
     """

@@ -49,7 +49,7 @@ COMMANDS = {
     "status": Command("instances", "status", "Show the state of an instance and the events that it waits for."),
     "logs": Command("instances", "logs", "Show the trace of an instance, the latest 2,000 entries."),
     "result": Command("instances", "result", "Wait for an instance to end and print its output."),
-    "list": Command("instances", "list_", "List instances, the latest first."),
+    "list": Command("instances", "list_", "List instances: those that run first, then what ended last."),
     "pause": Command("changing", "pause", "Pause instances, which take no further step until they are resumed."),
     "resume": Command("changing", "resume", "Resume instances that are paused."),
     "retry": Command(

@@ -83,6 +83,8 @@ async def test_an_instance_from_its_start_to_its_end(bench: Bench) -> None:
     approval = named()
     path = f"/console/definitions/{approval.id}"
     async with working(bench, approval, console=True) as (client, _):
+        homes = [await client.get(home) for home in ("/console", "/console/")]
+        assert [one.headers["location"] for one in homes] == ["/console/definitions"] * 2
         assert approval.id in await page(client, "/console/definitions")
         shown = await page(client, path)
         wrong = await post(client, f"{path}/start", shown, __item="mouse", __quantity="many")

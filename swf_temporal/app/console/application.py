@@ -57,7 +57,7 @@ class Console:
 
     def routes(self) -> list[Route]:
         return [
-            Route("/console", self._guarded(self._home)),
+            *(Route(path, self._guarded(self._home)) for path in ("/console", "/console/")),
             Route("/console/static/{name}", _static),
             Route(_LOGIN, self._guarded(self._show_login), methods=["GET"]),
             Route(_LOGIN, self._guarded(self._log_in), methods=["POST"]),

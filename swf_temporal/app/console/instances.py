@@ -46,7 +46,7 @@ class Listing(NamedTuple):
 
 
 async def listing(visit: Visit, definitions: Sequence[str], size: int, wanted: str = "", after: str = "") -> Listing:
-    """Return instances of *definitions*, the latest first, which the list filter *wanted* finds too."""
+    """Return instances of *definitions*, in the order of `swf list`, which the list filter *wanted* finds too."""
     if not definitions:
         return Listing([], "")
     try:

@@ -132,7 +132,7 @@ class Instance(InstanceFacts):
 
 
 class Instances(TypedDict):
-    """Instances, the latest first."""
+    """Instances: those that run first, then what ended last."""
 
     instances: list[Instance]
 

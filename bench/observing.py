@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from temporalio.client import Client
 
-from bench.contender import LONGEST_LINE, end, line_of
+from bench.contender import LONGEST_LINE, end, line_of, service
 from bench.ending import end_with_input
 from bench.work import WORK, Work
 from bench.worker import CPU, INTERPRETED, READY, worker_of
@@ -47,6 +47,8 @@ class _Observed:
     name: str
     client: Client
     process: asyncio.subprocess.Process
+    service: str
+    """The URL of what is called over HTTP."""
 
     async def cpu(self) -> float:
         assert self.process.stdin
@@ -55,25 +57,25 @@ class _Observed:
 
     async def measure(self, work: Work) -> float:
         """Run a batch, and return the processor time that the worker has used for one workflow of it, in seconds."""
-        definition, before = load(work.definition(""), name=work.name), await self.cpu()
-        batch = max(2, work.batch // _SMALLER)
+        definition, before = load(work.definition(self.service), name=work.name), await self.cpu()
+        batch, data = max(2, work.batch // _SMALLER), work.data_for(self.service)
         for _ in range(batch):
             id_ = f"observed-{next(_numbers)}"
             queue = f"{INTERPRETED}-{self.name}"
-            await (await start(self.client, [definition], work.data, workflow_id=id_, task_queue=queue)).result()
+            await (await start(self.client, [definition], data, workflow_id=id_, task_queue=queue)).result()
         return (await self.cpu() - before) / batch
 
 
 @asynccontextmanager
-async def _observed(name: str, address: str) -> AsyncIterator[_Observed]:
-    command = (sys.executable, "-m", "bench.observing", "--worker", name, "--address", address)
+async def _observed(name: str, address: str, service: str) -> AsyncIterator[_Observed]:
+    command = (sys.executable, "-m", "bench.observing", "--worker", name, "--address", address, "--service", service)
     pipe = asyncio.subprocess.PIPE
     with _traced_as(name):  # a trace begins with its client
         client = await Client.connect(address, data_converter=CONVERTER, interceptors=tracing_interceptors())
         process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, limit=LONGEST_LINE)
     try:
         await line_of(process, READY)
-        yield _Observed(name, client, process)
+        yield _Observed(name, client, process, service)
     finally:
         await end(process)
 
@@ -102,7 +104,7 @@ class _Collector(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-async def _work(name: str, address: str) -> None:
+async def _work(name: str, address: str, service: str) -> None:
     """Be the worker *name* until the input ends; answer each line of it with the processor time that was used."""
     end_with_input()
     if name == _METRICS:
@@ -111,7 +113,7 @@ async def _work(name: str, address: str) -> None:
             port = free.getsockname()[1]
         export_metrics(port)
     client = await Client.connect(address, data_converter=CONVERTER, interceptors=tracing_interceptors())
-    async with worker_of(INTERPRETED, client, "", task_queue=f"{INTERPRETED}-{name}"):
+    async with worker_of(INTERPRETED, client, service, task_queue=f"{INTERPRETED}-{name}"):
         print(READY, flush=True)
         while await asyncio.to_thread(sys.stdin.readline):
             if name == _TRACES:
@@ -130,7 +132,8 @@ async def _compare(rounds: int, seconds: float, works: list[Work]) -> None:
     print(f"| worker CPU, observed : not | {_METRICS} | {_TRACES} | not observed, ms | rounds |\n|---|---|---|---|---|")
     async with AsyncExitStack() as stack:
         address = (await stack.enter_async_context(local_server())).client.service_client.config.target_host
-        workers = [await stack.enter_async_context(_observed(name, address)) for name in _NAMES]
+        url = await stack.enter_async_context(service())
+        workers = [await stack.enter_async_context(_observed(name, address, url)) for name in _NAMES]
         for number, work in enumerate(works):
             until = time.perf_counter() + (ends - time.perf_counter()) / (len(works) - number)
             for one in workers:
@@ -154,17 +157,18 @@ def _ratio(rounds: list[dict[str, float]], name: str) -> str:
 def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.observing", description=__doc__)
-    names = [work.name for work in WORK if not work.calls_service]
+    names = [work.name for work in WORK]
     parser.add_argument("--rounds", type=int, default=100, help="how often everything is measured at most")
     parser.add_argument("--minutes", type=float, default=3, help="after which fewer rounds are measured (default: 3)")
     parser.add_argument("--only", choices=names, action="append", help="only this work")
     parser.add_argument("--worker", choices=_NAMES, help=argparse.SUPPRESS)
     parser.add_argument("--address", help=argparse.SUPPRESS)
+    parser.add_argument("--service", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.worker:
-        asyncio.run(_work(given.worker, given.address))
+        asyncio.run(_work(given.worker, given.address, given.service))
         return
-    wanted = given.only or ["none", "one", "sequence"]
+    wanted = given.only or ["none", "one", "sequence", "rest-1", "rest-10"]
     works = [work for work in WORK if work.name in wanted]
     asyncio.run(_compare(given.rounds, 60 * given.minutes, works))
 

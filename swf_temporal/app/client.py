@@ -13,7 +13,7 @@ from temporalio.common import WorkflowIDReusePolicy
 from temporalio.service import RPCError
 
 from swf_temporal.app.instances import facts_of, warned_if_not_taken_up
-from swf_temporal.app.tracing import tracing_interceptors
+from swf_temporal.app.tracing import traced, tracing_interceptors
 from swf_temporal.arguments import check_text, kind_of
 from swf_temporal.client_errors import InvalidEventError, ReservedIdError
 from swf_temporal.cloud_event import CloudEvent
@@ -154,7 +154,7 @@ class Client:
     @classmethod
     def of(cls, server: Server) -> Self:
         """Return a client of *server*, whose UI is known."""
-        client = cls(server.client)
+        client = cls(traced(server.client))
         client._server = server
         return client
 

@@ -116,7 +116,8 @@ async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = Fal
     except InstancePausedError:
         facts["note"] = "where it is can be seen once it is resumed"
     except UsageError:
-        facts["note"] = "no worker is currently responding"
+        is_over = not is_open(facts["status"])
+        facts["note"] = f"no worker is currently responding{' that could tell more of it' if is_over else ''}"
         await _note_failed_task(client, execution, facts)
     if local := facts.pop("localCalls", None):
         facts["calls"] = [*facts.get("calls", ()), *local]

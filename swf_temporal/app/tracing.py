@@ -20,7 +20,7 @@ from swf_temporal.temporal.spans import record_states
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
-    from temporalio.client import Interceptor
+    from temporalio.client import Client, Interceptor
 
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
@@ -51,7 +51,19 @@ def tracing_interceptors() -> "list[Interceptor]":
     _provide()
     from temporalio.contrib.opentelemetry import TracingInterceptor  # noqa: PLC0415 - of an extra
 
-    return [TracingInterceptor()]
+    from swf_temporal.app.attempt_spans import AttemptTracer  # noqa: PLC0415 - needs the extra
+
+    return [TracingInterceptor(AttemptTracer(_tracer()))]
+
+
+def traced(client: "Client") -> "Client":
+    """Return *client* with what traces its requests, if traces are asked for. Raises UsageError as above."""
+    interceptors = tracing_interceptors()
+    if not interceptors:
+        return client
+    config = client.config()
+    config["interceptors"] = [*config["interceptors"], *interceptors]
+    return type(client)(**config)
 
 
 def _provide() -> None:

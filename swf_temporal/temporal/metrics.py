@@ -194,6 +194,10 @@ def _key(of: TraceKind, entry: TraceEntry) -> _Key:
 
 def count_failed_attempt(fault: WorkflowFault, *, is_tried_again: bool) -> None:
     """Count an attempt at a call that failed; in an activity."""
-    labels = {"error": _errors.bounded(fault.name), "again": str(is_tried_again).lower()}
+    labels = {
+        "workflow_type": activity.info().workflow_type or "",
+        "error": _errors.bounded(fault.name),
+        "again": str(is_tried_again).lower(),
+    }
     counter = activity.metric_meter().create_counter(FAILED_ATTEMPTS, "Attempts at calls that failed")
     counter.add(1, labels)

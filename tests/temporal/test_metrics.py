@@ -66,8 +66,8 @@ async def test_each_step_is_counted_once(measured: Measured) -> None:
     assert count("swf_action_duration", "state", "function", "result") == [("Book", "work", "failed")]
     failed = ("state", "action", "function", "error")
     assert count("swf_failed_actions", *failed) == [("Book", "seat", "work", "CallFailed")]
-    attempts = count("swf_failed_attempts", "activity_type", "error", "again")
-    assert attempts == [("work", "CallFailed", "true"), ("work", "CallFailed", "false")]
+    attempts = count("swf_failed_attempts", "workflow_type", "activity_type", "again")
+    assert attempts == [("sample", "work", "true"), ("sample", "work", "false")]
     assert count("swf_events", "result") == [("awaited",), ("kept",), ("duplicate",), ("taken",), ("taken",)]
 
 

@@ -109,6 +109,7 @@ _KINDS: Final[dict[type[SwfError], tuple[int, str]]] = {
 """By the kind of an error, the status and the code of its answer."""
 
 _HINTS: Final[dict[type[BaseException], str]] = {
+    AlreadyStartedError: "choose another id",
     InstanceNotFoundError: "if an event is to start it, ask with ?wait=SECONDS",
     InstanceEndedError: "GET /instances/{id}/result has the outcome",
     InstancePausedError: "POST /instances/{id}/events stores an event for it",

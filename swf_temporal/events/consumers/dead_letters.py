@@ -52,7 +52,7 @@ class DeadLetters:
         """
         name, what = self._consumer.name, f"{self._described(incoming)}: {reason}"
         if self._channel is None:
-            _log.error("%s: a message is refused %s", name, what)
+            _log.error("%s: a message is refused%s", name, what)
             await incoming.refuse()
             return "refused"
         message = incoming.message
@@ -64,14 +64,14 @@ class DeadLetters:
                 break
             except CallFailed as fault:
                 if not fault.retryable:
-                    _log.error("%s: a message is refused, and cannot be a dead letter (%s) %s", name, fault, what)
+                    _log.error("%s: a message is refused, and cannot be a dead letter (%s)%s", name, fault, what)
                     await incoming.refuse()
                     return "refused"
                 if pause == _FIRST_PAUSE:
-                    _log.error("%s: a message cannot be a dead letter yet, and is kept (%s) %s", name, fault, what)
+                    _log.error("%s: a message cannot be a dead letter yet, and is kept (%s)%s", name, fault, what)
             await asyncio.sleep(pause)
             pause = min(2 * pause, _MAX_PAUSE)
-        _log.error("%s: a message goes to the dead letters at %s %s", name, self._channel.address, what)
+        _log.error("%s: a message goes to the dead letters at %s%s", name, self._channel.address, what)
         await incoming.accept()
         return "dead-lettered"
 
@@ -88,4 +88,4 @@ class DeadLetters:
         is_small = len(message.payload) <= self._consumer.max_bytes
         id_ = id_in(message, self._consumer.family) if is_small else None
         found = ", ".join(filter(None, (incoming.place, id_ and f"event {id_[:200]!r}")))
-        return f"({found})" if found else ""
+        return f" ({found})" if found else ""

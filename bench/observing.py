@@ -35,8 +35,9 @@ from swf_temporal.temporal.server import local_server
 
 _PLAIN, _METRICS, _TRACES = _NAMES = ("not observed", "metrics", "traces")
 _ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
-_SMALLER: Final = 5
-"""By how much batches are smaller than those of `bench`: more rounds tell more than long ones."""
+_LARGER: Final = 2
+"""By how much batches are larger than those of `bench`: each ends with an export, of which there is one in five seconds
+otherwise."""
 _numbers = count(1)
 
 
@@ -58,7 +59,7 @@ class _Observed:
     async def measure(self, work: Work) -> float:
         """Run a batch, and return the processor time that the worker has used for one workflow of it, in seconds."""
         definition, before = load(work.definition(self.service), name=work.name), await self.cpu()
-        batch, data = max(2, work.batch // _SMALLER), work.data_for(self.service)
+        batch, data = work.batch * _LARGER, work.data_for(self.service)
         for _ in range(batch):
             id_ = f"observed-{next(_numbers)}"
             queue = f"{INTERPRETED}-{self.name}"

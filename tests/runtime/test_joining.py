@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.runtime.joining import MISSING, SuspendRequested, join, join_each, within
+from swf_temporal.runtime.joining import MISSING, SuspendRequested, heeding_cancellation, join, join_each, within
 
 Log = list[str]
 FOREVER = -1
@@ -269,3 +269,81 @@ async def test_results_are_taken_one_by_one(window: int) -> None:
     assert sorted(entry for entry in log if entry.startswith("=")) == ["=a", "=b", "=c", "=d"]
     assert log[:window] == [f"+{name}" for name in "abcd"[:window]]
     assert log[window] == "=a"
+
+
+class Library:
+    """What waits for something that ends in the moment in which the path that waits is cancelled."""
+
+    def __init__(self, outcome: Exception | None = None) -> None:
+        self.end = asyncio.Event()
+        self.outcome = outcome
+
+    async def _swallowing(self) -> str:
+        while True:
+            try:
+                await self.end.wait()
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                assert task
+                task.uncancel()
+                self.end.set()
+            else:
+                if self.outcome is not None:
+                    raise self.outcome
+                return "done"
+
+    @heeding_cancellation
+    async def waited(self) -> str:
+        """Wait within the path."""
+        return await self._swallowing()
+
+    @heeding_cancellation
+    async def handed_on(self) -> str:
+        """Wait for a task, which gets the cancellation instead of the path."""
+        return await asyncio.create_task(self._swallowing())
+
+
+@pytest.mark.parametrize("outcome", [None, ValueError("it failed")])
+@pytest.mark.parametrize("wait", [Library.waited, Library.handed_on])
+async def test_heeds_a_cancellation_that_a_library_swallows(
+    wait: Callable[[Library], Coroutine[Any, Any, str]], outcome: Exception | None
+) -> None:
+    """The path is cancelled, whatever came of what it waited for."""
+    path = asyncio.create_task(wait(Library(outcome)))
+    await asyncio.sleep(0.01)
+    path.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await path
+
+
+@pytest.mark.parametrize("wait", [Library.waited, Library.handed_on])
+async def test_returns_or_raises_what_a_library_does(wait: Callable[[Library], Coroutine[Any, Any, str]]) -> None:
+    """Without a cancellation nothing changes."""
+    for outcome in (None, ValueError("it failed")):
+        library = Library(outcome)
+        library.end.set()
+        if outcome is None:
+            assert await wait(library) == "done"
+        else:
+            with pytest.raises(ValueError, match="it failed"):
+                await wait(library)
+
+
+async def test_heeds_no_cancellation_that_came_before() -> None:
+    """What a path does at its end, because it is cancelled, is not broken off by that."""
+    done = []
+
+    async def path() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            library = Library()
+            library.end.set()
+            done.append(await library.waited())
+
+    task = asyncio.create_task(path())
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert done == ["done"]

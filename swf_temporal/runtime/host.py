@@ -5,22 +5,25 @@ changed once they are made. Those that are made for every call are not frozen al
 takes many times as long.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
 from swf_temporal.calls import Auth, Function
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.guarding.deferring import Evaluation
-from swf_temporal.guarding.helper import EngineAnswer
 from swf_temporal.records import Record
 from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableScope
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from swf_temporal.guarding.deferring import Evaluation
+    from swf_temporal.guarding.helper import EngineAnswer
 
 NO_TIME: Final = timedelta()
 
@@ -30,7 +33,7 @@ ParentClosePolicy: TypeAlias = Literal["terminate", "abandon"]
 
 TimerPurpose: TypeAlias = Literal["sleep", "sleep before", "sleep after", "retry", "timeout", "waiting"]
 
-Outlasting: TypeAlias = Callable[[asyncio.Future[Any]], Awaitable[Any]]
+Outlasting: TypeAlias = Callable[["asyncio.Future[Any]"], Awaitable[Any]]
 
 
 class TraceKind(StrEnum):
@@ -245,7 +248,7 @@ class Host(Protocol):
     def held(self, number: int) -> list[JSON]:
         """Return the values that `hold` gave that number to, and hold them no longer."""
 
-    async def evaluate(self, evaluation: Evaluation) -> EngineAnswer:
+    async def evaluate(self, evaluation: "Evaluation") -> "EngineAnswer":
         """Have *evaluation* made and its answer recorded, whatever it is: a replay makes it no more."""
 
     async def yield_control(self) -> None:

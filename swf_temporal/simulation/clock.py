@@ -38,11 +38,12 @@ class DueKey(NamedTuple):
 
 
 class _Delivery(NamedTuple):
-    """That an instance is to be told of another that it has begun; they are told in this order."""
+    """What an instance is told of another that it began: that it has begun, or has ended. Sorted, they are in order."""
 
     depth: int
-    """Below zero, the deeper the lower."""
+    """How deep the other is, below zero: the deepest is told of first."""
     starter: tuple[int, ...]
+    """The place of the instance that is told."""
     is_result: bool
     """Whether it has ended; else it has begun."""
     place: tuple[int, ...]

@@ -227,8 +227,8 @@ class _Instance(WrappingInstance):
         self._late.update(message.get("children", ()))
         delivered = [job for seq in message.get("deliver", ()) for job in self._kept.pop(seq, ())]
         begun = [job for job in delivered if job.HasField("resolve_child_workflow_execution_start")]
-        self._delivered += [begun] if begun else []
-        self._delivered += [[job] for job in delivered if job not in begun]
+        results = [[job] for job in delivered if job.HasField("resolve_child_workflow_execution")]
+        self._delivered += [begun, *results] if begun else results
         return jobs
 
     # To the server

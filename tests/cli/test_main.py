@@ -125,7 +125,9 @@ def test_bug_is_told_in_a_line(swf: Swf) -> None:
 def test_completion_into_a_home_that_cannot_be_written(swf: Swf) -> None:
     """It is no bug of ours."""
     home = str(swf.folder / "hello.yaml" / "home")
-    ended = swf("--install-completion", "bash", env={"HOME": home})
+    # Without this the shell that runs the tests decides.
+    detection = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "true"}
+    ended = swf("--install-completion", "bash", env={"HOME": home, **detection})
     assert (ended.code, ended.err.startswith(f"error: {swf.folder}/hello.yaml/")) == (2, True)
     assert ended.err.endswith(" cannot be used: Not a directory\n")
 

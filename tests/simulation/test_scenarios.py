@@ -24,6 +24,7 @@ RACES = {
     "Waits for the first success alone in the mode or",
     "Gives up all elements after the timeout of a foreach",
     "Gives up all actions after the timeout of a parallel state",
+    "Goes no further in a branch that was given up in the moment in which its sub-workflow ended",
 }
 """Claims about who is first. A run that is suspended waits for calls and sub-workflows, and others are first then."""
 

@@ -1,6 +1,7 @@
 """What Ctrl-C does, whenever it comes, and where it is ignored."""
 
 import signal
+import socket
 import subprocess
 import sys
 
@@ -49,3 +50,15 @@ def test_where_ctrl_c_is_ignored(swf: Swf) -> None:
         dev.until("serving later")
         ended = dev.stop(signal.SIGTERM)
     assert (ended.code, ended.out) == (0, "")
+
+
+@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
+def test_while_a_server_does_not_answer(swf: Swf, told: signal.Signals) -> None:
+    """A command that waits for a server ends as the signal says, without a traceback."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        with swf.running("event", "e-1", "com.paid", "--source", "shop", "--address", address) as running:
+            with silent.accept()[0] as connection:
+                connection.recv(1)  # it asks, and waits for the answer
+                ended = running.stop(told)
+    assert (ended.code, ended.out, ended.err) == (128 + told, "", "")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 CHECK_RESPONSE = "checkResponse"
 HIDE_SECRETS = "hideSecrets"
 FAIL_ON_STATUS_CODE = "failOnStatusCode"
+RETURNS_VARIABLES = "returnsVariables"
 SERVER_VARIABLES = "serverVariables"
 
 

@@ -200,6 +200,8 @@ class SubflowCall(CallFacts):
     """`onParentComplete`, which matters if it is fire-and-forget: "abandon" lets it go on after its parent."""
     thread: Mapping[str, str] = field(default_factory=dict)
     """The variables of the scope `thread` that it shares with its caller, as `InstanceIdentity` has them."""
+    request: Mapping[str, JSON] = field(default_factory=dict)
+    """The request that it is told of, as `InstanceIdentity` has it."""
 
 
 class Host(Protocol):
@@ -263,6 +265,17 @@ class InstanceIdentity:
     run_id: str
     thread: Mapping[str, str] = field(default_factory=dict)
     """The variables of the scope `thread` that its caller had: by their keys, the instances that made them."""
+    request: Mapping[str, JSON] = field(default_factory=dict)
+    """What is known of the request that began it, or the instance above it: the memo `headers` and `identity`."""
+
+
+def request_in(memo: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return what the *memo* of an instance says of the request that began it, as `InstanceIdentity` has it."""
+    headers, identity = memo.get("headers"), memo.get("identity")
+    return {
+        **({"headers": headers} if isinstance(headers, dict) else {}),
+        **({"identity": identity} if isinstance(identity, str) else {}),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from swf_temporal.runtime.host import (
     Suspended,
     TraceEntry,
     TraceKind,
+    request_in,
 )
 from swf_temporal.runtime.performing import ONE_RUN, check_size, size_of
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
@@ -79,6 +80,8 @@ class SimulationContext:
         self.assertion: AssertionError | None = None
         """The first that a function raised: it is a test's, and comes out, whatever the definition makes of it."""
         self.variables = VariableStore({}, workflows)
+        self.memo: Mapping[str, JSON] = {}
+        """That of the first instance."""
         self.broken: Mapping[str, str] = {}
         """The definitions that are there and cannot run, by their ids, and what is wrong with each."""
         self.steps = Steps()
@@ -97,8 +100,9 @@ class SimulationContext:
         self._programs: dict[str, Program] = {}
         self._instances: dict[str, tuple[tuple[int, ...], Run]] = {}
         """By their ids, with their places."""
-        self._threads: dict[str, Mapping[str, str]] = {}
-        """By the ids of instances, the variables that they share with their callers."""
+        self._shared: dict[str, tuple[Mapping[str, str], Mapping[str, JSON]]] = {}
+        """By the ids of instances: the variables that they share with their callers, and the request that began them.
+        """
         self._detached: list[asyncio.Task[None]] = []
         self._ids = 0
         self._loop = VirtualLoop(self._deliver_next, self._on_deadlock)
@@ -142,6 +146,7 @@ class SimulationContext:
             data = json_of(first.input_of(given if isinstance(given, bytes) else json_from(given)))
         except NotJSON as error:
             raise WorkflowFault(f"the input of a workflow is one JSON value: {error}", name="WrongInput") from None
+        self._shared[first.id] = {}, request_in(self.memo)
         return await self.run_instance(first.id, first.version, data, first.id)
 
     async def run_child(
@@ -152,7 +157,8 @@ class SimulationContext:
         number = len(self.instances)
         self.instances.append(SimulatedInstance(workflow_id, "waiting"))
         try:
-            output = await self.run_instance(workflow_id, version, call.data, instance_id, place, call.thread, numbers)
+            self._shared[instance_id] = call.thread, call.request
+            output = await self.run_instance(workflow_id, version, call.data, instance_id, place, numbers)
         except WorkflowFault as fault:
             self.instances[number] = SimulatedInstance(workflow_id, "failed", error_of(fault))
             raise
@@ -186,11 +192,9 @@ class SimulationContext:
         data: JSON,
         instance_id: str,
         place: tuple[int, ...] = (),
-        thread: Mapping[str, str] | None = None,
         numbers: Mapping[str, int] | None = None,
     ) -> JSON:
         """Run one instance to its end, through as many executions as it continues as."""
-        self._threads[instance_id] = thread or {}
         PLACE.set(place)
         execution = ContinuedAs(workflow_id, version, data)
         course = StateHistory()
@@ -225,7 +229,7 @@ class SimulationContext:
         events = [*execution.events, *self._early]
         self._early = []
         while True:
-            instance = InstanceIdentity(instance_id, host.run_id, self._threads[instance_id])
+            instance = InstanceIdentity(instance_id, host.run_id, *self._shared[instance_id])
             run = Run(program, host, data, instance, progress, limit)
             self._instances[instance_id] = (PLACE.get(), run)
             while events:

@@ -73,6 +73,7 @@ def context_of(scenario: Scenario) -> SimulationContext:
         cancelling=scenario.cancels_waiting,
         stub_services=stub_services_of(scenario),
     )
+    context.memo = scenario.memo
     context.jitter = jitter_in(scenario)
     context.cancel_after = scenario.cancel_after
     context.start_time = scenario.start_time or EPOCH

@@ -41,6 +41,7 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     max_steps: int = MAX_STEPS,
     strict: bool = False,
     mode: ReadingMode | None = None,
+    memo: Mapping[str, Any] | None = None,
 ) -> Simulation:
     """Run *definition* in this process, in virtual time, touching nothing outside.
 
@@ -57,7 +58,8 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     that then. *variables* is `{"namespace": {key: value}, "workflow": {path: {key: value}}, "instance": {key: value}}`,
     any part of which may be missing, and bytes are values, too. After *cancel_after* the run is cancelled from outside.
     After *max_steps* states and retries it fails with StepLimitExceeded.
-    With *mode* "sonataflow" definitions that are paths, texts or mappings are read and run as SonataFlow did.
+    With *mode* "sonataflow" definitions that are paths, texts or mappings are read and run as SonataFlow did, and
+    `$WORKFLOW` has the `headers` and the `identity` of the *memo*.
     Virtual time begins at *start_time*, which has a time zone, or else with the year 2024 in UTC.
     An *input* that is bytes, or None for no body, is what the language of the definition makes of that.
 
@@ -69,6 +71,7 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     check_kind("functions", functions, Mapping)
     check_kind("secrets", secrets, Mapping)
     check_kind("variables", variables, Mapping)
+    check_kind("memo", memo, Mapping)
     if start_time is not None and start_time.tzinfo is None:
         raise UsageError(f"start_time {start_time.isoformat()} has no time zone: add tzinfo, such as datetime.UTC")
     workflows = definitions_in(definition, definitions, namespace, mode)
@@ -83,6 +86,7 @@ def simulate(  # noqa: PLR0913 - all that surrounds a run, and each has a name
     if strict:
         _refuse_unknown(scripted, workflows.known)
     context = SimulationContext(workflows.known, scripted, given, secrets or {}, stub_services=registered)
+    context.memo = json_from(memo or {})
     context.variables = store
     context.broken = workflows.broken
     context.cancel_after = cancel_after

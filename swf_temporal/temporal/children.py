@@ -172,6 +172,7 @@ class Children:
                 id_reuse_policy=self._reuse,
                 parent_close_policy=policy,
                 cancellation_type=ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+                memo=call.request or None,
                 **child_facts(call),
             )
         except FailureError as error:

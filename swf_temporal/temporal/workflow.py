@@ -54,6 +54,7 @@ from swf_temporal.temporal.next_execution import begin_other, carried, checked
 from swf_temporal.temporal.own_place import OwnPlace
 from swf_temporal.temporal.record_types import WRONG_INPUT
 from swf_temporal.temporal.records import RESOLVE, UNKNOWN, Pin, catalogue_of, program_of
+from swf_temporal.temporal.request_memo import request_of_workflow
 from swf_temporal.temporal.signal_events import (
     NoRoomError,
     NotTakenError,
@@ -252,7 +253,7 @@ class Interpreter:
         self._log.started(definition)
         self._metrics.started(definition)
         self._lifecycle.begin(definition, host.outgoing, self._pin.hops)
-        instance = InstanceIdentity(info.workflow_id, info.run_id, self._pin.thread)
+        instance = InstanceIdentity(info.workflow_id, info.run_id, self._pin.thread, request_of_workflow())
         progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
         if self.subscribes:
             self._subscriptions = Subscriptions(definition, self._pin)

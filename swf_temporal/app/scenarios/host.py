@@ -72,6 +72,7 @@ class ScenarioHost:
                 workflow_id=workflow_id,
                 task_queue=_TASK_QUEUE,
                 events=early,
+                options={"memo": scenario.memo} if scenario.memo else None,
             )
             status = await driver.drive(cancels_waiting=scenario.cancels_waiting, cancel_after=scenario.cancel_after)
             observed = await self._observed(handle, session, status, workflows[0].cancellation(by_parent=False))

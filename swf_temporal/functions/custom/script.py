@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.call import RETURNS_VARIABLES, Call, permanent_failure, switch
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script_process import LENGTH
 from swf_temporal.functions.operator.settings import Settings, merged
@@ -46,7 +46,10 @@ class Scripts:
         self._settings = settings
 
     async def perform(self, call: Call) -> JSON:
-        """Return the script's variable `result`, or else the value of its last line if that is an expression."""
+        """Return the script's variable `result`, or else the value of its last line if that is an expression.
+
+        With `returnsVariables` in the function's metadata, return all variables of the script that are JSON.
+        """
         name = call.function.name
         if not self._settings.scripts:
             message = f"function '{name}' is a script, and this worker does not run scripts"
@@ -55,6 +58,7 @@ class Scripts:
         options = merged(self._settings.for_function(name), self._settings.calls)
         limit = options.timeout.total_seconds()
         request = {"code": code, "arguments": arguments, "seconds": math.ceil(limit), "memory": MEMORY}
+        request["variables"] = switch(call, RETURNS_VARIABLES) is True
         try:
             async with asyncio.timeout(limit):
                 written = await _run(call, write_json(request).encode(), options.max_response_bytes)

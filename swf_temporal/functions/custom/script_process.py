@@ -12,6 +12,7 @@ import resource
 import signal
 import struct
 import traceback
+from contextlib import suppress
 from typing import Any
 
 LENGTH = struct.Struct(">I")
@@ -33,7 +34,7 @@ def main() -> None:
     (length,) = LENGTH.unpack(source.read(LENGTH.size))
     request = json.loads(source.read(length))
     _limit(request["seconds"], request["memory"])
-    answer = json.dumps(_answer(request["code"], request["arguments"])).encode()
+    answer = json.dumps(_answer(request["code"], request["arguments"], variables=request["variables"])).encode()
     out.write(LENGTH.pack(len(answer)) + answer)
     out.flush()
     source.read()
@@ -48,21 +49,38 @@ def _limit(seconds: int, memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _answer(code: str, arguments: Any) -> dict[str, Any]:
+def _answer(code: str, arguments: Any, *, variables: bool) -> dict[str, Any]:
     """Return the result of *code*, or what it raised, ready to be written."""
     try:
-        value = _run(code, arguments)
+        names: dict[str, Any] = {"__name__": NAME, "arguments": arguments}
+        value = _run(code, arguments, names)
     except BaseException as error:  # noqa: BLE001 - a script may also exit
         return _error(error)
     try:
-        return {"result": json.dumps(value, default=_plain, allow_nan=False)}
+        return {"result": _written(_plain_variables(names) if variables else value)}
     except (TypeError, ValueError, RecursionError) as error:
         return {"notJson": type(value).__name__, "message": str(error)}
 
 
-def _run(code: str, arguments: Any) -> Any:
-    """Run *code* and return its variable `result`, or else the value of its last line if that is an expression."""
-    names: dict[str, Any] = {"__name__": NAME, "arguments": arguments}
+def _written(value: Any) -> str:
+    return json.dumps(value, default=_plain, allow_nan=False)
+
+
+def _plain_variables(names: dict[str, Any]) -> dict[str, Any]:
+    """Return the variables among *names* that are JSON, and so no modules and functions."""
+    found = {}
+    for name, value in names.items():
+        if name != "arguments" and not name.startswith("_"):
+            with suppress(TypeError, ValueError, RecursionError):
+                found[name] = json.loads(_written(value))
+    return found
+
+
+def _run(code: str, arguments: Any, names: dict[str, Any]) -> Any:
+    """Run *code* and return its variable `result`, or else the value of its last line if that is an expression.
+
+    *names* are its variables, and have those afterwards that it has set.
+    """
     if isinstance(arguments, dict):
         names.update({name: value for name, value in arguments.items() if not name.startswith("_")})
     tree = ast.parse(code, NAME)

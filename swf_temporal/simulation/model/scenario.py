@@ -38,7 +38,19 @@ from swf_temporal.text.origin import Source
 
 HOSTS: Final = ("simulation", "temporal")
 """The default hosts of a scenario."""
-_OF_A_RUN = ("input", "startTime", "functions", "services", "events", "secrets", "chance", "cancel", "hosts", "why")
+_OF_A_RUN = (
+    "input",
+    "startTime",
+    "functions",
+    "services",
+    "events",
+    "secrets",
+    "memo",
+    "chance",
+    "cancel",
+    "hosts",
+    "why",
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,6 +133,8 @@ class Scenario(ScenarioPart):
     all_events: tuple[Annotated[dict[str, Json], AfterValidator(_event)], ...] = Field(default=(), alias="events")
     """CloudEvents; those with `early` are delivered when the run starts, others when they are awaited."""
     secrets: dict[str, Json] = Field(default_factory=dict)
+    memo: dict[str, Json] = Field(default_factory=dict)
+    """The memo of the instance: in the mode of SonataFlow its `headers` and `identity` are in `$WORKFLOW`."""
     chance: tuple[_Chance, ...] = Field(default=(), min_length=1)
     """The jitter of each call's attempts, from 0 to 1; the last repeats. Where it is empty, the call's id decides."""
     cancel: _Cancellation = False

@@ -29,6 +29,11 @@ from swf_temporal.languages.serverless_workflow.execution.long_running_calls imp
     recorded_in_frame,
     subflow_outlasting,
 )
+from swf_temporal.languages.serverless_workflow.execution.request_facts import (
+    after_result,
+    given_variables,
+    noted_result,
+)
 from swf_temporal.languages.serverless_workflow.execution.result_retries import with_result_retries
 from swf_temporal.languages.serverless_workflow.execution.step import Diverted
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
@@ -88,7 +93,8 @@ async def run_sequence(
         data = apply_each(effects, data, lane)
     while frame.at < len(actions):
         frame.action = frame.action or ActionFrame()
-        effect = await run_action(actions[frame.at], data, lane.child(frame.action, lane.path), timeout)
+        own = lane.child(frame.action, lane.path, variables=after_result(effects, lane))
+        effect = await run_action(actions[frame.at], data, own, timeout)
         data = apply(effect, data, lane)
         frame.at += 1
         if effects is None:
@@ -202,7 +208,9 @@ async def _call_function(
     function = lane.program.function(ref.ref_name)
     frame = lane.frame
     begun = frame.call
-    arguments, secret_template = await _arguments(ref, data, lane) if begun is None else (begun.arguments, None)
+    arguments, secret_template = (
+        await _arguments(ref, function, data, lane) if begun is None else (begun.arguments, None)
+    )
     priority = priority_of(function)
     if begun is None:
         details: ActionStarted = {"function": function.name, "arguments": arguments}
@@ -241,17 +249,19 @@ async def _call_function(
     )
     result = await recorded_in_frame(lane.run.host.invoke(call), call, lane)
     frame.call = None
-    return NOTHING if call.fire_and_forget else result
+    return NOTHING if call.fire_and_forget else noted_result(function, result, lane)
 
 
-async def _arguments(ref: FunctionRef, data: JSON, lane: Lane) -> tuple[JSON, SecretTemplate | None]:
+async def _arguments(
+    ref: FunctionRef, function: Function, data: JSON, lane: Lane
+) -> tuple[JSON, SecretTemplate | None]:
     """Return the arguments; those with secrets as they are written, and with what fills them where they are used."""
     template = lane.program.expressions.template(ref.arguments)
     if "SECRETS" in template.mentions:
         known = {key: value for key, value in lane.variables.items() if key in template.mentions}
         return ref.arguments, SecretTemplate(ref.arguments, data, known, lane.program.workflow.expression_lang)
     arguments = await lane.evaluate(template, data)
-    return None if arguments is NOTHING else arguments, None
+    return given_variables(function, None if arguments is NOTHING else arguments, lane), None
 
 
 def _may_need_credentials(function: Function) -> bool:
@@ -277,6 +287,7 @@ async def _run_subflow(
             state=lane.state_path,
             action=name,
             fire_and_forget=fire_and_forget,
+            request=lane.execution.request,
             parent_close_policy="abandon" if ref.on_parent_complete == "continue" else "terminate",
             outlast=subflow_outlasting(ref, lane),
         )

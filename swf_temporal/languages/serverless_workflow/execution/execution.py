@@ -7,7 +7,7 @@ run before a timeout are walks of their own. Everything that waits asks the run.
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import NotActive, TransitionRefused, WorkflowFault
@@ -33,10 +33,13 @@ from swf_temporal.languages.serverless_workflow.execution.run_state import State
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.execution.step import Ended, Terminated
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
+from swf_temporal.languages.serverless_workflow.model.version import REQUEST_FACTS
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
 from swf_temporal.runtime.joining import Group
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.run import Run
+
+_MESSAGE: Final = "errorMessage"
 
 
 class Execution:
@@ -90,6 +93,21 @@ class Execution:
     def caught(self, fault: WorkflowFault) -> None:
         """Let expressions see *fault* from now on."""
         self.frame.error = fault.public()
+        self._tell(error=self.frame.error)
+
+    @property
+    def request(self) -> Mapping[str, JSON]:
+        """What sub-workflows are told of the request that began the instance; nothing where expressions see none."""
+        if not self.program.workflow.language_version.tells_of_requests:
+            return {}
+        noted = self.frame.noted
+        return {**self.run.instance.request, **({"headers": noted["headers"]} if "headers" in noted else {})}
+
+    def note(self, **facts: JSON) -> None:
+        """Let expressions see *facts* as `$WORKFLOW` from now on, where the language version has such."""
+        if self.program.workflow.language_version.tells_of_requests:
+            self.frame.noted |= facts
+            self._tell(**facts)
 
     @contextmanager
     def soft_deadline(self, moment: float) -> Iterator[None]:
@@ -161,7 +179,7 @@ class Execution:
                 run.recorded = True
                 self.compensation.add(lane.state_path)
             data, leaving = left.data, left.leaving
-            if _asks_more(leaving) or self.compensation.is_undoing:
+            if _asks_more(leaving) or _has_message(leaving, state, lane) or self.compensation.is_undoing:
                 data, leaving = await self._leave(state, left, lane)
             lane.emit(TraceKind.STATE_LEFT, lane.state_path)
             frame.run = None
@@ -217,12 +235,12 @@ class Execution:
         Return the data, and which way it was left: what cannot be produced is an error of the state like any other.
         """
         leaving = while_undoing(left.leaving) if self.compensation.is_undoing else left.leaving
+        if _has_message(leaving, state, lane):
+            await _check_message(state, left.data, lane)
         if isinstance(leaving, Transition) and leaving.condition is not None:
             await _check_transition(state, leaving, left.data, lane)
         if not (leaving.compensate or leaving.produce_events):
             return left.data, leaving
-        # The way that handles an error knows of it.
-        lane = lane.with_variables({"WORKFLOW": self.variables()["WORKFLOW"]})
         frame, data = lane.frame, left.data
         if leaving.compensate and not self.compensation.is_undoing:
             frame.compensation = frame.compensation or CompensationFrame()
@@ -241,16 +259,25 @@ class Execution:
         return data, leaving
 
     def variables(self) -> dict[str, JSON]:
+        """Return the variables of every expression. `$WORKFLOW` is the same object for all, and up to date."""
         if self._about is None:
+            instance, frame = self.run.instance, self.frame
             self._about = {
                 **self.program.about,
-                "instanceId": self.run.instance.instance_id,
-                "runId": self.run.instance.run_id,
+                "instanceId": instance.instance_id,
+                "runId": instance.run_id,
                 "startTime": self.run.started,
                 "input": self.run.input,
             }
-        about = self._about if self.frame.error is None else {**self._about, "error": self.frame.error}
-        return {"WORKFLOW": about, "CONST": self.program.constants, "__now": self.run.time()}
+            if self.program.workflow.language_version.tells_of_requests:
+                self._about |= {**REQUEST_FACTS, **instance.request, **frame.noted}
+            if frame.error is not None:
+                self._about["error"] = frame.error
+        return {"WORKFLOW": self._about, "CONST": self.program.constants, "__now": self.run.time()}
+
+    def _tell(self, **facts: JSON) -> None:
+        if self._about is not None:
+            self._about |= facts
 
     def note_timeout(self) -> None:
         """Take note that the workflow has timed out."""
@@ -276,6 +303,19 @@ def _asks_more(leaving: Transition | End) -> bool:
     if leaving.produce_events or leaving.compensate:
         return True
     return isinstance(leaving, Transition) and leaving.condition is not None
+
+
+def _has_message(leaving: Transition | End, state: State, lane: Lane) -> bool:
+    """Tell whether the metadata of *state*, which ends, may have a message that the instance fails with."""
+    has_some = isinstance(leaving, End) and _MESSAGE in state.metadata
+    return has_some and lane.program.workflow.language_version.tells_of_requests
+
+
+async def _check_message(state: State, data: JSON, lane: Lane) -> None:
+    """Raise WorkflowFault with the message that the metadata of *state* have for its output, if that is a text."""
+    message = await lane.fill(state.metadata[_MESSAGE], data)
+    if isinstance(message, str) and message.strip():
+        raise lane.locate(WorkflowFault(message, name="ErrorMessage"))
 
 
 async def _check_transition(state: State, transition: Transition, data: JSON, lane: Lane) -> None:

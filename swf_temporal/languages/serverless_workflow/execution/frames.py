@@ -297,3 +297,5 @@ class InstanceFrame(Record):
     """The states that were completed and can be undone, by their paths."""
     error: JSON = None
     """The error that was caught last, as expressions see it."""
+    noted: dict[str, JSON] = field(default_factory=dict)
+    """What else expressions see as `$WORKFLOW` of what happened on the way, where the language version has it."""

@@ -42,6 +42,16 @@ def locality_of(function: calls.Function) -> bool | None:
     return truth_of(function.metadata.get("local"))
 
 
+def takes_any_status(function: calls.Function) -> bool:
+    """Tell whether the metadata of *function* say that it succeeds whatever status a service answers with."""
+    return truth_of(function.metadata.get("failOnStatusCode")) is False
+
+
+def returns_variables(function: calls.Function) -> bool:
+    """Tell whether the metadata of *function*, a script, say that its result is an object of all its variables."""
+    return function.metadata.get("returnsVariables") is True
+
+
 def truth_of(value: JSON) -> bool | None:
     """Return what a switch in metadata says, which may be a text; None where it says neither true nor false."""
     if isinstance(value, str):

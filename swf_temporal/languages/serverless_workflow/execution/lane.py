@@ -248,6 +248,13 @@ class Lane(Tracer, Generic[F_co]):
 
     # Telling
 
+    def note(self, **facts: JSON) -> None:
+        """Let expressions see *facts* as `$WORKFLOW`, where the language version has such."""
+        self.execution.note(**facts)
+        about = self.variables["WORKFLOW"]
+        if isinstance(about, dict) and self.program.workflow.language_version.tells_of_requests:
+            about |= facts
+
     def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
         run = self.run
         run.add(TraceEntry(kind, self.path, self.state_path, name, run.host.now(), detail))
@@ -297,6 +304,13 @@ class ExecutionPort(Protocol):
 
     def is_starting(self, state: "State") -> bool:
         """Tell whether the instance, or a round of it, starts in *state*."""
+
+    @property
+    def request(self) -> Mapping[str, JSON]:
+        """What sub-workflows are told of the request that began the instance."""
+
+    def note(self, **facts: JSON) -> None:
+        """Let expressions see *facts* as `$WORKFLOW` from now on, where the language version has such."""
 
     def caught(self, fault: WorkflowFault) -> None:
         """Let expressions see *fault* from now on."""

@@ -3,6 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import Final
+
+from swf_temporal.data import JSON
+
+REQUEST_FACTS: Final[Mapping[str, JSON]] = {
+    "headers": {}, "identity": "anonymous",
+    "prevActionResult": None, "statusCode": None, "statusMessage": None, "responseHeaders": {}, "python": {},
+}  # fmt: skip
+"""What `$WORKFLOW` has besides where a version `tells_of_requests`, as it is as long as nothing is known."""
 
 
 class DataFlowKind(Enum):
@@ -43,6 +52,9 @@ class LanguageVersion:
     """What its examples call otherwise in paths than its text does."""
     closest_handler: bool = False
     """Whether the handler that names an error most closely is taken, and not the first that covers it."""
+    tells_of_requests: bool = False
+    """Whether `$WORKFLOW` has the request that began the instance and what calls answered, and whether a state that
+    ends can fail the instance with a message of its metadata."""
     narrow_truths: bool = False
     """Whether conditions hold for true, the text "true" and numbers but 0 alone, and not for all but false and null."""
     defines_errors: bool = True

@@ -97,6 +97,8 @@ async def _came(state: EventState, plan: StatePlan, data: JSON, lane: Lane[Event
         index, event = got
         if state.timeout_is_between_events and lane.is_starting:
             frame.deadline = None  # the time for the next begins anew
+        if lane.is_starting:
+            lane.note(headers={name: value for name, value in event.to_json().items() if name != "data"})
         taken = frame.taken = assigned(events.record_of(event), refs[index], wanted, taken, fits)
         if names := lane.correlation.names:
             frame.fixed += [name for name in names if name not in known]

@@ -19,5 +19,6 @@ VERSION: Final = Version(
     data_flow=DataFlowKind.REPLACING,
     closest_handler=True,
     narrow_truths=True,
+    tells_of_requests=True,
     upgraders=v0_8.VERSION.upgraders,
 )

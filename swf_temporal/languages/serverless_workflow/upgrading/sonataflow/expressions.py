@@ -90,6 +90,8 @@ class Marking:
             self._fields(filter_, ("input", "output"), who)
         for condition in children(state, "dataConditions"):
             self._condition(condition, who)
+        for metadata in children(state, "metadata"):
+            self._field(metadata, "errorMessage", who)
         if state.get("type") == "inject" and "data" in state:
             self._literal(state, "data", who)
         for _, found in action_lists(state):

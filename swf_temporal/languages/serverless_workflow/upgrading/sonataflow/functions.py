@@ -86,6 +86,19 @@ def operations(root: Tree, report: UpgradeReport) -> None:
         _answer(root, state, action, report)
 
 
+def share_variables(root: Tree, report: UpgradeReport) -> None:
+    """Let scripts return their variables: there the next script has them, and expressions as `$WORKFLOW.python`."""
+    for function in children(root, "functions"):
+        metadata = function.get("metadata")
+        if function.get("type") != "custom" or not str(function.get("operation")).startswith("script:python"):
+            continue
+        if isinstance(metadata, dict):
+            add(metadata, "returnsVariables", True)  # noqa: FBT003 - the value of the key
+        else:
+            add(function, "metadata", {"returnsVariables": True}, "operation")
+        report.reshaped(f"function {function.get('name')!r}: its variables are shared", function)
+
+
 def java_functions(root: Tree) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the methods of Java that *root* calls, each with the names of its arguments."""
     for function in children(root, "functions"):

@@ -44,6 +44,8 @@ def migrate(source: Source, *, keeps_effects: bool = False) -> Upgraded:
     java = dict(functions.java_functions(document.root))
     for step in _STEPS:
         step(document.root, report)
+    if keeps_effects:
+        functions.share_variables(document.root, report)
     version = versions.v0_8_sonataflow.VERSION if keeps_effects else versions.PRESENT
     say_version(document.root, report, version.number)
     is_rewritten = any(change.kind in ("respelled", "changed") for change in report.changes)

@@ -28,6 +28,7 @@ _EVERY: Mapping[str, _Can] = {
 }  # fmt: skip
 _PLAIN: Mapping[str, _Can] = {**_EVERY, "failOnStatusCode": _SWITCH}
 _DESCRIBED: Mapping[str, _Can] = {**_PLAIN, "checkResponse": _SWITCH, "serverVariables": _VARIABLES}
+_SCRIPT: Mapping[str, _Can] = {**_EVERY, "returnsVariables": _SWITCH}
 _MESSAGES: Mapping[str, _Can] = {**_EVERY, "result": _RESULT, "serverVariables": _VARIABLES}
 
 
@@ -54,6 +55,8 @@ def _known(function: Function) -> Mapping[str, _Can]:
         return _MESSAGES
     if function.type in ("rest", "openapi"):
         return _PLAIN if is_request else _DESCRIBED
+    if function.type == "custom" and str(operation).startswith("script:"):
+        return _SCRIPT
     if function.type == "http" or (function.type == "custom" and is_request and isinstance(operation, str)):
         return _PLAIN
     return _EVERY

@@ -54,6 +54,13 @@ async def test_a_script_yields_its_result(code: str, arguments: JSON, expected: 
     assert await Functions(settings=ALLOWED).call(script(code, arguments)) == expected
 
 
+async def test_a_script_can_yield_its_variables() -> None:
+    """With `returnsVariables` its result is an object of those that are JSON, whatever its last line is."""
+    call = script("import math\nx = x + 1\n_y = 2\nlast = {x}\ndef f(): pass\nx + 5", {"x": 1, "z": None})
+    sharing = replace(call, function=replace(call.function, metadata={"returnsVariables": True}))
+    assert await Functions(settings=ALLOWED).call(sharing) == {"x": 2, "z": None, "last": [2]}
+
+
 async def test_code_stands_in_one_of_three_places() -> None:
     """As an argument it is taken only if the definition has none itself: data must not become code by its name."""
     functions = Functions(settings=ALLOWED)
@@ -196,7 +203,7 @@ async def test_what_a_script_leaves_behind_ends(tmp_path: Path) -> None:
 )
 def test_limits_hold_without_a_worker(code: str, expected: int, tmp_path: Path) -> None:
     """Processor time and the size of files are limited in the process itself."""
-    request = json.dumps({"code": code, "arguments": None, "seconds": 1, "memory": MEMORY}).encode()
+    request = json.dumps({"code": code, "arguments": None, "seconds": 1, "memory": MEMORY, "variables": False}).encode()
 
     done = subprocess.run(
         [sys.executable, "-I", script_process.__file__],

@@ -48,6 +48,7 @@ class Calls:
                 function=call.function,
                 arguments=arguments,
                 selection_set=call.selection_set,
+                headers=call.headers,
                 base=folder_of(source),
                 idempotency_key=key,
                 attempt=attempt,

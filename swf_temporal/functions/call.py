@@ -33,6 +33,9 @@ class Call:
     idempotency_key: str | None = None
     """The same for every attempt, so that a service can tell a repetition from a second request."""
     attempt: int = 1
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Of the request that began the instance: an operation of an OpenAPI document sends those that it has not itself.
+    """
     auth: tuple[Auth, ...] = ()
     """The definition's `auth`, of which the function may use some."""
     secrets: Mapping[str, JSON] = field(default_factory=dict, repr=False)

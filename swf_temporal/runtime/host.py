@@ -173,6 +173,8 @@ class FunctionCall(CallFacts):
     """For the call with all its retries."""
     retry: RetryRule | None = None
     selection_set: JSON = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Those of the request that began the instance, where the call sends them along."""
     auth: tuple[Auth, ...] = ()
     """The credentials that the function refers to."""
     secrets: tuple[str, ...] = ()

@@ -262,6 +262,7 @@ class CallRecord(_CallRecord, total=False):
     deferred: dict[str, Any]
     retry: dict[str, Any]
     selectionSet: JSON
+    headers: dict[str, str]
     auth: list[dict[str, JSON]]
     secrets: list[str]
     folder: FolderRecord
@@ -316,6 +317,8 @@ def call_to_json(call: FunctionCall, source: str) -> CallRecord:
         record["retry"] = call.retry.to_json()
     if call.selection_set is not None:
         record["selectionSet"] = call.selection_set
+    if call.headers:
+        record["headers"] = dict(call.headers)
     if call.auth:
         record["auth"] = [auth.to_json() for auth in call.auth]
     if call.secrets:
@@ -348,6 +351,7 @@ def call_from_json(record: CallRecord, *, activity_id: str, state: str) -> Funct
         secret_template=None if secret_template is None else SecretTemplate.from_json(secret_template),
         retry=None if retry is None else RetryRule.from_json(retry),
         selection_set=record.get("selectionSet"),
+        headers=record.get("headers", {}),
         auth=tuple(Auth.from_json(auth) for auth in record.get("auth", ())),
         secrets=tuple(record.get("secrets", ())),
         folder=_folder_from_json(record["folder"]) if "folder" in record else None,

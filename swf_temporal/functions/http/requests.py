@@ -1,6 +1,7 @@
 """An HTTP request, and what becomes of it where a service redirects."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -15,6 +16,9 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _IDEMPOTENT = _SAFE | {"TRACE", "PUT", "DELETE"}
 HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
 """The headers that may go where a service redirects to. Any other might be a credential."""
+
+_OF_ONE_HOP = frozenset({"host", "content-length", "transfer-encoding", "connection", "user-agent", "te", "upgrade"})
+"""The headers that are about the request that had them, and not about what it asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +78,14 @@ def redirected(request: Request, target: httpx.Request) -> Request:
 def _secured(origin: Origin) -> Origin:
     """Return where a server is that was asked in the clear, at the usual port, and wants to be asked securely."""
     return Origin("https", origin.host, PORTS["https"]) if origin[::2] == ("http", PORTS["http"]) else origin
+
+
+def with_inherited(request: Request, inherited: Mapping[str, str]) -> Request:
+    """Return *request* with those of the *inherited* headers that it has not itself and that are about no other."""
+    given = {name.lower() for name, _ in request.headers}
+    more = [
+        (name, value)
+        for name, value in inherited.items()
+        if (key := name.lower()) not in given | _OF_ONE_HOP and not key.startswith(("accept", "content-"))
+    ]
+    return replace(request, headers=(*request.headers, *more)) if more else request

@@ -23,7 +23,7 @@ from swf_temporal.functions.documents.documents import (
 from swf_temporal.functions.documents.servers import configured_url
 from swf_temporal.functions.http.answers import HttpResponse, result_of
 from swf_temporal.functions.http.failures import failure
-from swf_temporal.functions.http.requests import Request
+from swf_temporal.functions.http.requests import Request, with_inherited
 from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
 from swf_temporal.functions.openapi.requests import build_request
 from swf_temporal.functions.openapi.responses import ResponseSchemas, violations
@@ -61,7 +61,7 @@ class OpenApi(Performer):
         call, request, expected = await self._documents.reading(document, prepare, base=call.base, headers=headers)
 
         async def send(call: Call) -> HttpResponse:
-            return await self._http.request(authenticated(request, call))
+            return await self._http.request(with_inherited(authenticated(request, call), call.headers))
 
         references = call.function.auth_ref
         answer = await with_tokens([references.invocation if references else None], call, self._tokens, send)

@@ -32,6 +32,7 @@ from swf_temporal.languages.serverless_workflow.execution.long_running_calls imp
 from swf_temporal.languages.serverless_workflow.execution.request_facts import (
     after_result,
     given_variables,
+    inherited_headers,
     noted_result,
 )
 from swf_temporal.languages.serverless_workflow.execution.result_retries import with_result_retries
@@ -242,6 +243,7 @@ async def _call_function(
         auth=lane.program.auth_of(function),
         secrets=lane.program.workflow.secrets if secret_template or _may_need_credentials(function) else (),
         selection_set=await lane.fill(ref.selection_set, data),
+        headers=inherited_headers(function, lane),
         local=locality_of(function),
         fire_and_forget=ref.invoke == "async",
         attempts=None if ref.invoke == "async" else Attempts(kept, keep, lane.run.sleep_until),

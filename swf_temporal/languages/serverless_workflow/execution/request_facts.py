@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from http import HTTPStatus
+from typing import Final
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
@@ -19,12 +20,24 @@ def _answer_facts(answer: dict[str, JSON]) -> dict[str, JSON]:
     }
 
 
+_INHERITING: Final = ("rest", "openapi")
+"""The types of functions that send them along: those that an OpenAPI document describes."""
+
+
 def given_variables(function: Function, arguments: JSON, lane: Lane) -> JSON:
     """Return the *arguments* of a call, with the variables that scripts before it have left for a script."""
     about = lane.variables["WORKFLOW"]
     if not (_shares_variables(function, lane) and isinstance(about, dict) and isinstance(about["python"], dict)):
         return arguments
     return {**about["python"], **(arguments if isinstance(arguments, dict) else {})}
+
+
+def inherited_headers(function: Function, lane: Lane) -> dict[str, str]:
+    """Return the headers of the request that began the instance which a call of *function* sends along."""
+    headers = lane.execution.request.get("headers")
+    if function.type not in _INHERITING or not isinstance(headers, dict):
+        return {}
+    return {name: value for name, value in headers.items() if isinstance(value, str)}
 
 
 def noted_result(function: Function, result: JSON, lane: Lane) -> JSON:

@@ -139,6 +139,10 @@ class CallFacts:
     and not what is waited for. A run that goes on asks for the same call again, by its id. None where the run is not
     suspended before it has ended."""
 
+    def retry_timer(self) -> Timer:
+        """Return what the wait before a further attempt at it is for."""
+        return Timer("retry", self.state, self.action)
+
 
 @dataclass(frozen=True, slots=True)
 class CallFile:

@@ -273,7 +273,7 @@ class SimulatedHost:
             return again.timestamp()
 
         async def pause(until: float) -> None:
-            timer = Timer("retry", call.state, call.action)
+            timer = call.retry_timer()
             await self.sleep(datetime.fromtimestamp(until, UTC) - self.now(), timer)
 
         async def attempt() -> JSON:

@@ -38,7 +38,7 @@ from swf_temporal.guarding.helper import EngineAnswer
 from swf_temporal.runtime.attempts import repeat
 from swf_temporal.runtime.evaluating import evaluated
 from swf_temporal.runtime.external_activities import ActivityOptions
-from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, Timer, TraceEntry, TraceKind
+from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import id_of_child, shortened_id
 from swf_temporal.runtime.retrying import jitter_of
 from swf_temporal.runtime.trace import ActionRetried
@@ -123,7 +123,7 @@ class ExternalActivity:
             return again
 
         async def pause(until: float) -> None:
-            await attempts.pause(until, Timer("retry", call.state, call.action))
+            await attempts.pause(until, call.retry_timer())
 
         return await repeat(kept.made, attempt, again_at, pause)
 

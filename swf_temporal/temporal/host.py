@@ -265,7 +265,7 @@ class TemporalHost:
         if call.timeout is not None and self.now() + pause >= begun + call.timeout:
             raise TimedOut(f"action {call.action!r} took longer than it may", cause=outcome.cause or None)
         if pause:
-            await self.sleep(pause, Timer("retry", call.state, call.action))
+            await self.sleep(pause, call.retry_timer())
         return None if call.timeout is None else max(begun + call.timeout - self.now(), _SHORTEST)
 
     def _with_owners(self, call: FunctionCall) -> FunctionCall:

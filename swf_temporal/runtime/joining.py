@@ -215,14 +215,18 @@ def heeding_cancellation(method: Callable[P, Coroutine[Any, Any, T]]) -> Callabl
     @wraps(method)
     async def heeding(*args: P.args, **kwargs: P.kwargs) -> T:
         path = asyncio.current_task()
-        before, thrown = path.cancelling() if path else 0, asyncio.Event()
+        before, thrown = path.cancelling() if path else 0, False
+
+        def on_cancel() -> None:
+            nonlocal thrown
+            thrown = True
 
         def is_cancelled() -> bool:
             # Where it waits for a task of the library, the cancellation is handed on to that instead.
-            return thrown.is_set() or (path is not None and path.cancelling() > before)
+            return thrown or (path is not None and path.cancelling() > before)
 
         try:
-            result = await _observing_cancellation(method(*args, **kwargs), thrown.set)
+            result = await _observing_cancellation(method(*args, **kwargs), on_cancel)
         except Exception:
             if is_cancelled():
                 raise asyncio.CancelledError from None

@@ -68,15 +68,15 @@ class ScenarioDriver:
                     while await self._has_workflow_task():
                         await asyncio.sleep(_ASKING)
                         await family.calm()
+                    goes_on = bool(family.open) and await self._go_on()
             except TimeoutError:
                 return f"made no progress for {_LIMIT} seconds: {', '.join(family.under_way)}"
-            if not family.open:
+            if goes_on:
+                continue
+            if not (family.open and cancels_waiting) or family.main.ended:
                 break
-            if not await self._go_on():
-                if not cancels_waiting or family.main.ended:
-                    break
-                cancels_waiting = False
-                await self._cancel()
+            cancels_waiting = False
+            await self._cancel()
         else:
             return f"had not ended after {_MAX_STEPS:,} steps"
         return family.main.ended or "waiting"
@@ -101,8 +101,7 @@ class ScenarioDriver:
             for depth in sorted({len(member.place) for member, _ in deliveries.values()}, reverse=True):
                 told = [(member, seqs) for member, seqs in deliveries.values() if len(member.place) == depth]
                 await asyncio.gather(*(self._tell(member, {"deliver": seqs}) for member, seqs in told))
-                with suppress(TimeoutError):  # said where all is waited for
-                    await asyncio.wait_for(self.family.calm(), _LIMIT)
+                await self.family.calm()
             return True
         due = self.family.agenda.next()
         if due is not None and due.key.due <= self.family.agenda.now:

@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.http.tracing import TracedRequest, trace_requests
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from temporalio.client import Client, Interceptor
 
 _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_EXPORTER: Final = "OTEL_TRACES_EXPORTER"
+_OTLP: Final = "otlp"
 _PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
 _HTTP: Final = "http/protobuf"
 _NAME: Final = "swf-temporal"
@@ -36,7 +39,7 @@ def is_tracing() -> bool:
     """Tell whether the environment asks for traces."""
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return False
-    return os.environ.get("OTEL_TRACES_EXPORTER", "otlp") == "otlp" and any(map(os.environ.get, _ENDPOINTS))
+    return os.environ.get(_EXPORTER, _OTLP) != "none" and any(map(os.environ.get, _ENDPOINTS))
 
 
 def tracing_interceptors() -> "list[Interceptor]":
@@ -75,6 +78,15 @@ def _provide() -> None:
     from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - of an extra
 
     if not isinstance(trace.get_tracer_provider(), TracerProvider):
+        if (exporter := os.environ.get(_EXPORTER, _OTLP)) != _OTLP:
+            raise UsageError(
+                f"{_EXPORTER} is {exporter!r}, and traces are exported by {_OTLP}", "set it to otlp or none"
+            )
+        for name in _ENDPOINTS:
+            if urlsplit(address := os.environ.get(name) or "http:").scheme not in {"http", "https"}:
+                raise UsageError(
+                    f"{name} is {address!r}, which is no URL of a collector", "such as http://collector:4318"
+                )
         for name in _PROTOCOLS:
             if (protocol := os.environ.get(name, _HTTP)) != _HTTP:
                 raise UsageError(f"{name} is {protocol!r}, and traces are exported by {_HTTP}", f"set it to {_HTTP}")

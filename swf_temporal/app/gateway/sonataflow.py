@@ -17,10 +17,11 @@ from swf_temporal.app.gateway.parameters import MAX_ACTIVE
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import RequestContext
 from swf_temporal.app.gateway.workflows import definition_of, show_input_schema, started
-from swf_temporal.app.instances import filter_of, is_open, listed, resting
+from swf_temporal.app.instances import PATIENCE, filter_of, is_open, listed, resting
 from swf_temporal.client_errors import InstanceNotFoundError, RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, SchemaMismatch, UsageError, WrongData
+from swf_temporal.temporal.client import query
 from swf_temporal.temporal.statuses import OPEN
 
 _DATA: Final = "workflowdata"
@@ -65,7 +66,7 @@ async def list_active(asked: RequestContext) -> Response:
     async def shown(instance_id: str) -> WorkflowData:
         async with free:
             try:
-                data = await asked.client.instance(instance_id).data()
+                data = await _data(asked, instance_id)
             except UsageError:
                 data = None
         return {"id": instance_id, "workflowdata": data}
@@ -81,7 +82,7 @@ async def show_schema(asked: RequestContext) -> Response:
 async def show_data(asked: RequestContext) -> Response:
     """Show the data of an instance that has not ended."""
     found = await _active(asked)
-    data = await found.instance.data()
+    data = await _data(asked, found.instance.id)
     return JSONResponse(WorkflowData(id=found.instance.id, workflowdata=data))
 
 
@@ -93,7 +94,7 @@ async def abort_instance(asked: RequestContext) -> Response:
         async with asyncio.timeout(asked.seconds_to_wait(always=True)):
             data = await found.instance.result()
     except (RunEnded, TimeoutError):
-        data = await found.instance.data()
+        data = await _data(asked, found.instance.id)
     return JSONResponse(WorkflowData(id=found.instance.id, workflowdata=data))
 
 
@@ -129,11 +130,17 @@ async def _data_after(asked: RequestContext, instance: Instance) -> JSON:
             return ending.result()
         for each in done:
             each.result()
-        return await instance.data()
+        return await _data(asked, instance.id)
     finally:
         for each in both:
             each.cancel()
         await asyncio.wait(both)
+
+
+async def _data(asked: RequestContext, instance_id: str) -> JSON:
+    """Return the data of an instance. Raises UsageError if no worker tells it."""
+    data: JSON = await query(asked.client.temporal, instance_id, "data", PATIENCE)
+    return data
 
 
 async def _first_wait(asked: RequestContext, instance: Instance) -> None:

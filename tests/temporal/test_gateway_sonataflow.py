@@ -214,6 +214,7 @@ async def test_no_worker(bench: Bench) -> None:
         [row] = await listed(client, f"/{calculation.id}", {location.rpartition("/")[2]})
         await client.post(f"/instances/{row['id']}/terminate")
     assert problem(unanswered) == (503, "no-worker")
+    assert "retry-after" not in unanswered.headers
     assert unanswered.json()["hint"] == f"the instance '{row['id']}' was started: GET {location}"
     assert row["workflowdata"] is None
 

@@ -52,7 +52,7 @@ async def start_and_wait(asked: RequestContext) -> Response:
     except UsageError as error:
         refusal = refusal_of(error)
         refusal.hint = f"the instance {instance.id!r} was started: GET {link['Location']}"
-        refusal.headers |= link
+        refusal.headers = link  # and not when to repeat it: that would start another one
         raise refusal from None
     return JSONResponse(WorkflowData(id=instance.id, workflowdata=data), 201, link)
 
@@ -134,7 +134,7 @@ async def _data_after(asked: RequestContext, instance: Instance) -> JSON:
     finally:
         for each in both:
             each.cancel()
-        await asyncio.wait(both)
+        await asyncio.gather(*both, return_exceptions=True)
 
 
 async def _data(asked: RequestContext, instance_id: str) -> JSON:

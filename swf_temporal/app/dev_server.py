@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -61,6 +61,7 @@ class Development:
     tell: Tell
     payloads: PayloadSettings = PLAIN
     events: EventSettings = field(default_factory=EventSettings)
+    gateway: GatewaySettings = field(default_factory=GatewaySettings)
 
     async def serve(self) -> int:
         """Serve the folder until the process is told to stop; return the exit code."""
@@ -110,12 +111,7 @@ class Development:
             return
 
         def at(port: int) -> AbstractAsyncContextManager[str]:
-            settings = GatewaySettings(
-                address=Address("127.0.0.1", port),
-                task_queue=self.settings.task_queue,
-                max_hops=self.events.max_hops,
-                console=True,
-            )
+            settings = self.gateway.replace(address=Address(_LOOPBACK, port))
             return gateway(settings, self.live, {None: Client.of(server)}, "choose another with --gateway-port")
 
         wanted = self.listening.gateway_port
@@ -149,13 +145,14 @@ def prepare(
     functions: Iterable[str] = (),
     config: Path | None = None,
     strict: bool = False,
+    gateway: Mapping[str, object] | None = None,
     tell: Tell,
     **options: object,
 ) -> Development:
     """Return what serves the definitions in *folder*, and log to stderr as its settings say. Raises UsageError.
 
     *functions* are Python files and modules. What is new is told to *tell*, or logged where the log is
-    for programs. *options* win over the settings of the
+    for programs. *gateway* are settings of the gateway. *options* win over the settings of the
     worker in the configuration and the environment.
     """
     if listening.port == listening.ui_port:
@@ -165,6 +162,8 @@ def prepare(
     settings = WorkerSettings.read(file=config, arguments=options)
     payloads = PayloadSettings.read(file=config)
     events = EventSettings.read(file=config)
+    own = {"task_queue": settings.task_queue, "max_hops": events.max_hops, "console": True}
+    at_gateway = GatewaySettings.read({}, arguments={**own, **(gateway or {})})
     # Of these a developer has no use: it ends at once, and has no port but its own.
     settings = settings.replace(
         grace_period=timedelta(), known_definitions_only=False, health_port=None, deployment=None
@@ -177,7 +176,7 @@ def prepare(
         tell(news)
     if not list(live):
         tell(f"there is no definition in {folder} that can be served yet")
-    return Development(live, offered, call_settings, settings, listening, tell, payloads, events)
+    return Development(live, offered, call_settings, settings, listening, tell, payloads, events, at_gateway)
 
 
 _LOOPBACK = "127.0.0.1"

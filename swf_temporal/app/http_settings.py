@@ -16,7 +16,7 @@ from swf_temporal.app.option_values import Address
 from swf_temporal.errors import UsageError
 from swf_temporal.events.settings import EventSettings
 from swf_temporal.functions.operator.configuration import Section, argument, reading
-from swf_temporal.functions.operator.forms import RATE, Count, Duration, Port, Rate, Size, is_url
+from swf_temporal.functions.operator.forms import HEADER_NAME, RATE, Count, Duration, Names, Port, Rate, Size, is_url
 from swf_temporal.routing.chains import MAX_HOPS
 from swf_temporal.text.model_errors import validation_error
 
@@ -25,6 +25,8 @@ LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 _SHORTEST_SECRET: Final = 16
 """The least length of a secret, in characters."""
 _SOURCE: Final = re.compile(r"(env|file):.+")
+_SECRET_HEADERS: Final = ("authorization", "proxy-authorization", "cookie", "x-api-key")
+"""Headers that let their sender in: no history may have them."""
 _MIB: Final = 1024 * 1024
 
 
@@ -168,6 +170,15 @@ EVERYONE: Final = Tenant(workflows=("*",))
 """Who asks a gateway that has no tenants."""
 
 
+def _no_secrets(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if not HEADER_NAME.fullmatch(name) or "*" in name:
+            raise ValueError(f"{name!r} cannot be the name of a header")
+        if name.lower() in _SECRET_HEADERS:
+            raise ValueError(f"{name} is a secret, and would stand in the history of each instance")
+    return names
+
+
 def _with_their_names(tenants: Mapping[str, Tenant]) -> dict[str, Tenant]:
     return {name: tenant.replace(name=name) for name, tenant in tenants.items()}
 
@@ -184,6 +195,10 @@ class GatewaySettings(HttpServerSettings):
     """Whether it has pages for people at `/console`."""
     console_read_only: bool = False
     """Whether people may only look there."""
+    sonataflow_api: bool = False
+    """Whether it answers the paths of SonataFlow's instances, too."""
+    kept_headers: Annotated[Names, AfterValidator(_no_secrets)] = ()
+    """The names of the headers of requests that instances keep which these start."""
     metrics_port: Port | None = None
     """The port on which it answers `/metrics`; none if there is no such port."""
     rate: Annotated[Rate, RATE] | None = None
@@ -238,14 +253,21 @@ def read_codec_server_settings(
 
 
 def read_gateway_settings(
-    env: Mapping[str, str], address: Address, origins: Sequence[str] = (), *, file: Path | None = None
+    env: Mapping[str, str],
+    address: Address,
+    origins: Sequence[str] = (),
+    *,
+    file: Path | None = None,
+    **options: object,
 ) -> GatewaySettings:
     """Return what the configuration says of the gateway at *address*; *origins* are further ones.
 
-    Raises UsageError for what cannot be read, and for a gateway that others reach and that asks for no key.
+    *options* win over the configuration. Raises UsageError for what cannot be read, and for a gateway that others reach
+    and that asks for no key.
     """
     events = EventSettings.read(env, file=file, with_secrets=False)
-    settings = GatewaySettings.read(env, file=file, arguments={"address": address, "max_hops": events.max_hops})
+    arguments = {"address": address, "max_hops": events.max_hops, **options}
+    settings = GatewaySettings.read(env, file=file, arguments=arguments)
     if settings.is_open_to_others:
         hint = "set gateway › tenants, or unauthenticated: true behind a proxy that authenticates"
         raise UsageError(f"the gateway at {address} would start workflows for everyone who reaches it", hint)

@@ -13,7 +13,13 @@ from temporalio.client import WorkflowExecution, WorkflowExecutionDescription, W
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
-from swf_temporal.client_errors import InstancePausedError, NoAnswerError, RunEnded, ServerUnavailableError
+from swf_temporal.client_errors import (
+    InstanceNotFoundError,
+    InstancePausedError,
+    NoAnswerError,
+    RunEnded,
+    ServerUnavailableError,
+)
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.runtime.names import WORKFLOW_TYPES
@@ -22,6 +28,7 @@ from swf_temporal.temporal.client_errors import has_ended, not_there
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.failed_tasks import why_task_failed
 from swf_temporal.temporal.place_records import LOOK
+from swf_temporal.temporal.start_options import BUSINESS_KEY
 from swf_temporal.temporal.statuses import is_closed
 
 if TYPE_CHECKING:
@@ -101,6 +108,8 @@ async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = Fal
     """Return where an instance is, what is under way for it, and *with_trace* what happened in it."""
     execution = await _described(client, workflow_id)
     facts: dict[str, Any] = row_of(execution) | await _under_way(client, execution)
+    if key := await execution.memo_value(BUSINESS_KEY, None):
+        facts[BUSINESS_KEY] = key
     info = execution.raw_description.workflow_extended_info
     if info.HasField("pause_info"):
         pause = info.pause_info
@@ -229,6 +238,22 @@ async def with_sub_workflows(client: "Client", workflow_id: str) -> AsyncIterato
         except RPCError:
             continue  # it has just ended
         found += await _sub_workflows(client, description)
+
+
+async def resting(client: "Client", workflow_id: str) -> list[int]:
+    """Return how long the histories of an instance and its sub-workflows are, if all of them wait; else nothing.
+
+    They wait for events, or for a moment. One for which a call or a worker is under way does not.
+    """
+    try:
+        execution = await _described(client, workflow_id)
+    except InstanceNotFoundError:
+        return []  # a sub-workflow that is about to start
+    under_way = await _under_way(client, execution)
+    if execution.raw_description.HasField("pending_workflow_task") or "calls" in under_way:
+        return []
+    inner = [await resting(client, one) for one in under_way.get("subflows", ())]
+    return [execution.history_length or 0, *(one for each in inner for one in each)] if all(inner) else []
 
 
 async def _described(client: "Client", workflow_id: str) -> WorkflowExecutionDescription:

@@ -10,8 +10,10 @@ from swf_temporal.cli.options import (
     Config,
     Format,
     FunctionModules,
+    KeptHeaders,
     Level,
     Mode,
+    SonataFlowApi,
     Strict,
     WorkerTaskQueue,
 )
@@ -46,6 +48,8 @@ def dev(
             help="The port of the gateway; 0 is any free port.",
         ),
     ] = None,
+    sonataflow_api: SonataFlowApi = None,
+    kept_headers: KeptHeaders = None,
     database: Annotated[Path, typer.Option("--db", metavar="FILE", help="The file of the server's database.")] = Path(
         ".swf", "temporal.db"
     ),
@@ -69,6 +73,7 @@ def dev(
         functions=functions or (),
         config=config,
         strict=strict,
+        gateway={"sonataflow_api": sonataflow_api, "kept_headers": kept_headers},
         tell=warn,
         task_queue=task_queue,
         log_format=log_format,

@@ -11,6 +11,7 @@ from swf_temporal.cli.options import Address as ServerAddress
 from swf_temporal.cli.options import (
     Config,
     Format,
+    KeptHeaders,
     Level,
     ListenHost,
     ListenPort,
@@ -19,6 +20,7 @@ from swf_temporal.cli.options import (
     Namespace,
     NoWait,
     ResourceFolders,
+    SonataFlowApi,
     Strict,
     TlsCertificate,
     TlsKey,
@@ -49,6 +51,8 @@ def gateway(
         bool | None,
         typer.Option("--console", show_default=False, help="Serve pages for people at /console."),
     ] = None,
+    sonataflow_api: SonataFlowApi = None,
+    kept_headers: KeptHeaders = None,
     tls_cert: TlsCertificate = None,
     tls_key: TlsKey = None,
     task_queue: Annotated[
@@ -76,6 +80,8 @@ def gateway(
         Address(host, port),
         origins=origin or (),
         console=console,
+        sonataflow_api=sonataflow_api,
+        kept_headers=kept_headers,
         config=config,
         resources=resources or (),
         strict=strict,

@@ -168,6 +168,20 @@ Metrics = Annotated[
     typer.Option("--metrics", min=1, max=MAX_PORT, help="Answer /metrics for Prometheus over HTTP on this port."),
 ]
 
+SonataFlowApi = Annotated[
+    bool | None,
+    typer.Option(
+        "--sonataflow-api",
+        show_default=False,
+        help="Answer the paths of SonataFlow's instances, such as POST /ID, too.",
+    ),
+]
+KeptHeaders = Annotated[
+    str | None,
+    typer.Option(
+        "--kept-headers", metavar="NAMES", help="Headers of requests that instances keep; a list with commas."
+    ),
+]
 ListenHost = Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0 means all addresses.")]
 ListenPort = Annotated[
     int, typer.Option("--port", min=0, max=MAX_PORT, help="The port to listen at; 0 is any free one.")

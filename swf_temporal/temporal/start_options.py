@@ -16,6 +16,13 @@ if TYPE_CHECKING:
         WorkflowIDReusePolicy,
     )
 
+HEADERS: Final = "headers"
+"""In the memo of an instance: the headers of the request that started it, by name."""
+IDENTITY: Final = "identity"
+"""There too: who sent that request."""
+BUSINESS_KEY: Final = "businessKey"
+"""There too: by what the sender knows the instance."""
+
 
 class StartOptions(TypedDict, total=False):
     """Options of `Client.start` that go to the server as they are: those of `start_workflow` of the SDK."""

@@ -45,6 +45,8 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
         "  maxBatchBytes: 1MiB\n"
         "  maxBatch: 10\n"
         "  maxWait: PT5S\n"
+        "  sonataflowApi: true\n"
+        "  keptHeaders: [X-Team, X-Shop]\n"
     )
     found = read_gateway_settings({"SHOP": f"{KEY}-of-env"}, EVERYWHERE, ["https://b.example.com"], file=path)
     assert found == GatewaySettings(
@@ -70,6 +72,8 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
         max_batch_bytes=1024 * 1024,
         max_batch=10,
         max_wait=timedelta(seconds=5),
+        sonataflow_api=True,
+        kept_headers=("X-Team", "X-Shop"),
     )
     assert [(name, tenant.name) for name, tenant in found.tenants.items()] == [("shop", "shop"), ("billing", "billing")]
     assert not any(KEY in text for text in (repr(found), str(found)))
@@ -105,6 +109,10 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
         ("{jwks: https://id/jwks}", "gateway › jwks: it needs an issuer or an audience"),
         ("{rate: often}", "gateway › rate: it must be a number of calls in a time"),
         ("{tenants: {a: {keys: [env:K], workflows: [x], name: b}}}", "tenants › a › name: there is no such option"),
+        ("{keptHeaders: [X-Team, Cookie]}", "gateway › keptHeaders: Cookie is a secret"),
+        ("{keptHeaders: [x-api-key]}", "gateway › keptHeaders: x-api-key is a secret"),
+        ("{keptHeaders: ['*']}", "gateway › keptHeaders: '*' cannot be the name of a header"),
+        ("{keptHeaders: [X Team]}", "gateway › keptHeaders: 'X Team' cannot be the name of a header"),
         ("{tenant: {}}", "gateway › tenant: there is no such option; did you mean 'tenants'?"),
     ],
 )

@@ -216,7 +216,16 @@ def dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dev]:
 
 
 def _dev(command: Place, port: int, ui_port: int, log: IO[str]) -> subprocess.Popen[str]:
-    arguments = ["dev", "--functions", "functions.py", "--port", str(port), "--ui-port", str(ui_port)]
+    arguments = [
+        "dev",
+        "--functions",
+        "functions.py",
+        "--port",
+        str(port),
+        "--ui-port",
+        str(ui_port),
+        "--sonataflow-api",
+    ]
     return subprocess.Popen(
         [*ending_with_us(), *COMMAND, *arguments],
         cwd=command.folder,

@@ -25,18 +25,23 @@ def asked(url: str, content: object = None, **headers: str) -> tuple[int, Any]:
 
 
 def test_serves_until_it_is_stopped(swf: Swf, dev: Dev) -> None:
-    """It says where; with a key it starts an instance, without one it does not, and its log has no key."""
+    """It says where; with a key it starts an instance, without one it does not, and its log has no key.
+
+    If it is asked to, it answers the paths of SonataFlow, too.
+    """
     swf.write("definitions/hello.yaml", (swf.folder / "hello.yaml").read_text())
     swf.write("key", "0123456789abcdef")
     swf.write("swf.yaml", "gateway: {tenants: {us: {keys: ['file:key'], workflows: [hello]}}}")
-    options = ["definitions", "--config", "swf.yaml", "--port", "0", "--address", dev.address]
+    options = ["definitions", "--config", "swf.yaml", "--port", "0", "--address", dev.address, "--sonataflow-api"]
     with swf.running("gateway", *options, stream="stdout") as gateway:
         url = gateway.until("http://").strip()
         refused = asked(f"{url}/workflows/hello", {"name": "Ada"})
         key = {"X-API-Key": "0123456789abcdef"}
         started = asked(f"{url}/workflows/hello?wait=30", {"name": "Ada"}, **key)
+        moved = asked(f"{url}/hello", {"name": "Bob"}, **key)
         ended = gateway.stop(signal.SIGTERM)
     assert refused[0] == 401
+    assert (moved[0], moved[1]["workflowdata"]["greeting"]) == (201, "Hello Bob!")
     assert started[0] == 200
     assert started[1]["output"]["greeting"] == "Hello Ada!"
     assert ended.code == 0
@@ -87,12 +92,15 @@ def test_consumers_start_instances_with_their_sub_workflows(swf: Swf, calling: s
 
 
 def test_what_it_needs(swf: Swf) -> None:
-    """A server that answers, a key where others reach it, and definitions that can run."""
+    """A server that answers, a key where others reach it, definitions that can run, and headers without secrets."""
     open_to_all = swf("gateway", ".", "--host", "0.0.0.0")  # noqa: S104 - it does not get as far as to listen
     no_server = swf("gateway", ".", "--address", "127.0.0.1:1", "--no-wait")
     swf.write("broken/broken.yaml", "id: broken\nspecVersion: '0.8'\nstates: []\n")
     broken = swf("gateway", "broken")
-    assert (open_to_all.code, no_server.code, broken.code) == (2, 2, 2)
+    secret = [swf(command, "--kept-headers", "X-Team,authorization") for command in ("gateway", "dev")]
+    assert [one.code for one in (open_to_all, no_server, broken, *secret)] == [2] * 5
+    for one in secret:
+        assert "--kept-headers: authorization is a secret, and would stand in the history" in one.err
     assert "would start workflows for everyone who reaches it" in open_to_all.err
     assert "no Temporal server answers at 127.0.0.1:1" in no_server.err
     assert "broken.yaml" in broken.err
@@ -196,7 +204,7 @@ def test_idle_connections_are_closed_to_make_room(swf: Swf, dev: Dev) -> None:
 
 
 def test_of_the_development_server(dev: Dev) -> None:
-    """It is where `swf dev` says, and follows the files as that does."""
+    """It is where `swf dev` says, follows the files as that does, and has the paths of SonataFlow if it is to."""
     found = re.search(r"gateway (http://127\.0\.0\.1:\d+)", dev.log.read_text())
     assert found is not None
     assert asked(f"{found[1]}/workflows/followed")[0] == 404
@@ -204,9 +212,11 @@ def test_of_the_development_server(dev: Dev) -> None:
     file.write_text((dev.folder / "hello.yaml").read_text().replace("id: hello", "id: followed"))
     dev.until("followed.yaml: serving followed 1.0")
     status, outcome = asked(f"{found[1]}/workflows/followed?wait=30", {"name": "Ada"})
+    moved = asked(f"{found[1]}/followed", {"name": "Bob"})
     file.unlink()
     dev.until("followed.yaml: gone")
     assert (status, outcome["output"]["greeting"]) == (200, "Hello Ada!")
+    assert (moved[0], moved[1]["workflowdata"]["greeting"]) == (201, "Hello Bob!")
 
 
 def test_an_empty_task_queue_is_refused(swf: Swf) -> None:

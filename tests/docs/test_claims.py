@@ -12,7 +12,7 @@ import swf_temporal.temporal.event_mailboxes as mailboxes
 from swf_temporal import Call, definition_cache, strict_json
 from swf_temporal.app import asgi_server
 from swf_temporal.app.gateway import batches
-from swf_temporal.app.gateway.endpoints import ENDPOINTS
+from swf_temporal.app.gateway.endpoints import ENDPOINTS, SONATAFLOW
 from swf_temporal.app.gateway.openapi import description_of
 from swf_temporal.app.gateway.requests import PATIENCE
 from swf_temporal.app.settings import WorkerSettings
@@ -78,6 +78,16 @@ def test_requests_to_the_gateway() -> None:
             method, path = request.split() if " " in request else (method, request)
             named.add((method, path.replace("/ID", "/{id}")))
     assert named == {(one.method, one.path) for one in ENDPOINTS} | _GATEWAY_ONLY
+
+
+def test_requests_of_sonataflow() -> None:
+    """It has every operation of SonataFlow's instances that there is, and the one that is refused."""
+    named = {
+        (method, path.replace("/ID", "/{id}").replace("/INSTANCE", "/{instance}"))
+        for cells in table("gateway", "| request as in SonataFlow |")
+        for method, path in [cells[0].strip("`").split("?")[0].split()]
+    }
+    assert named == {(one.method, one.path) for one in SONATAFLOW} | {("PATCH", "/{id}/{instance}")}
 
 
 def test_statuses_of_events() -> None:

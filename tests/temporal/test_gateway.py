@@ -635,7 +635,8 @@ async def test_tokens_of_an_issuer(bench: Bench) -> None:
         jwks = f"http://{address}/jwks.json"
         async with served(bench, [billing], tenants=tenants, jwks=jwks, audience="gateway") as client:
             path = f"/workflows/{billing.id}"
-            started = await client.post(path, headers=token(groups=["people", "billing"]))
+            started = await client.post(path, headers=token(groups=["people", "billing"], sub="ann"))
+            described = await bench.client.get_workflow_handle(started.json()["id"]).describe()
             read = await client.get(path, headers=token(scope="openid workflows.read"))
             not_started = await client.post(path, headers=token(scope="openid workflows.read"))
             of_nobody = await client.get(path, headers=token(groups=["people"]))
@@ -646,6 +647,7 @@ async def test_tokens_of_an_issuer(bench: Bench) -> None:
         unknown = await client.post(path, headers=token(groups=["billing"]))
     assert problem(unknown) == (503, "unavailable")
     assert (started.status_code, read.status_code) == (202, 200)
+    assert await described.memo() == {"identity": "ann"}
     assert problem(not_started) == (403, "not-permitted")
     assert problem(of_nobody) == (403, "no-tenant")
     assert problem(elsewhere) == (401, "unauthenticated")

@@ -23,7 +23,10 @@ pytestmark = pytest.mark.temporal
 async def test_it_does_what_its_description_says(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests that fit are taken, those that do not are refused, and all answers are of the form that is described."""
     monkeypatch.setattr(instances, "_PATIENCE", 0.2)  # most of them name an instance that is not there
-    async with working(bench, named(ORDER), named(CALCULATION), named(WAITING), max_wait=0.2) as (client, _):
+    async with working(bench, named(ORDER), named(CALCULATION), named(WAITING), max_wait=0.2, sonataflow_api=True) as (
+        client,
+        _,
+    ):
         described = (await client.get("/openapi.json")).json()
         await asyncio.to_thread(_try_all, described, str(client.base_url))
 

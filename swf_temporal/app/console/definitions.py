@@ -77,7 +77,12 @@ async def _started(visit: Visit, definition: Definition, data: Any, chosen: str)
     asked = visit.asked
     others = [one for one in asked.catalogue.with_reachable(definition) if one is not definition]
     return await asked.client.start(
-        definition, data, workflow_id=chosen or None, task_queue=asked.task_queue, sub_workflows=others
+        definition,
+        data,
+        workflow_id=chosen or None,
+        task_queue=asked.task_queue,
+        sub_workflows=others,
+        memo=asked.memo(),
     )
 
 

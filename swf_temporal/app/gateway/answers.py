@@ -128,6 +128,7 @@ class Instance(InstanceFacts):
     status: Status
     started: str | None
     ended: str | None
+    businessKey: NotRequired[str]
     reason: NotRequired[str | None]
 
 
@@ -151,6 +152,13 @@ class Outcome(InstanceFacts):
     status: Status
     output: NotRequired[Annotated[Any, Field(description="The output of an instance that has completed.")]]
     error: NotRequired[Fault]
+
+
+class WorkflowData(TypedDict):
+    """An instance and its data, or its output if it has completed."""
+
+    id: Text
+    workflowdata: Annotated[Any, Field(description="Null if no worker told it.")]
 
 
 class Task(TypedDict):

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -19,12 +19,13 @@ from swf_temporal.app.console.application import Console
 from swf_temporal.app.gateway.authentication import API_KEY, Authentication, refuse_operation
 from swf_temporal.app.gateway.departures import while_connected
 from swf_temporal.app.gateway.description import docs_routes, show_description
-from swf_temporal.app.gateway.endpoints import ENDPOINTS, Endpoint
+from swf_temporal.app.gateway.endpoints import ENDPOINTS, SONATAFLOW, Endpoint
 from swf_temporal.app.gateway.limits import TenantLimits
 from swf_temporal.app.gateway.metrics import Metrics
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import PATIENCE, RequestContext, TenantCatalogue
-from swf_temporal.app.http_settings import LOOPBACK, GatewaySettings
+from swf_temporal.app.gateway.sonataflow import refuse_patch
+from swf_temporal.app.http_settings import LOOPBACK, GatewaySettings, Operation
 from swf_temporal.app.metrics import meter_of
 from swf_temporal.app.tracing import continued
 from swf_temporal.languages.catalogue import Catalogue
@@ -37,6 +38,8 @@ _HEADERS: Final = (
     *("ce-id", "ce-source", "ce-specversion", "ce-type", "ce-subject", "ce-time", "ce-dataschema"),
 )
 """The headers that pages of other origins may send, by CORS."""
+_PATCH: Final = Endpoint("PATCH", "/{id}/{instance}", refuse_patch, Operation.READ)
+"""An operation of SonataFlow's instances that clients are told of only if they ask for it."""
 
 
 class Gateway:
@@ -56,28 +59,33 @@ class Gateway:
 
     def application(self) -> Any:
         """Return the ASGI application."""
-        paths: dict[str, dict[str, Endpoint]] = {}
-        for one in (*ENDPOINTS, Endpoint("GET", "/openapi.json", show_description, None)):
-            methods = (one.method, "PUT") if one.takes_events else (one.method,)
-            paths.setdefault(one.path, {}).update(dict.fromkeys(methods, one))
-        routes = [Route(path, self._answering(path, own), methods=list(_METHODS)) for path, own in paths.items()]
+        settings = self._settings
+        routes = self._routes((*ENDPOINTS, Endpoint("GET", "/openapi.json", show_description, None)))
         routes += [Route("/livez", _livez), Route("/readyz", self._readyz)]
         cors = Middleware(
             CORSMiddleware,
-            allow_origins=self._settings.origins,
-            allow_methods=["GET", "POST"],
-            allow_headers=_HEADERS,
+            allow_origins=settings.origins,
+            allow_methods=["GET", "POST", *(["DELETE"] if settings.sonataflow_api else [])],
+            allow_headers=(*_HEADERS, *settings.kept_headers),
             expose_headers=["Location", "Retry-After"],
             max_age=600,
         )
-        if self._settings.console:
-            console = Console(self._asked, self._refuse_pages, _refusal_or_bug, is_open=self._settings.is_open)
+        if settings.console:
+            console = Console(self._asked, self._refuse_pages, _refusal_or_bug, is_open=settings.is_open)
             routes += console.routes()
+        routes += docs_routes()
+        if settings.sonataflow_api:  # last: a definition may have the id `events`
+            routes += self._routes((*SONATAFLOW, _PATCH))
         handlers: Any = {404: _unknown_path, 405: _unknown_path}
-        middleware = [cors] if self._settings.origins else []
-        return _raw_paths(
-            Starlette(routes=[*routes, *docs_routes()], middleware=middleware, exception_handlers=handlers)
-        )
+        middleware = [cors] if settings.origins else []
+        return _raw_paths(Starlette(routes=routes, middleware=middleware, exception_handlers=handlers))
+
+    def _routes(self, endpoints: Iterable[Endpoint]) -> list[Route]:
+        paths: dict[str, dict[str, Endpoint]] = {}
+        for one in endpoints:
+            methods = (one.method, "PUT") if one.takes_events else (one.method,)
+            paths.setdefault(one.path, {}).update(dict.fromkeys(methods, one))
+        return [Route(path, self._answering(path, own), methods=list(_METHODS)) for path, own in paths.items()]
 
     def _answering(self, path: str, methods: Mapping[str, Endpoint]) -> Callable[[Request], Awaitable[Response]]:
         allowed = ", ".join(sorted({*methods, "OPTIONS", *(["HEAD"] if "GET" in methods else [])}))
@@ -123,16 +131,17 @@ class Gateway:
         if endpoint.permits is not None:
             refuse_operation(asked.tenant, endpoint.permits)
         with refusals_as_usage_errors(), continued(request.headers, f"{endpoint.method} {endpoint.path}"):
-            patience = None if endpoint.takes_events else PATIENCE + asked.seconds_to_wait()
+            waiting = asked.seconds_to_wait(always=endpoint.always_waits)
+            patience = None if endpoint.takes_events else PATIENCE + waiting
             async with asyncio.timeout(patience):
                 return await endpoint.work(asked)
 
     async def _asked(self, request: Request, token: str | None = None) -> RequestContext:
-        tenant = await self._authentication.tenant_of(request, token)
+        tenant, identity = await self._authentication.caller_of(request, token)
         await self._limits.count_request(tenant)
         catalogue = TenantCatalogue(self._catalogue, tenant)
         client = self._clients[tenant.namespace]
-        return RequestContext(request, tenant, client, catalogue, self._settings, self._limits, self._metrics)
+        return RequestContext(request, tenant, client, catalogue, self._settings, self._limits, self._metrics, identity)
 
     def _refuse_pages(self, request: Request) -> None:
         """Refuse web pages of other origins, which a browser would let ask without looking at the answer.

@@ -3,7 +3,7 @@
 import hashlib
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
 
@@ -17,8 +17,16 @@ API_KEY = "x-api-key"
 """The header of an API key, beside that of bearer tokens."""
 
 
+class Caller(NamedTuple):
+    """Who sent a request."""
+
+    tenant: Tenant
+    name: str | None
+    """The subject of the token, or the tenant of the key; None if everyone may ask."""
+
+
 class Authentication:
-    """Finds the tenant of a request."""
+    """Finds who sent a request."""
 
     def __init__(self, settings: GatewaySettings) -> None:
         self._settings = settings
@@ -26,19 +34,19 @@ class Authentication:
         self._by_key = {_hashed(key): tenant for tenant in settings.tenants.values() for key in tenant.keys}
         self._jwts = None if settings.jwks is None else JwtVerifier(settings)
 
-    async def tenant_of(self, request: Request, token: str | None = None) -> Tenant:
-        """Return the tenant of *request*, whose *token* it is, unless it stands in a header.
+    async def caller_of(self, request: Request, token: str | None = None) -> Caller:
+        """Return who sent *request*, whose *token* it is, unless it stands in a header.
 
         Raises Refused: 401 without a key that counts, 403 if it is of no tenant, 503 if that cannot be known.
         """
         if self._settings.is_open:
-            return EVERYONE
+            return Caller(EVERYONE, None)
         try:
             if token is None:
                 token = request.headers.get(API_KEY) or bearer_token(request)
             tenant = self._by_key.get(_hashed(token))
             if tenant is not None:
-                return tenant
+                return Caller(tenant, tenant.name)
             claims = await self._claims_of(token)
         except NotAuthenticatedError as error:
             hint = "send an API key as Authorization: Bearer KEY, or as X-API-Key"
@@ -56,7 +64,7 @@ class Authentication:
                 "the token does not belong to a tenant of this gateway",
                 "see gateway › tenants › claims",
             )
-        return found
+        return Caller(found, str(claims.get("sub") or found.name))
 
     async def _claims_of(self, token: str) -> Mapping[str, Any]:
         if self._jwts is None:

@@ -28,7 +28,9 @@ _POLICY: Final = (
 
 async def show_description(asked: RequestContext) -> Response:
     """Show the OpenAPI description for the tenant."""
-    return JSONResponse(description_of(latest_of(asked.catalogue), is_open=asked.settings.is_open))
+    settings, definitions = asked.settings, latest_of(asked.catalogue)
+    described = description_of(definitions, is_open=settings.is_open, is_like_sonataflow=settings.sonataflow_api)
+    return JSONResponse(described)
 
 
 def docs_routes() -> list[Route]:

@@ -12,9 +12,19 @@ from pydantic import Field
 from pydantic.alias_generators import to_camel
 from starlette.responses import Response
 
-from swf_temporal.app.gateway import answers, events, instances, workflows
+from swf_temporal.app.gateway import answers, events, instances, sonataflow, workflows
 from swf_temporal.app.gateway.cloud_events import BATCH, STRUCTURED
-from swf_temporal.app.gateway.parameters import EVENT, INSTANCE_FILTERS, START_OPTIONS, TASK_FILTERS, VERSION, WAIT
+from swf_temporal.app.gateway.parameters import (
+    EVENT,
+    FIRST_WAIT,
+    INSTANCE_FILTERS,
+    MAX_ACTIVE,
+    START_OPTIONS,
+    SYNCHRONOUS_START_OPTIONS,
+    TASK_FILTERS,
+    VERSION,
+    WAIT,
+)
 from swf_temporal.app.gateway.requests import RequestContext
 from swf_temporal.app.http_settings import Operation
 
@@ -36,6 +46,8 @@ class Endpoint:
     """By media type, the type of the body, if it takes one."""
     media: str = JSON_MEDIA
     """The media type of the answer."""
+    problems: tuple[int, ...] = ()
+    """The statuses of refusals that others do not have."""
 
     @property
     def name(self) -> str:
@@ -44,6 +56,11 @@ class Endpoint:
     @property
     def tag(self) -> str:
         return self.work.__module__.rpartition(".")[2]
+
+    @property
+    def always_waits(self) -> bool:
+        """Whether it waits as long as it may, unless it is told how long."""
+        return FIRST_WAIT in self.parameters
 
     @property
     def takes_events(self) -> bool:
@@ -97,3 +114,44 @@ ENDPOINTS: Final = (
     Endpoint("POST", "/tasks/{id}", instances.do_task, Operation.TASKS, {202: answers.Done}, (EVENT,), _DATA),
 )
 """All that clients are told of."""
+
+_OF_FAILURES: Final = (412, 500)
+SONATAFLOW: Final = (
+    Endpoint(
+        "POST",
+        "/{id}",
+        sonataflow.start_and_wait,
+        Operation.START,
+        {201: _said(answers.WorkflowData, "The instance has completed, or waits")},
+        SYNCHRONOUS_START_OPTIONS,
+        {JSON_MEDIA: _said(Any, "The input, which may stand alone in `workflowdata`")},
+        problems=_OF_FAILURES,
+    ),
+    Endpoint(
+        "GET",
+        "/{id}",
+        sonataflow.list_active,
+        Operation.READ,
+        {200: _said(list[answers.WorkflowData], "Those that were started last come first")},
+        (VERSION, MAX_ACTIVE),
+    ),
+    Endpoint(
+        "GET",
+        "/{id}/schema",
+        sonataflow.show_schema,
+        Operation.READ,
+        {200: _said(Any, "The schema")},
+        (VERSION,),
+        media=workflows.SCHEMA_MEDIA,
+    ),
+    Endpoint("GET", "/{id}/{instance}", sonataflow.show_data, Operation.READ, {200: answers.WorkflowData}),
+    Endpoint(
+        "DELETE",
+        "/{id}/{instance}",
+        sonataflow.abort_instance,
+        Operation.END,
+        {200: answers.WorkflowData},
+        (FIRST_WAIT,),
+    ),
+)
+"""Those of SonataFlow's instances, where the gateway has them."""

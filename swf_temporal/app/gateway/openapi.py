@@ -11,8 +11,8 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from swf_temporal import __version__
 from swf_temporal.app.gateway.answers import Problem
-from swf_temporal.app.gateway.endpoints import ENDPOINTS, JSON_MEDIA, START, Endpoint
-from swf_temporal.app.gateway.parameters import DEFINITION_ID, INSTANCE_ID
+from swf_temporal.app.gateway.endpoints import ENDPOINTS, JSON_MEDIA, SONATAFLOW, START, Endpoint
+from swf_temporal.app.gateway.parameters import DEFINITION_ID, INSTANCE, INSTANCE_ID
 from swf_temporal.app.gateway.refusals import PROBLEM
 from swf_temporal.app.gateway.workflows import path_of
 from swf_temporal.data import JSON
@@ -34,13 +34,17 @@ _PROBLEMS: Final = {
     408: "The body did not arrive in time",
     409: "The instance has ended or was started before, or another workflow has its id",
     413: "The body is too large",
+    412: "The instance has failed: a service answered so",
     415: "The Content-Type is not supported",
     422: "The request is well-formed but cannot be carried out",
     429: "Too many requests",
+    500: "The instance has failed",
     503: "Temporal or its workers do not answer",
 }
 _OF_BODIES: Final = (408, 409, 413, 415, 422)
 _OF_IDS: Final = (404,)
+_OF_SOME: Final = (412, 500)
+"""Statuses that only those operations have that name them."""
 
 _SECURITY: Final[_Facts] = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "An API key, or a JWT"},
@@ -49,10 +53,12 @@ _SECURITY: Final[_Facts] = {
 _PLACE: Final = "#/components/schemas/"
 
 
-def description_of(definitions: Iterable[Definition], *, is_open: bool) -> _Facts:
+def description_of(definitions: Iterable[Definition], *, is_open: bool, is_like_sonataflow: bool = False) -> _Facts:
     """Return the description of a gateway for a client who may see *definitions*."""
-    paths, schemas, words = dict[str, _Facts](), dict(_schemas()[1]), set[str]()
-    for one in ENDPOINTS:
+    further = SONATAFLOW if is_like_sonataflow else ()
+    components = _schemas(is_like_sonataflow=is_like_sonataflow)[1]
+    paths, schemas, words = dict[str, _Facts](), dict(components), set[str]()
+    for one in (*ENDPOINTS, *further):
         if one is not START:
             paths.setdefault(one.path, {})[one.method.lower()] = _described(one)
     for definition in definitions:
@@ -61,7 +67,9 @@ def description_of(definitions: Iterable[Definition], *, is_open: bool) -> _Fact
         "openapi": "3.1.0",
         "info": {"title": "Gateway of swf-temporal", "version": __version__, "description": _INTRODUCTION},
         "servers": [{"url": "/"}],
-        "tags": [{"name": name} for name in ("events", "workflows", "instances", "tasks")],
+        "tags": [
+            {"name": name} for name in ("events", "workflows", "instances", "tasks", *{one.tag for one in further})
+        ],
         "paths": paths,
         "components": {"schemas": schemas},
     }
@@ -79,13 +87,13 @@ class _Generator(GenerateJsonSchema):
 
 
 @cache
-def _schemas() -> tuple[dict[tuple[str, int | str], _Facts], _Facts]:
+def _schemas(*, is_like_sonataflow: bool = True) -> tuple[dict[tuple[str, int | str], _Facts], _Facts]:
     """Return the schema of each body and answer, by the name of its endpoint and its media type or status.
 
     The second value are the components to which they refer.
     """
     kinds: dict[tuple[str, int | str], Any] = {("", PROBLEM): Problem}
-    for one in ENDPOINTS:
+    for one in (*ENDPOINTS, *(SONATAFLOW if is_like_sonataflow else ())):
         kinds |= {(one.name, status): kind for status, kind in one.answers.items()}
         kinds |= {(one.name, media): kind for media, kind in one.body.items()}
     found, rest = TypeAdapter.json_schemas(
@@ -100,7 +108,9 @@ def _schemas() -> tuple[dict[tuple[str, int | str], _Facts], _Facts]:
 
 def _described(one: Endpoint) -> _Facts:
     schemas, _ = _schemas()
-    ids = [] if "{id}" not in one.path else [DEFINITION_ID if one.tag == "workflows" else INSTANCE_ID]
+    of_definition = one.tag == "workflows" or one in SONATAFLOW
+    ids = [] if "{id}" not in one.path else [DEFINITION_ID if of_definition else INSTANCE_ID]
+    ids += [INSTANCE] if "{instance}" in one.path else []
     described: _Facts = {
         "tags": [one.tag],
         "summary": (getdoc(one.work) or "").removesuffix("."),
@@ -124,6 +134,8 @@ def _responses(one: Endpoint) -> _Facts:
         what = schema.pop("description", None) or components[schema["$ref"].removeprefix(_PLACE)]["description"]
         found[str(status)] = {"description": what, "content": {one.media: {"schema": schema}}}
     for status, what in _PROBLEMS.items():
+        if status in _OF_SOME and status not in one.problems:
+            continue
         if (one.body or status not in _OF_BODIES) and ("{id}" in one.path or status not in _OF_IDS):
             found[str(status)] = {"description": what, "content": {PROBLEM: {"schema": schemas["", PROBLEM]}}}
     return found

@@ -22,6 +22,7 @@ def _parameter(name: str, description: str | None = None, where: str = "query", 
 
 DEFINITION_ID: Final = _parameter("id", "The id of a definition", "path", minLength=1)
 INSTANCE_ID: Final = _parameter("id", "The id of an instance", "path", minLength=1)
+INSTANCE: Final = _parameter("instance", "The id of an instance", "path", minLength=1)
 
 VERSION: Final = _parameter("version", "The version of the definition. The default is the latest.")
 _NEW_ID: Final = "The id of the new instance. Not one of a form that is reserved. By default one is generated."
@@ -30,12 +31,19 @@ _ONCE: Final = "All requests with the same key start one instance."
 IDEMPOTENCY_KEY: Final = _parameter("Idempotency-Key", _ONCE, "header", pattern=_KEY)
 _WAIT: Final = "How many seconds to wait for the result. The header `Prefer: wait=SECONDS` has the same effect."
 WAIT: Final = _parameter("wait", _WAIT, type="integer", minimum=0, maximum=999_999_999, example=10)
-START_OPTIONS: Final = (VERSION, NEW_ID, IDEMPOTENCY_KEY, WAIT)
+_FIRST_WAIT: Final = "How many seconds to wait at most. By default as long as the gateway lets requests wait."
+FIRST_WAIT: Final = WAIT | {"description": _FIRST_WAIT}
+_BUSINESS_KEY: Final = "By what the client knows the instance. Several may have the same."
+BUSINESS_KEY: Final = _parameter("businessKey", _BUSINESS_KEY, minLength=1)
+_START: Final = (VERSION, NEW_ID, IDEMPOTENCY_KEY, BUSINESS_KEY)
+START_OPTIONS: Final = (*_START, WAIT)
+SYNCHRONOUS_START_OPTIONS: Final = (*_START, FIRST_WAIT)
 
 DEFINITION: Final = _parameter("definition", "Those of this definition.")
 STATUS: Final = _parameter("status", enum=list(STATUSES))
 MAX_INSTANCES: Final = _parameter("limit", type="integer", minimum=1, maximum=100, default=20)
 INSTANCE_FILTERS: Final = (DEFINITION, STATUS, MAX_INSTANCES)
+MAX_ACTIVE: Final = _parameter("limit", type="integer", minimum=1, maximum=200, default=200)
 MAX_TASKS: Final = _parameter("limit", type="integer", minimum=1, maximum=200, default=100)
 TASK_FILTERS: Final = (DEFINITION, MAX_TASKS)
 _EVENT: Final = "The name of the event in the definition, if the instance waits for several."

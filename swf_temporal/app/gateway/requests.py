@@ -12,7 +12,7 @@ from swf_temporal.app.client import Client
 from swf_temporal.app.gateway.cloud_events import json_of_body
 from swf_temporal.app.gateway.limits import TenantLimits
 from swf_temporal.app.gateway.metrics import Metrics
-from swf_temporal.app.gateway.parameters import WAIT, Parameter, what_is_wrong
+from swf_temporal.app.gateway.parameters import BUSINESS_KEY, WAIT, Parameter, what_is_wrong
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.http_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.app.http_settings import GatewaySettings, Tenant
@@ -20,6 +20,7 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.http.charsets import content_type_of
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
+from swf_temporal.temporal import start_options
 from swf_temporal.temporal.constants import TASK_QUEUE
 
 PATIENCE: Final = 20.0
@@ -53,14 +54,16 @@ class RequestContext:
     settings: GatewaySettings
     limits: TenantLimits
     metrics: Metrics
+    identity: str | None
+    """Who sent it, if that is known."""
 
     @property
     def task_queue(self) -> str:
         """The task queue of the tenant's instances."""
         return self.tenant.task_queue or self.settings.task_queue or TASK_QUEUE
 
-    def path_id(self) -> str:
-        raw = str(self.request.path_params["id"])
+    def path_id(self, name: str = "id") -> str:
+        raw = str(self.request.path_params[name])
         try:
             found = unquote(raw, errors="strict")
         except UnicodeError:
@@ -107,6 +110,16 @@ class RequestContext:
         """Return a number in the query, or its default. Raises Refused."""
         return int(self.parameter(parameter) or parameter["schema"]["default"])
 
+    def memo(self) -> dict[str, JSON]:
+        """Return what an instance keeps of the request that starts it. Raises Refused."""
+        given = {name: self.request.headers.getlist(name) for name in self.settings.kept_headers}
+        found: dict[str, JSON] = {
+            start_options.HEADERS: {name: ",".join(values) for name, values in given.items() if values},
+            start_options.IDENTITY: self.identity,
+            start_options.BUSINESS_KEY: self.parameter(BUSINESS_KEY),
+        }
+        return {name: value for name, value in found.items() if value}
+
     @property
     def sees_everything(self) -> bool:
         """Whether all definitions are the tenant's."""
@@ -116,10 +129,13 @@ class RequestContext:
         """Return the ids of the tenant's definitions, or the one that is asked for, if it is one of them."""
         return sorted({one.id for one in self.catalogue if definition in (None, one.id)})
 
-    def seconds_to_wait(self) -> float:
-        """Return how long the client wants to wait, by `?wait=` or the header `Prefer`; at most as long as it may."""
-        text = self.parameter(WAIT)
+    def seconds_to_wait(self, *, always: bool = False) -> float:
+        """Return how long the client wants to wait, by `?wait=` or the header `Prefer`; at most as long as it may.
+
+        Unless it says so it does not want to, or, if clients *always* do, as long as it may.
+        """
+        most, text = self.settings.max_wait.total_seconds(), self.parameter(WAIT)
         if text is None:
             found = next(filter(None, map(_PREFERENCE.match, self.request.headers.get("prefer", "").split(","))), None)
-            text = found[1] if found else "0"
-        return min(float(text), self.settings.max_wait.total_seconds())
+            text = found[1] if found else None
+        return min(float(text), most) if text is not None else most if always else 0.0

@@ -47,29 +47,24 @@ def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it option
     address: Address,
     *,
     origins: Sequence[str] = (),
-    console: bool | None = None,
     config: Path | None = None,
     resources: Iterable[Path] = (),
     strict: bool = False,
-    task_queue: str | None = None,
-    metrics_port: int | None = None,
     tls: Mapping[str, Path] | None = None,
     server: str | None = None,
     namespace: str | None = None,
     log_format: LogFormat | None = None,
     log_level: LogLevel | None = None,
     tell: Callable[[str], None],
+    **options: object,
 ) -> Prepared:
-    """Return a gateway for what is at *definitions*. Raises UsageError, and InvalidDefinition."""
+    """Return a gateway for what is at *definitions*. *options* win over its settings in the configuration.
+
+    Raises UsageError, and InvalidDefinition.
+    """
     refuse_missing_extra()
     import_everything()
-    settings = read_gateway_settings(os.environ, address, origins, file=config)
-    if task_queue is not None:
-        settings = settings.replace(task_queue=task_queue)
-    if console is not None:
-        settings = settings.replace(console=console)
-    if metrics_port is not None:
-        settings = settings.replace(metrics_port=metrics_port)
+    settings = read_gateway_settings(os.environ, address, origins, file=config, **options)
     paths, readable = list(definitions), resources_of(resources)
 
     def warn(problem: object) -> None:

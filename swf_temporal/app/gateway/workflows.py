@@ -48,12 +48,7 @@ async def show_input_schema(asked: RequestContext) -> Response:
 async def start_workflow(asked: RequestContext) -> Response:
     """Start an instance."""
     definition, seconds = definition_of(asked), asked.seconds_to_wait()
-    data = await asked.json()
-    given = {} if data is None else data
-    unfit = await asyncio.to_thread(definition.refusal_of, given)
-    if unfit is not None:
-        raise Refused(422, "unfit-input", unfit, f"see {path_of(definition.id)}/schemas/input")
-    instance = await _started(asked, definition, given)
+    instance = await started(asked, definition, await asked.json(), 422)
     if seconds:
         ended = await outcome(TenantInstance(instance, definition.id, RUNNING), seconds)
         if ended.status_code == 200:  # noqa: PLR2004 - it has not always
@@ -62,18 +57,26 @@ async def start_workflow(asked: RequestContext) -> Response:
     return JSONResponse(answer, 202, {"Location": link_to(instance.id)})
 
 
-async def _started(asked: RequestContext, definition: Definition, data: JSON) -> Instance:
-    """Start an instance, or return the one that was started with the same key before. Raises Refused."""
+async def started(asked: RequestContext, definition: Definition, data: JSON, unfit_status: int) -> Instance:
+    """Start an instance, or return the one that was started with the same key before.
+
+    Raises Refused, with *unfit_status* if *data* does not match the schema of the input.
+    """
+    given = {} if data is None else data
+    unfit = await asyncio.to_thread(definition.refusal_of, given)
+    if unfit is not None:
+        raise Refused(unfit_status, "unfit-input", unfit, f"see {path_of(definition.id)}/schemas/input")
     others = [one for one in asked.catalogue.with_reachable(definition) if one is not definition]
     chosen, key = asked.parameter(NEW_ID), asked.parameter(IDEMPOTENCY_KEY)
     try:
         return await asked.client.start(
             definition,
-            data,
+            given,
             workflow_id=chosen,
             task_queue=asked.task_queue,
             sub_workflows=others,
             idempotency_key=None if key is None else f"{asked.tenant.name}\n{key}",
+            memo=asked.memo(),
         )
     except AlreadyStartedError as error:
         if key is not None and await _is_of(asked, error.instance, definition):

@@ -25,7 +25,7 @@ _RATE: Final = re.compile(r"(?P<calls>\d+(?:\.\d+)?)\s*/\s*(?:(?P<number>\d*)\s*
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 _SIZE: Final = re.compile(r"(?P<number>\d+)\s*(?P<unit>b|[kmg]i?b)?")
 _BYTES: Final = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "kib": 2**10, "mib": 2**20, "gib": 2**30}
-_HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def _headers(value: object) -> dict[str, str]:
             raise ValueError("it must be lines such as 'X-Team: orders', or an object in JSON")
         given = {name.strip(): text.strip() for name, _, text in lines}
     for name, text in given.items():
-        if not _HEADER.fullmatch(str(name)):
+        if not HEADER_NAME.fullmatch(str(name)):
             raise ValueError(f"{name!r} cannot be the name of a header")
         if not isinstance(text, str | int) or not str(text).isprintable():
             raise ValueError(f"the header '{name}' must be a text of one line")

@@ -11,8 +11,8 @@ from swf_temporal.errors import UsageError
 from swf_temporal.migration.configuration import Called, configuration
 from swf_temporal.migration.findings import Finding, MigratedFile, Migration
 from swf_temporal.migration.migrate import migrate, write
-from swf_temporal.migration.properties import PropertiesText, of_profile, read_properties, resolved
 from swf_temporal.migration.report import as_data, as_html, as_text
+from swf_temporal.text.properties import PropertiesText, of_profile, read_properties, resolved
 from tests.migration.__main__ import outcome, tried
 from tests.migration.many import broken_project, changed_again, project_of, reported
 from tests.sampling import count, seeds

@@ -299,7 +299,10 @@ def test_what_may_be_secret_is_not_told() -> None:
         ("function: {}", "function: there is no such option; did you mean 'functions'?"),
         ("network: {allows: []}", "network › allows: there is no such option; did you mean 'allow'?"),
         ("functions: {stock: {timeout: soon}}", "functions › stock › timeout: it must be a number of seconds"),
-        ("functions: {a: {operation: 'temporal:charge@shop'}}", "functions › a › operation: it must be a request such as"),
+        (
+            "functions: {a: {operation: 'temporal:charge@shop'}}",
+            "functions › a › operation: it must be a request such as",
+        ),
         ("functions: {a: {operation: 'rest:POST:'}}", "functions › a › operation: it must be a request such as"),
         ("functions: {a: {operation: 'knative:a'}}", "functions › a › operation: it must be a request such as"),
         ("calls: {operation: greet}", "calls › operation: an operation is not that of all functions"),

@@ -37,7 +37,14 @@ def test_what_holds_in_production_counts_before_what_holds_always() -> None:
 
 @pytest.mark.parametrize(
     ("value", "wanted"),
-    [("${a}/x", "1/x"), ("${no:http://h:80/p}", "http://h:80/p"), ("${no}", "${no}"), ("${b}", "1"), ("${c}", "${c}")],
+    [
+        ("${a}/x", "1/x"),
+        ("${no:http://h:80/p}", "http://h:80/p"),
+        ("${no}", "${no}"),
+        ("${b}", "1"),
+        ("${c}", "${c}"),
+        ("${aes::b}", "${aes::b}"),
+    ],
 )
 def test_values_name_others(value: str, wanted: str) -> None:
     """What is not known stays; a circle ends."""

@@ -25,7 +25,10 @@ _SECRET: Final = re.compile(
     r"\w*(?:password|passwd|passphrase|pwd|secret|token|credential|api_?key|access_?key|private_?key)s?|pass|private|"
     r"authorization|bearer|jwt",
 )
-_LOGIN: Final = re.compile(r"://[^/\s@]+@")
+_CREDENTIAL: Final = re.compile(
+    r"://[^/\s@]+@|(?:password|passwd|pwd|secret|token|key)\s*[=:]|\b(?:bearer|basic)\s|-----BEGIN", re.IGNORECASE
+)
+"""What a value has that is a credential, or has one in it."""
 _KEPT: Final = "a secret would become data, which is kept and shown: call a function that is given it"
 
 
@@ -71,13 +74,14 @@ class Constants:
         key = next((one for one in (f"{self._root.get('id')}.{name}", name) if self._properties.get(one)), None)
         constants = self._root.get("constants", {})
         value = None if key is None else _public_value(key, self._properties)
-        if is_secret(name) or (key is not None and value is None):
+        hint = f"if it is no secret, write it into 'constants' and use {_constant(name)}"
+        if is_secret(name):
             hint = _KEPT
         elif isinstance(constants, dict) and name in constants:
             hint = f"there is another constant {name!r}: write it into 'constants' under a name of its own"
-        elif key is None or value is None or not isinstance(constants, dict):
-            hint = f"if it is no secret, write it into 'constants' and use {_constant(name)}"
-        else:
+        elif key is not None and value is None:
+            hint = f"its value has a credential, or names a secret or what is not among the properties: {hint}"
+        elif key is not None and value is not None and isinstance(constants, dict):
             self._add(name, key, value)
             return True
         self._report.inexpressible(f"{what} outside of arguments of functions", place, hint)
@@ -102,7 +106,7 @@ def is_secret(name: str) -> bool:
 def _public_value(key: str, properties: Mapping[str, str]) -> str | None:
     """Return the value of the property *key*; None if it is a secret, names one, or names what is not known."""
     value = resolved(properties[key], properties, is_known=lambda name: not is_secret(name))
-    return None if is_secret(key) or "${" in value or _LOGIN.search(value) else value
+    return None if is_secret(key) or "${" in value or _CREDENTIAL.search(value) else value
 
 
 def _constant(name: str) -> str:

@@ -21,8 +21,10 @@ from swf_temporal.languages.port import ENDINGS, Checked, Definition
 from swf_temporal.strict_json import NotJSON, write_json
 from swf_temporal.text.located import Object, written
 from swf_temporal.text.origin import Source
+from swf_temporal.text.properties import PropertiesText, in_production
 from swf_temporal.text.resources import Fetch, ResourceError, nothing
 
+_PROPERTIES = (("application.properties", None), ("application-prod.properties", "prod"))
 _SCENARIO = re.compile(r"""^["']?scenario["']?[ \t]*:""", re.MULTILINE)
 
 
@@ -48,7 +50,8 @@ def check(
     source = Source(_text_of(text), name)
     if resources is not None and resources.mode is not None:
         with suppress(InvalidDefinition):  # what is wrong is told when it is read
-            source = Source(migrate(source, keeps_effects=True).text, name)
+            properties = _properties(resources, folder) if "$SECRET" in source.text else {}
+            source = Source(migrate(source, properties, keeps_effects=True).text, name)
     return read(source, _fetch(name, folder, resources))
 
 
@@ -207,6 +210,16 @@ def _unreadable(path: Path, error: OSError) -> UsageError:
 def _fetch(name: str, folder: Path | None, resources: Resources | None) -> Fetch:
     # A text without a place may be one that travelled with a run: it must mean the same wherever it is read.
     return nothing if resources is None else partial(resources.fetch, base=name if is_web(name) else folder)
+
+
+def _properties(resources: Resources, folder: Path | None) -> dict[str, str]:
+    """Return what the properties of the application say that stand in the *folder* of a definition."""
+    found = []
+    for name, profile in _PROPERTIES:
+        with suppress(ResourceError):
+            text = resources.fetch(name, folder).content.decode("utf-8-sig", "replace")
+            found.append(PropertiesText(name, text, profile=profile))
+    return in_production(found)
 
 
 def _check_bytes(content: bytes, name: str, folder: Path | None, resources: Resources | None) -> Checked:

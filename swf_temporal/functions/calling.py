@@ -4,6 +4,7 @@ import asyncio
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from swf_temporal.arguments import kind_of
@@ -81,6 +82,7 @@ class Functions:
 
     async def call(self, call: Call) -> JSON:
         """Return the function's result, and keep the secrets of *call* out of what libraries log; see `_call`."""
+        call = replace(call, function=self._served(call.function))
         with with_resources(self._resources):
             if not (call.secrets or self._credentials):
                 return await self._call(call)
@@ -131,6 +133,7 @@ class Functions:
         Nothing is fetched: None is for a function of which nothing is known without. Raises CallFailed if the file, or
         what is named in it, is not there.
         """
+        function = self._served(function)
         if document_named(function) is not None and file_named(function, base) is None:
             return None
         return await looked(self._performer(function).look, function, base)
@@ -140,12 +143,14 @@ class Functions:
 
         None is for a function that no such file describes; types of the user's own are always asked.
         """
+        function = self._served(function)
         if function.type not in self._own and file_named(function, base) is None:
             return None
         return await self.look(function, base)
 
     def check(self, function: Function) -> None:
         """Raise CallFailed if *function* is known not to be there, or may not be called here."""
+        function = self._served(function)
         self._performer(function).check(Call(function))
 
     async def aclose(self) -> None:
@@ -155,6 +160,11 @@ class Functions:
             await performer.aclose()
         self._resources.clear()
         await self._opened.aclose()
+
+    def _served(self, function: Function) -> Function:
+        """Return *function* as the operator says that it is served; the definition is only asked without."""
+        operation = self._services.settings.for_function(function.name).operation
+        return function if operation is None else replace(function, type="custom", operation=operation)
 
     def _performer(self, function: Function) -> Performer:
         """Return what performs calls of *function*; a type that is not known here is taken as `custom`."""

@@ -1,6 +1,7 @@
 """The usual answers of a language, for those that derive from them."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.errors import UsageError
@@ -48,6 +49,6 @@ class LanguageBase(ABC):
         """Raise UsageError: there are no versions to rewrite it in."""
         raise UsageError(f"{source.name}: definitions of {self.title} are not rewritten")
 
-    def migrate(self, source: Source, *, keeps_effects: bool = False) -> Upgraded:  # noqa: ARG002 - as below
+    def migrate(self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:  # noqa: ARG002 - as below
         """Return it as it is: no other runtime reads it otherwise."""
         return Upgraded(source.text, "")

@@ -4,7 +4,7 @@ A language is added by a line in `LANGUAGES`. Its module is imported when a text
 """
 
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
@@ -85,13 +85,13 @@ def upgrade(source: Source, to: str | None = None) -> Upgraded:
     return _language_of(root).upgrade(source, to)
 
 
-def migrate(source: Source, *, keeps_effects: bool = False) -> Upgraded:
-    """Return the definition in *source*, which was written for another runtime, as `Language.migrate` does."""
+def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:
+    """Return the definition in *source*, which another runtime ran with *properties*, as `Language.migrate` does."""
     try:
         root, _ = read_object(source)
     except UnreadableText as unreadable:
         raise InvalidDefinition(unreadable.problems) from None
-    return _language_of(root).migrate(source, keeps_effects=keeps_effects)
+    return _language_of(root).migrate(source, properties, keeps_effects=keeps_effects)
 
 
 def read_pinned(source: Source) -> Checked:

@@ -333,8 +333,8 @@ class Language(Protocol):
         Raises InvalidDefinition if there is none, and UsageError for versions that are not rewritten or written.
         """
 
-    def migrate(self, source: Source, *, keeps_effects: bool = False) -> "Upgraded":
-        """Return the definition in *source*, which was written for another runtime, as it means the same here.
+    def migrate(self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> "Upgraded":
+        """Return the definition in *source*, which another runtime ran with *properties*, as it means the same here.
 
         What has another effect here is reported or, if it *keeps_effects*, has the one of there, which its text says.
         One that is in a resource of Kubernetes is taken out of it. Raises InvalidDefinition if there is none.

@@ -29,6 +29,8 @@ class Upgraded:
     changes: tuple[UpgradeChange, ...] = ()
     to_write: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Python functions that take the place of other code: the names of their parameters, by their names."""
+    properties: tuple[str, ...] = ()
+    """The properties of the application that its constants have."""
 
     @property
     def is_complete(self) -> bool:

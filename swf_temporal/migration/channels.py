@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 from swf_temporal.migration.findings import Kind
-from swf_temporal.migration.properties import resolved
+from swf_temporal.text.properties import resolved
 
 CHANNEL: Final = re.compile(r"mp\.messaging\.(incoming|outgoing)\.(?:\"([^\"]+)\"|([^.]+))\.(.+)")
 CONNECTOR: Final = re.compile(r"(?:mp\.messaging\.connector\.smallrye-kafka|kafka)\.(.+)")

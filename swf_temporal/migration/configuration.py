@@ -4,7 +4,7 @@ What a property says by other means here, or not at all, is a finding.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -12,7 +12,7 @@ from typing import Any, Final
 from swf_temporal.migration.channels import Channels
 from swf_temporal.migration.counterparts import counterpart
 from swf_temporal.migration.findings import Finding, Kind
-from swf_temporal.migration.properties import PropertiesText, of_profile, others_than, read_properties, resolved
+from swf_temporal.text.properties import PropertiesText, of_profile, others_than, read_properties, resolved
 
 _SERVICE: Final = re.compile(
     r'(?:quarkus\.rest-client|kogito\.sw\.openapi)\.(?:"([^"]+)"|([^.]+))\.([\w.-]+)|([^/]+)/mp-rest/(\w+)'
@@ -67,18 +67,18 @@ class Configuration:
     findings: list[Finding] = field(default_factory=list)
 
 
-def configuration(file: PropertiesText, functions: list[Called]) -> Configuration:
-    """Return what the properties in *file* make for *functions*."""
-    return _Reading(file, functions).configuration()
+def configuration(file: PropertiesText, functions: list[Called], taken: Collection[str] = ()) -> Configuration:
+    """Return what the properties in *file* make for *functions*, but for those that are *taken* for something else."""
+    return _Reading(file, functions, taken).configuration()
 
 
 class _Reading:
-    def __init__(self, file: PropertiesText, functions: list[Called]) -> None:
+    def __init__(self, file: PropertiesText, functions: list[Called], taken: Collection[str]) -> None:
         self._file, self._functions = file, functions
         self._written = read_properties(file.text)
         self._lines = file.lines()
         self._properties = of_profile(self._written)
-        self._used = {name for value in self._properties.values() for name in _UNKNOWN.findall(value)}
+        self._used = {*taken, *(name for value in self._properties.values() for name in _UNKNOWN.findall(value))}
         self._made = Configuration()
         self._timeouts: dict[str | None, dict[str, int]] = {}
         """Milliseconds, by the name of the function; None is for all."""

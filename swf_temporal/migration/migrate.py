@@ -17,6 +17,7 @@ from swf_temporal.migration.project import Part, Project, project_at
 from swf_temporal.migration.python_stubs import stubs
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_data
+from swf_temporal.text.properties import in_production
 from swf_temporal.text.yaml_text import write_yaml
 
 _KINDS: dict[str, Kind] = {
@@ -38,6 +39,8 @@ class _Migrating:
         self._files: dict[str, bytes] = {}
         self._functions: list[Called] = []
         self._java: dict[str, tuple[str, ...]] = {}
+        self._taken: set[str] = set()
+        """The properties that constants of definitions have."""
 
     def done(self) -> Migration:
         for part in self._project.parts:
@@ -58,7 +61,7 @@ class _Migrating:
 
     def _definition(self, part: Part) -> None:
         try:
-            upgraded = rewritten(Source(part.text, part.name))
+            upgraded = rewritten(Source(part.text, part.name), self._properties_of(part))
         except InvalidDefinition as invalid:
             self._problems(part, invalid.problems)
             self._files[part.place] = part.text.encode()
@@ -68,9 +71,14 @@ class _Migrating:
         data = _data(upgraded.text)
         self._functions += functions_of(data)
         self._java |= upgraded.to_write
+        self._taken.update(upgraded.properties)
         resources = Resources.from_environment({**os.environ, "SWF_RESOURCE_FOLDERS": str(self._project.root)})
         checked = check(upgraded.text, name=part.name, folder=part.path.parent, resources=resources)
         self._problems(part, checked.problems, is_rewritten=upgraded.text != part.text)
+
+    def _properties_of(self, part: Part) -> dict[str, str]:
+        """Return the properties that hold for a definition: those of all, and those of its own ConfigMap."""
+        return in_production(one for one in self._project.properties if one.workflow in (None, part.workflow))
 
     def _note(self, part: Part, upgraded: Upgraded) -> None:
         for one in upgraded.changes:
@@ -93,7 +101,7 @@ class _Migrating:
                 message = f"what holds in the profile {file.profile!r} alone is not written"
                 self._findings.append(Finding(file.name, 1, "differs", message, "write what production needs of it"))
                 continue
-            made = configuration(file, self._functions)
+            made = configuration(file, self._functions, self._taken)
             _merge(settings, made.settings)
             secrets |= {secret: dict.fromkeys(fields, "…") for secret, fields in made.secrets.items()}
             self._findings += made.findings

@@ -12,10 +12,10 @@ from typing import Any, Final
 from swf_temporal.errors import UsageError
 from swf_temporal.files import read_bytes, why_unreadable
 from swf_temporal.languages.known import looks_like_definition
-from swf_temporal.migration.properties import PropertiesText
 from swf_temporal.text.located import Object, UnreadableText, plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
+from swf_temporal.text.properties import PropertiesText
 from swf_temporal.text.yaml_text import write_yaml
 
 _ENDINGS: Final = (".json", ".yaml", ".yml")
@@ -26,6 +26,8 @@ _NEXT_DOCUMENT: Final = re.compile(r"^---[ \t]*(?:#.*)?$\n?", re.MULTILINE)
 _LARGEST: Final = 5 << 20
 _PROPERTIES: Final = "application.properties"
 _OF_PROFILE: Final = re.compile(r"application(?:-([\w-]+))?\.properties")
+_OF_WORKFLOW: Final = "-props"
+"""What the name of a ConfigMap ends in that is for one workflow alone, after the name of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Part:
     text: str
     line: int = 0
     """The number of lines of its file that stand before it."""
+    workflow: str | None = None
+    """The name that a resource of Kubernetes has."""
 
 
 @dataclass(slots=True)
@@ -132,12 +136,13 @@ def _take_part(project: Project, text: str, part: Part, *, is_beside: bool) -> b
         ]
         return any(taken)
     if kind == "SonataFlow":
-        place = _beside(part, f"{_named(root) or part.path.stem}.sw.yaml")
-        project.parts.append(Part(part.name, part.path, place, text, part.line))
+        workflow = _named(root)
+        place = _beside(part, f"{workflow or part.path.stem}.sw.yaml")
+        project.parts.append(Part(part.name, part.path, place, text, part.line, workflow))
     elif kind == "ConfigMap" and isinstance(root.get("data"), dict):
         for key, value in root["data"].items():
             if key == _PROPERTIES:
-                project.properties.append(_properties_in(part, text, root["data"], str(value)))
+                project.properties.append(_properties_in(part, text, root, str(value)))
             elif isinstance(value, str) and Path(key).suffix in _DOCUMENTS:
                 project.documents[_beside(part, key)] = value.encode()
     elif not is_beside and looks_like_definition(text):
@@ -164,14 +169,16 @@ def _item(text: str, item: Object) -> tuple[str, int]:
     return write_yaml(plain(item)), place.line - 1
 
 
-def _properties_in(part: Part, text: str, data: Any, properties: str) -> PropertiesText:
-    """Return the properties in a ConfigMap, whose *data* is written in *text*."""
-    place = data.where.value(_PROPERTIES)
+def _properties_in(part: Part, text: str, root: Any, properties: str) -> PropertiesText:
+    """Return the properties in a ConfigMap, which is *root* and written in *text*."""
+    place = root["data"].where.value(_PROPERTIES)
+    name = _named(root) or ""
+    workflow = name.removesuffix(_OF_WORKFLOW) if name.endswith(_OF_WORKFLOW) else None
     lines = text.splitlines()
     begins = lines[place.line - 1][place.column - 1 :] if place.line <= len(lines) else ""
     if begins.startswith("|"):
-        return PropertiesText(part.name, properties, part.line + place.line)
-    return PropertiesText(part.name, properties, part.line + place.line - 1, is_on_one_line=True)
+        return PropertiesText(part.name, properties, part.line + place.line, workflow=workflow)
+    return PropertiesText(part.name, properties, part.line + place.line - 1, is_on_one_line=True, workflow=workflow)
 
 
 def _beside(part: Part, name: str) -> str:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from swf_temporal.calls import Function
+from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Options, Settings
 
 if TYPE_CHECKING:
-    from tests.functions.conftest import Failed
+    from tests.functions.conftest import Failed, Service
 
 
 @pytest.mark.parametrize(
@@ -62,3 +63,40 @@ async def test_credentials_of_the_configuration_are_hidden_if_they_are_strong(fa
     assert fault.message == "*** in mode basic"
     result = await functions.call(Call(Function(name="g", type="custom", operation="g")))
     assert result == {"mode": "basic", "said": "with ***"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "written"),
+    [("custom", "service:java:org.acme.Greeter::greet"), ("custom", "knative:greeter"), ("rest", "no.yaml#greet")],
+)
+async def test_the_configuration_has_the_operation(service: Service, failed: Failed, kind: str, written: str) -> None:
+    """A request or a Python function in the place of what the definition says, which alone would fail."""
+    function = Function(name="say-hello", type=kind, operation=written, metadata={"failOnStatusCode": False})
+    service.answers_with("POST", "/greet", {"said": "Hello!"}, status=404)
+    await failed(Functions(), Call(function))
+
+    asking = Functions(settings=served_by(f"rest:POST:{service.url}/greet"))
+    result = await asking.call(Call(function, {"name": "Ada"}))
+    told = await asking.look(function, None)
+    asking.check(function)
+    await asking.aclose()
+    assert service.last.body == {"name": "Ada"}
+    assert isinstance(result, dict)
+    assert (result["status"], result["body"]) == (404, {"said": "Hello!"})
+    assert told is not None
+    assert told.address == {"method": "POST", "url": f"{service.url}/greet"}
+
+    calling = Functions({"greet": lambda name: f"Hello, {name}!"}, served_by("greet"))
+    assert await calling.call(Call(function, {"name": "Ada"})) == "Hello, Ada!"
+    assert await calling.prepare(function, "/no/folder") is None
+
+
+async def test_an_operation_of_the_configuration_may_be_unknown() -> None:
+    """It is told before the function is called, and by the name that the operator wrote."""
+    with pytest.raises(CallFailed, match="no custom function 'gret' is known; did you mean 'greet'"):
+        Functions({"greet": str}, served_by("gret")).check(Function(name="say-hello", type="custom"))
+
+
+def served_by(operation: str) -> Settings:
+    """Return settings by which the function `say-hello` is served by *operation*."""
+    return Settings(functions={"say-hello": Options(operation=operation)})

@@ -10,7 +10,7 @@ from swf_temporal.events.settings import EventSettings
 from swf_temporal.functions.operator.settings import read_settings
 from swf_temporal.migration.configuration import Called, Configuration, configuration
 from swf_temporal.migration.migrate import migrate
-from swf_temporal.migration.properties import PropertiesText
+from swf_temporal.text.properties import PropertiesText
 from swf_temporal.text.yaml_text import write_yaml
 
 FUNCTIONS = [Called("place", "specs/shop.yaml#place"), Called("greet", "greeter.proto#Greeter#SayHello")]

@@ -11,8 +11,8 @@ from swf_temporal.errors import UsageError
 from swf_temporal.migration.configuration import Called, configuration
 from swf_temporal.migration.findings import Finding, MigratedFile, Migration
 from swf_temporal.migration.migrate import migrate, write
-from swf_temporal.migration.properties import PropertiesText, of_profile, read_properties, resolved
 from swf_temporal.migration.report import as_data, as_html, as_text
+from swf_temporal.text.properties import PropertiesText, of_profile, read_properties, resolved
 from tests.migration.__main__ import outcome, tried
 from tests.migration.many import broken_project, changed_again, project_of, reported
 from tests.sampling import count, seeds
@@ -37,7 +37,14 @@ def test_what_holds_in_production_counts_before_what_holds_always() -> None:
 
 @pytest.mark.parametrize(
     ("value", "wanted"),
-    [("${a}/x", "1/x"), ("${no:http://h:80/p}", "http://h:80/p"), ("${no}", "${no}"), ("${b}", "1"), ("${c}", "${c}")],
+    [
+        ("${a}/x", "1/x"),
+        ("${no:http://h:80/p}", "http://h:80/p"),
+        ("${no}", "${no}"),
+        ("${b}", "1"),
+        ("${c}", "${c}"),
+        ("${aes::b}", "${aes::b}"),
+    ],
 )
 def test_values_name_others(value: str, wanted: str) -> None:
     """What is not known stays; a circle ends."""

@@ -13,11 +13,13 @@ from typing import Final
 
 import pytest
 
+from swf_temporal.fetching.resources import in_mode
 from swf_temporal.languages.serverless_workflow.model.version import LanguageVersion
 from swf_temporal.languages.serverless_workflow.reading.versions import v0_8, v0_8_sonataflow
 from swf_temporal.languages.serverless_workflow.upgrading import sonataflow
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.migrate import migrate
+from swf_temporal.loading import check_file
 from swf_temporal.simulation.scenario import Scenario, find_scenarios
 from swf_temporal.text.located import plain
 from swf_temporal.text.origin import Source
@@ -59,8 +61,10 @@ def test_everything_that_is_told_of_a_definition_has_a_scenario(monkeypatch: pyt
 
     monkeypatch.setattr(UpgradeReport, "_add", noting)
     for scenario in scenarios():
-        if scenario.mode is not None and not isinstance(scenario.workflow, Path):
-            migrate(Source(write_yaml(plain(scenario.workflow.definition)), "scenario"), keeps_effects=True)
+        if scenario.mode is not None and isinstance(scenario.workflow, Path):
+            check_file(scenario.workflow, resources=in_mode(scenario.mode))
+        elif scenario.mode is not None and not isinstance(scenario.workflow, Path):
+            migrate(Source(write_yaml(plain(scenario.workflow.definition)), "scenario"), {}, keeps_effects=True)
     places = list(reporting())
     assert places
     unmet = [

@@ -69,7 +69,10 @@ class CustomType(DeclaredType):
         foreign = foreign_operation(operation)
         if foreign is not None:
             what, hint = foreign
-            message = f"{what}: calls of it fail, unless a Python function has this name"
+            message = (
+                f"{what}: calls of it fail, unless a Python function has this name "
+                "or the configuration has an operation for it"
+            )
             yield OperationProblem(message, hint, code="foreign-operation", severity=Severity.WARNING)
 
 

@@ -12,9 +12,12 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo
 
+from swf_temporal.calls import Function
 from swf_temporal.durations import parse_duration
+from swf_temporal.function_types import operation_type
 from swf_temporal.functions.operator.configuration import FromVariable, reading
 from swf_temporal.origins import MAX_PORT
+from swf_temporal.runtime.external_activities import is_external_activity
 from swf_temporal.strict_json import read_json
 
 _SCHEMES: Final = frozenset({
@@ -108,6 +111,18 @@ def _url(value: object) -> str:
     return text
 
 
+def _operation(value: object) -> str:
+    function = Function("", "custom", str(value).strip())
+    kind = operation_type("custom")
+    # An activity of Temporal is scheduled by the workflow, which knows no configuration.
+    if not function.operation or is_external_activity(function) or (kind is not None and [*kind.problems(function)]):
+        raise ValueError(
+            "it must be a request such as rest:POST:https://greeter.example.com/greet, or a Python function such as "
+            "greet or shop.functions:greet"
+        )
+    return str(function.operation)
+
+
 def _proxy(value: object) -> str:
     if (text := str(value).strip()) and not is_url(text, {"http", "https"}):
         raise ValueError("it must be a URL such as http://proxy.example.com:3128")
@@ -182,6 +197,8 @@ Share = Annotated[float, BeforeValidator(_share)]
 """A part of a whole: 0.8 is four fifths."""
 Url = Annotated[str, BeforeValidator(_url)]
 """Where a service is."""
+Operation = Annotated[str, BeforeValidator(_operation)]
+"""An operation of a custom function."""
 Proxy = Annotated[str, BeforeValidator(_proxy)]
 """Where a proxy is; an empty text is for none."""
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]

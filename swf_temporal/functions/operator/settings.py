@@ -19,6 +19,7 @@ from swf_temporal.functions.operator.forms import (
     SPLIT,
     Count,
     Duration,
+    Operation,
     Proxy,
     Rate,
     SharedFolder,
@@ -30,6 +31,8 @@ from swf_temporal.functions.operator.tls import Tls
 from swf_temporal.text.model_errors import validation_error
 
 _CONFIDENTIAL = Variable(is_confidential=True)
+_URL_OF_OPERATION = re.compile(r"rest:(?:[^:/]*:)?\s*(https?://[^/?#{}\s]+)(?=[/?#]|\s*$)", re.IGNORECASE)
+"""The scheme and the host of an operation, unless the arguments of calls say a part of them."""
 
 
 class HostOptions(Section):
@@ -63,6 +66,8 @@ class Options(HostOptions):
 
     base_url: Url | None = None
     """Where the service is; wins over the servers of its document."""
+    operation: Operation | None = None
+    """What a function does instead of what the definition says: that of a custom function."""
     shared_folder: Annotated[SharedFolder, SHARED_FOLDER] | None = None
     """Where the directories of calls stand that are given one: functions in containers."""
 
@@ -108,6 +113,14 @@ class Settings(Section):
     max_connections: int = argument(100)
     resources: Resources = argument(Resources())
     """Where documents may be that others refer to, besides their own folder or host."""
+
+    @field_validator("calls")
+    @classmethod
+    def _without_operation(cls, calls: Options) -> Options:
+        if calls.operation is not None:
+            hint = "write it under `functions`, for each function that it serves"
+            raise validation_error("an operation is not that of all functions", "operation", hint=hint)
+        return calls
 
     @field_validator("hosts")
     @classmethod
@@ -192,7 +205,7 @@ class Settings(Section):
     @property
     def urls(self) -> list[str]:
         options = [self.calls, *self.functions.values()]
-        urls = [one.base_url for one in options]
+        urls = [url for one in options for url in (one.base_url, *_URL_OF_OPERATION.findall(one.operation or ""))]
         return [url for url in (*urls, *(one.proxy for one in (*options, *self.hosts.values()))) if url]
 
     @cached_property

@@ -1,6 +1,7 @@
 """The Serverless Workflow language: 0.8, the text that follows it, and the versions near them."""
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
@@ -109,11 +110,11 @@ class ServerlessWorkflow:
 
         return upgrade(source, to or versions.PRESENT.name)
 
-    def migrate(self, source: Source, *, keeps_effects: bool = False) -> Upgraded:
-        """Return the definition in *source*, which SonataFlow ran, as it means the same here."""
+    def migrate(self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:
+        """Return the definition in *source*, which SonataFlow ran with *properties*, as it means the same here."""
         from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.migrate import migrate
 
-        return migrate(source, keeps_effects=keeps_effects)
+        return migrate(source, properties, keeps_effects=keeps_effects)
 
 
 LANGUAGE: Final = ServerlessWorkflow()

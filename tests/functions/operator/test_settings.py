@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.errors import UsageError
+from swf_temporal.errors import CallFailed, UsageError
 from swf_temporal.functions.operator.forms import Rate, SharedFolder
 from swf_temporal.functions.operator.network import read_pattern
 from swf_temporal.functions.operator.settings import Options, Settings, read_settings
@@ -33,6 +33,7 @@ functions:
     proxy: ""
     rate: 5/10s
     sharedFolder: /srv/stock:/mnt/shared
+    operation: shop.stock:check
 hosts:
   api.example.com: {timeout: 7, concurrency: 2}
   "*.example.com": {timeout: 8, maxResponseBytes: 2000}
@@ -80,6 +81,7 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
     assert settings.for_function("check-stock").rate == Rate(5, 10)
     assert settings.shared_folder_for(["other", "check-stock"]) == SharedFolder("/srv/stock", "/mnt/shared")
     assert settings.shared_folder_for(["other"]) == settings.calls.shared_folder
+    assert settings.for_function("check-stock").operation == "shop.stock:check"
     assert settings.modules == ("shop", "bank.cards")
     assert settings.scripts
     assert [str(pattern.name) for pattern in settings.network.deny] == ["bad.example.com"]
@@ -150,6 +152,7 @@ def test_variables_say_it_too() -> None:
             "SWF_CHECK_RESPONSES": "yes",
             "SWF_RETRY_ON_CLOSED_CONNECTION_CHECK_STOCK": "no",
             "SWF_SHARED_FOLDER_CHECK_STOCK": "/srv/stock:/mnt/shared",
+            "SWF_OPERATION_CHECK_STOCK": "rest:POST:/check",
             "SWF_FUNCTION_MODULES": "shop, bank.cards",
             "SWF_SCRIPTS": "true",
             "SWF_ALLOW_HOSTS": "localhost, 10.0.0.0/8",
@@ -168,6 +171,7 @@ def test_variables_say_it_too() -> None:
     assert settings.options_for("other", "api.example.com").timeout == timedelta(seconds=6)
     assert settings.for_function("check-stock").rate == Rate(30, 60)
     assert settings.for_function("check-stock").shared_folder == SharedFolder("/srv/stock", "/mnt/shared")
+    assert settings.for_function("check-stock").operation == "rest:POST:/check"
     assert (settings.modules, settings.scripts) == (("shop", "bank.cards"), True)
     assert settings.network.allow == (read_pattern("localhost"), read_pattern("10.0.0.0/8"))
     assert settings.network.deny == (read_pattern("10.0.0.1"),)
@@ -208,9 +212,20 @@ def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
 
 async def test_servers_and_proxies_that_are_named_may_be_reached() -> None:
     """A base URL on this machine is a sidecar, and whoever sets it wants it called."""
-    settings = read_settings({"SWF_BASE_URL_STOCK": "http://127.0.0.1:9000/api", "SWF_PROXY": "http://u:p@[::1]:3128"})
+    settings = read_settings(
+        {
+            "SWF_BASE_URL_STOCK": "http://127.0.0.1:9000/api",
+            "SWF_PROXY": "http://u:p@[::1]:3128",
+            "SWF_OPERATION_A": "rest:POST:http://127.0.0.1:9001/{a}",
+            "SWF_OPERATION_B": "rest:http://127.0.0.1:9002",
+            "SWF_OPERATION_C": "rest:GET:http://127.0.0.{c}:9003/",
+        }
+    )
 
-    assert await settings.network.allowed_addresses("127.0.0.1", 9000)
+    for port in (9000, 9001, 9002):
+        assert await settings.network.allowed_addresses("127.0.0.1", port)
+    with pytest.raises(CallFailed):
+        await settings.network.allowed_addresses("127.0.0.1", 9003)
     assert await settings.network.allowed_addresses("::1", 3128)
 
 
@@ -284,6 +299,13 @@ def test_what_may_be_secret_is_not_told() -> None:
         ("function: {}", "function: there is no such option; did you mean 'functions'?"),
         ("network: {allows: []}", "network › allows: there is no such option; did you mean 'allow'?"),
         ("functions: {stock: {timeout: soon}}", "functions › stock › timeout: it must be a number of seconds"),
+        (
+            "functions: {a: {operation: 'temporal:charge@shop'}}",
+            "functions › a › operation: it must be a request such as",
+        ),
+        ("functions: {a: {operation: 'rest:POST:'}}", "functions › a › operation: it must be a request such as"),
+        ("functions: {a: {operation: 'knative:a'}}", "functions › a › operation: it must be a request such as"),
+        ("calls: {operation: greet}", "calls › operation: an operation is not that of all functions"),
         ("calls: {baseUrl: stock}", "calls › baseUrl: it must be a URL"),
         ("hosts: {'http://a': {}}", "'http://a' is not a host"),
         ("network: {deny: ['a b']}", "'a b' is not a host"),

@@ -11,6 +11,7 @@ from typing import Any, Final
 from swf_temporal.expressions.evaluation import LANGUAGES, BadExpression, Expressions
 from swf_temporal.expressions.lexing import tokens
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
+from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.constants import Constants
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
@@ -62,13 +63,15 @@ def expressions_of(root: Tree) -> Expressions:
 class Marking:
     """Puts expressions of one definition into `${ }`."""
 
-    def __init__(self, root: Tree, report: UpgradeReport) -> None:
-        self._root, self._report = root, report
+    def __init__(self, root: Tree, report: UpgradeReport, constants: Constants) -> None:
+        self._root, self._report, self._constants = root, report, constants
         self._expressions = expressions_of(root)
 
     def run(self) -> None:
         """Mark all expressions."""
         root = self._root
+        for function in children(root, "functions"):
+            self._operation(function)
         for state in states(root):
             self._state(state)
         for node in leavings(root):
@@ -78,6 +81,13 @@ class Marking:
         for timeouts in (root, *states(root)):
             for holder in children(timeouts, "timeouts"):
                 self._field(holder, "eventTimeout", "timeouts")
+
+    def _operation(self, function: Tree) -> None:
+        """Rewrite what a function of expressions evaluates, which needs no braces."""
+        text = function.get("operation")
+        if function.get("type") == "expression" and isinstance(text, str) and self._expressions.is_jq:
+            who = f"function {function.get('name')!r}"
+            self._put(function, "operation", self._constants.written(text, who, function), who)
 
     def _state(self, state: Tree) -> None:
         who = called(state)
@@ -103,7 +113,7 @@ class Marking:
         for filter_ in children(action, "actionDataFilter"):
             self._fields(filter_, ("fromStateData", "results", "toStateData"), who)
         for reference in children(action, "functionRef"):
-            self._value(reference, "arguments", who)
+            self._value(reference, "arguments", who, is_argument=True)
         for reference in children(action, "eventRef"):
             self._event(reference, who)
 
@@ -138,17 +148,17 @@ class Marking:
             hint = "compare it if it can be something else than true and false, as in '.count > 0'"
             self._report.differs(message, hint, node)
 
-    def _value(self, node: Any, key: Any, who: str) -> None:
+    def _value(self, node: Any, key: Any, who: str, *, is_argument: bool = False) -> None:
         """Mark what is an expression of the texts under *key*."""
         value = node[key] if not isinstance(node, Mapping) or key in node else None
         if isinstance(value, MutableMapping):
             for name in list(value):
-                self._value(value, name, who)
+                self._value(value, name, who, is_argument=is_argument)
         elif isinstance(value, list):
             for index in range(len(value)):
-                self._value(value, index, who)
+                self._value(value, index, who, is_argument=is_argument)
         elif isinstance(value, str):
-            found = self._expression(value, who, node)
+            found = self._expression(value, who, node, is_argument=is_argument)
             if found is not None:
                 self._put(node, key, found, f"{who}: {key!r}" if isinstance(key, str) else who)
             elif "${" in value and _MARKED.fullmatch(value) is None:
@@ -176,8 +186,8 @@ class Marking:
                 f"{what}: {_short(old)} is {_short(text)}", node if isinstance(node, Mapping) else None
             )
 
-    def _expression(self, text: str, who: str, node: Any) -> str | None:
-        """Return *text* in `${ }` if SonataFlow evaluates it, else None."""
+    def _expression(self, text: str, who: str, node: Any, *, is_argument: bool = False) -> str | None:
+        """Return *text* in `${ }` if SonataFlow evaluates it, else None. Arguments may have secrets."""
         found = _MARKED.fullmatch(text)
         inner = (text if found is None else found["jq"] or found["old"] or "").strip()
         if not inner or not self._expressions.is_jq:
@@ -188,7 +198,8 @@ class Marking:
                 return None
             inner = interpolated
         self._look_at(inner, who, node)
-        changed = _VARIABLE.sub("$SECRETS", inner)
+        place = node if isinstance(node, Mapping) else None
+        changed = _VARIABLE.sub("$SECRETS", inner) if is_argument else self._constants.written(inner, who, place)
         if found is not None and found["jq"] is not None and changed == inner:
             return text
         return braced(changed)
@@ -210,9 +221,9 @@ class Marking:
                 self._report.inexpressible(f"{who}: $WORKFLOW.{found[1]}", place, _UNKNOWN_HERE[found[1]])
 
 
-def mark(root: Tree, report: UpgradeReport) -> None:
-    """Put the expressions of *root* into `${ }`."""
-    Marking(root, report).run()
+def mark(root: Tree, report: UpgradeReport, constants: Constants) -> None:
+    """Put the expressions of *root* into `${ }`, with *constants* for properties."""
+    Marking(root, report, constants).run()
 
 
 def _short(text: Any) -> str:

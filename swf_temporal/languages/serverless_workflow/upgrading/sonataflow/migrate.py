@@ -1,5 +1,7 @@
 """Rewrites a definition that was written for SonataFlow."""
 
+from collections.abc import Mapping
+
 from swf_temporal.errors import InvalidDefinition
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.upgrading import tolerated
@@ -12,6 +14,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.sonataflow import (
     secrets,
     texts_meant,
 )
+from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.constants import Constants
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.resource import flow_of, is_resource, unwrapped
 from swf_temporal.languages.serverless_workflow.upgrading.upgrade import place, say_version
 from swf_temporal.languages.upgraded import Upgraded
@@ -20,14 +23,12 @@ from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.round_trip import round_trip
 
-_STEPS = (
-    tolerated.upgrade, texts_meant.upgrade, functions.extensions, functions.operations, expressions.mark,
-    secrets.declare, effects.tell, merging.tell,
-)  # fmt: skip
+_BEFORE = (tolerated.upgrade, texts_meant.upgrade, functions.extensions, functions.operations)
+_AFTER = (secrets.declare, effects.tell, merging.tell)
 
 
-def migrate(source: Source, *, keeps_effects: bool = False) -> Upgraded:
-    """Return the definition in *source*, which SonataFlow ran, as it means the same here.
+def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:
+    """Return the definition in *source*, which SonataFlow ran with *properties*, as it means the same here.
 
     What has another effect here is reported or, if it *keeps_effects*, has the one of there: its text then says that it
     is of the mode of SonataFlow. Raises InvalidDefinition if there is no definition in it.
@@ -42,7 +43,11 @@ def migrate(source: Source, *, keeps_effects: bool = False) -> Upgraded:
         document.root, located = unwrapped(document.root, report), flow_of(located)
     place(located, document.root, report)
     java = dict(functions.java_functions(document.root))
-    for step in _STEPS:
+    constants = Constants(document.root, report, properties)
+    for step in _BEFORE:
+        step(document.root, report)
+    expressions.mark(document.root, report, constants)
+    for step in _AFTER:
         step(document.root, report)
     if keeps_effects:
         functions.share_variables(document.root, report)
@@ -50,4 +55,4 @@ def migrate(source: Source, *, keeps_effects: bool = False) -> Upgraded:
     say_version(document.root, report, version.number)
     is_rewritten = any(change.kind in ("respelled", "changed") for change in report.changes)
     text = document.written() if is_rewritten else source.text
-    return Upgraded(text, version.name, tuple(report.changes), java)
+    return Upgraded(text, version.name, tuple(report.changes), java, constants.properties)

@@ -11,7 +11,7 @@ _USED: Final = re.compile(r"\$SECRETS(?:\.(\w+)|\[\"([^\"]+)\"\])")
 
 
 def declare(root: Tree, report: UpgradeReport) -> None:
-    """Declare the secrets that *root*, whose expressions are marked, uses in arguments, and report other uses."""
+    """Declare the secrets that *root*, whose expressions are marked, uses in arguments."""
     declared = root.get("secrets")
     names = [one for one in declared if isinstance(one, str)] if isinstance(declared, list) else []
     in_arguments: dict[str, None] = {}
@@ -27,11 +27,6 @@ def declare(root: Tree, report: UpgradeReport) -> None:
         else:
             add(root, "secrets", missing, "id")
         report.reshaped(f"secrets are declared: {', '.join(missing)}")
-    elsewhere = dict.fromkeys(_names(root))
-    for name in elsewhere:
-        if name not in in_arguments:
-            hint = f"if it is no secret, write it into 'constants' and use $CONST.{name}"
-            report.inexpressible(f"$SECRETS.{name} outside of arguments of functions", None, hint)
 
 
 def _names(value: Any) -> list[str]:

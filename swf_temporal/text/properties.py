@@ -1,14 +1,14 @@
 """Reads Java properties, as in `application.properties`."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 _COMMENT: Final = re.compile(r"[ \t\f]*(?:[#!].*)?")
 _ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _ESCAPED: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
-_PLACE: Final = re.compile(r"\$\{([^{}:]+)(?::([^{}]*))?\}")
+_PLACE: Final = re.compile(r"\$\{([^{}:]+)(?::(?!:)([^{}]*))?\}")
 _PROFILE: Final = re.compile(r"%([\w,-]+)\.(.+)", re.DOTALL)
 _MAX_ROUNDS: Final = 10
 
@@ -26,6 +26,8 @@ class PropertiesText:
     """Whether the text is quoted in a line of the file, and not a block of lines."""
     profile: str | None = None
     """The profile in which all of it holds, if it is of one alone."""
+    workflow: str | None = None
+    """The name of the workflow that it is for, if it is for one alone."""
 
     def lines(self) -> dict[str, int]:
         """Return the line of the file in which each property is set, by its name; the last of several counts."""
@@ -51,10 +53,24 @@ def of_profile(properties: Mapping[str, str], profile: str = "prod") -> dict[str
     return found | own
 
 
-def resolved(value: str, properties: Mapping[str, str]) -> str:
+def in_production(texts: Iterable[PropertiesText]) -> dict[str, str]:
+    """Return what *texts* say for production, each after those before it."""
+    found: dict[str, str] = {}
+    for one in texts:
+        if one.profile in (None, "prod"):
+            found |= of_profile(read_properties(one.text))
+    return found
+
+
+def resolved(value: str, properties: Mapping[str, str], is_known: Callable[[str], bool] = lambda _: True) -> str:
     """Return *value* with the properties that it names, `${name:default}`; what is not known stays as it is."""
+
+    def put_in(place: re.Match[str]) -> str:
+        default = place[0] if place[2] is None else place[2]
+        return properties.get(place[1], default) if is_known(place[1]) else place[0]
+
     for _ in range(_MAX_ROUNDS):
-        put = _PLACE.sub(lambda place: properties.get(place[1], place[0] if place[2] is None else place[2]), value)
+        put = _PLACE.sub(put_in, value)
         if put == value:
             break
         value = put

@@ -1,0 +1,113 @@
+"""Properties of the application, which SonataFlow has under `$SECRET`, where no secret may be.
+
+Whatever is said there becomes data, which is kept and shown. What is a secret neither by its name nor by its value is
+written as a constant.
+"""
+
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, Final
+
+from swf_temporal.expressions.evaluation import BadExpression
+from swf_temporal.expressions.lexing import tokens
+from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree
+from swf_temporal.text.properties import resolved
+from swf_temporal.text.round_trip import add
+
+_VARIABLES: Final = ("$SECRET", "$SECRETS")
+_USED: Final = re.compile(r'\$SECRETS?((?:\.\w+|\."[^"\\]+"|\.?\["[^"\\]+"\])+)')
+_NAME: Final = re.compile(r'\.(\w+)|"([^"]+)"')
+_PLAIN: Final = re.compile(r"[A-Za-z_]\w*")
+_BETWEEN_WORDS: Final = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
+_SECRET: Final = re.compile(
+    r"\w*(?:password|passwd|passphrase|pwd|secret|token|credential|api_?key|access_?key|private_?key)s?|pass|private|"
+    r"authorization|bearer|jwt",
+)
+_CREDENTIAL: Final = re.compile(
+    r"://[^/\s@]+@|(?:password|passwd|pwd|secret|token|key)\s*[=:]|\b(?:bearer|basic)\s|-----BEGIN", re.IGNORECASE
+)
+"""What a value has that is a credential, or has one in it."""
+_KEPT: Final = "a secret would become data, which is kept and shown: call a function that is given it"
+
+
+class Constants:
+    """The constants of a definition, to which properties are added that its expressions use."""
+
+    def __init__(self, root: Tree, report: UpgradeReport, properties: Mapping[str, str]) -> None:
+        self._root, self._report, self._properties = root, report, properties
+        self._added: dict[str, str] = {}
+        """The properties that are constants now, by the names of these."""
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """The properties that are constants now."""
+        return tuple(self._added.values())
+
+    def written(self, text: str, who: str, place: Any) -> str:
+        """Return the expression *text* with constants in the place of properties, and what is none as `$SECRETS`.
+
+        *who* has the expression, at *place*.
+        """
+        try:
+            words = [one for one in tokens(text) if one.kind == "variable" and one.text in _VARIABLES]
+        except BadExpression:
+            return text
+        made, end = "", 0
+        for word in words:
+            made += text[end : word.offset]
+            end = word.offset + len(word.text)
+            used = _USED.match(text, word.offset)
+            name = "" if used is None else ".".join(one or other for one, other in _NAME.findall(used[1]))
+            if used is not None and self._has(name, f"{who}: {used[0]}", place):
+                made += _constant(name)
+                end = used.end()
+            else:
+                made += "$SECRETS"
+        return made + text[end:]
+
+    def _has(self, name: str, what: str, place: Any) -> bool:
+        """Tell whether there is a constant for the property *name* now; report *what* is without, and what to do."""
+        if name in self._added:
+            return True
+        key = next((one for one in (f"{self._root.get('id')}.{name}", name) if self._properties.get(one)), None)
+        constants = self._root.get("constants", {})
+        value = None if key is None else _public_value(key, self._properties)
+        hint = f"if it is no secret, write it into 'constants' and use {_constant(name)}"
+        if is_secret(name):
+            hint = _KEPT
+        elif isinstance(constants, dict) and name in constants:
+            hint = f"there is another constant {name!r}: write it into 'constants' under a name of its own"
+        elif key is not None and value is None:
+            hint = f"its value has a credential, or names a secret or what is not among the properties: {hint}"
+        elif key is not None and value is not None and isinstance(constants, dict):
+            self._add(name, key, value)
+            return True
+        self._report.inexpressible(f"{what} outside of arguments of functions", place, hint)
+        return False
+
+    def _add(self, name: str, key: str, value: str) -> None:
+        if "constants" in self._root:
+            add(self._root["constants"], name, value)
+        else:
+            add(self._root, "constants", {name: value}, "id")
+        self._added[name] = key
+        self._report.reshaped(f"the property {key!r} is the constant {name!r}")
+
+
+def is_secret(name: str) -> bool:
+    """Tell whether the property *name* is a secret, as far as its words tell."""
+    words = [one.lower() for one in _BETWEEN_WORDS.split(name)]
+    pairs = (f"{one}_{other}" for one, other in pairwise(words))
+    return any(_SECRET.fullmatch(one) for one in (*words, *pairs))
+
+
+def _public_value(key: str, properties: Mapping[str, str]) -> str | None:
+    """Return the value of the property *key*; None if it is a secret, names one, or names what is not known."""
+    value = resolved(properties[key], properties, is_known=lambda name: not is_secret(name))
+    return None if is_secret(key) or "${" in value or _CREDENTIAL.search(value) else value
+
+
+def _constant(name: str) -> str:
+    return f"$CONST.{name}" if _PLAIN.fullmatch(name) else f'$CONST["{name}"]'

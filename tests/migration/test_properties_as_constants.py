@@ -1,0 +1,180 @@
+"""`$SECRET` where no secret may be: which properties are constants, whose they are, and what is told of the others."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swf_temporal import check
+from swf_temporal.fetching.resources import in_mode
+from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.constants import is_secret
+from swf_temporal.loading import check_file
+from swf_temporal.migration.migrate import migrate
+from swf_temporal.text.parsing import read_data
+
+FLOW = """
+id: flow
+start: A
+%sstates:
+  - {name: A, type: inject, data: {}, stateDataFilter: {output: '%s'}, end: true}
+"""
+HIDDEN = "h7Rw-93Kd"
+
+
+def written(folder: Path, properties: str, used: str, more: str = "") -> tuple[dict[str, Any], list[str]]:
+    """Return the definition that is written of one that has *used* in an expression, and the hints of findings."""
+    (folder / "application.properties").write_text(properties)
+    (folder / "flow.sw.yaml").write_text(FLOW % (more, used))
+    migration = migrate(folder)
+    [definition] = [one.content.decode() for one in migration.files if one.path == "flow.sw.yaml"]
+    assert HIDDEN not in definition
+    assert not any(HIDDEN in f"{one.message}{one.hint}" for one in migration.findings)
+    found: dict[str, Any] = read_data(definition)
+    return found, [f"{one.message} ({one.hint})" for one in migration.findings if one.kind == "by hand"]
+
+
+def output_of(definition: dict[str, Any]) -> str:
+    """Return the expression in it."""
+    return str(definition["states"][0]["stateDataFilter"]["output"])
+
+
+@pytest.mark.parametrize(
+    ("used", "wanted"),
+    [
+        ("$SECRET.a", "${ $CONST.a }"),
+        ("$SECRETS.a", "${ $CONST.a }"),
+        ('${ $SECRET["a"] + .a }', "${ $CONST.a + .a }"),
+        ("$SECRET.b.c", '${ $CONST["b.c"] }'),
+        ('$SECRET."b.c" | length', '${ $CONST["b.c"] | length }'),
+        ('"$SECRET.a is \\($SECRET.a)"', '${ "$SECRET.a is \\($CONST.a)" }'),
+    ],
+)
+def test_properties_are_constants(used: str, wanted: str, tmp_path: Path) -> None:
+    """However they are named; what a text has, and no expression, stays."""
+    definition, hints = written(tmp_path, "a=1\nb.c=true\n%test.a=2", used)
+    assert output_of(definition) == wanted
+    assert definition["constants"] == ({"a": "1"} if "a" in wanted else {"b.c": "true"})
+    assert hints == []
+    told = [one.message for one in migrate(tmp_path).findings if one.file == "application.properties"]
+    assert not any(one.startswith(f"{next(iter(definition['constants']))} ") for one in told)
+
+
+@pytest.mark.parametrize(
+    ("properties", "hint"),
+    [
+        (f"a.password={HIDDEN}", "a secret would become data"),
+        (f"a.password=${{b}}\nb={HIDDEN}", "a secret would become data"),
+    ],
+)
+def test_secrets_by_name_are_not_written(properties: str, hint: str, tmp_path: Path) -> None:
+    """And told."""
+    definition, hints = written(tmp_path, properties, "$SECRET.a.password")
+    assert "constants" not in definition
+    assert output_of(definition) == "${ $SECRETS.a.password }"
+    assert any("$SECRET.a.password outside of arguments" in one and hint in one for one in hints)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        f"https://user:{HIDDEN}@host/",
+        f"jdbc:postgresql://host/db?user=a&password={HIDDEN}",
+        f"Bearer {HIDDEN}",
+        f"jdbc:x?${{db.password:{HIDDEN}}}",
+        "jdbc:x?${other}",
+        f"${{no:${{db.password:{HIDDEN}}}}}",
+        f"${{aes-gcm-nopadding::{HIDDEN}}}",
+        "${unknown}",
+    ],
+)
+def test_values_that_have_secrets_are_not_written(value: str, tmp_path: Path) -> None:
+    """Or that are not known: the environment may hold them."""
+    properties = f"a={value}\nother=x${{db.password}}\ndb.password={HIDDEN}"
+    definition, hints = written(tmp_path, properties, "$SECRET.a")
+    assert "constants" not in definition
+    assert any("$SECRET.a outside of arguments of functions (its value has a credential, or" in one for one in hints)
+
+
+@pytest.mark.parametrize(
+    ("constants", "hint"),
+    [
+        ("{a: 7}", "there is another constant 'a': write it into 'constants' under a name of its own"),
+        ("constants.json", "if it is no secret, write it into 'constants' and use $CONST.a"),
+    ],
+)
+def test_constants_that_are_there_stay(constants: str, hint: str, tmp_path: Path) -> None:
+    """Those in a file, too."""
+    (tmp_path / "constants.json").write_text("{}")
+    definition, hints = written(tmp_path, "a=1", "$SECRET.a", f"constants: {constants}\n")
+    assert definition["constants"] == read_data(constants)
+    assert any(hint in one for one in hints)
+
+
+@pytest.mark.parametrize("properties", ["", "a=", "%test.a=1"])
+def test_properties_that_are_not_there_are_told(properties: str, tmp_path: Path) -> None:
+    """An empty one is none."""
+    definition, hints = written(tmp_path, properties, "$SECRET.a")
+    assert output_of(definition) == "${ $SECRETS.a }"
+    assert any("if it is no secret, write it into 'constants' and use $CONST.a" in one for one in hints)
+
+
+def test_arguments_of_functions_have_secrets(tmp_path: Path) -> None:
+    """Whatever their names are: the call is given them, and nothing else keeps them."""
+    (tmp_path / "application.properties").write_text("a=1\n")
+    (tmp_path / "flow.sw.yaml").write_text(
+        "{id: flow, start: A, functions: [{name: f, type: custom}], states: [{name: A, type: operation, "
+        "actions: [{functionRef: {refName: f, arguments: {list: [{a: $SECRET.a}]}}}], end: true}]}"
+    )
+    [file] = [one.content.decode() for one in migrate(tmp_path).files]
+    assert "constants" not in file
+    assert read_data(file)["secrets"] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["password", "db.password", "dbPassword", "dbpassword", "DB_PASSWD", "api-key", "api.key", "apiKey", "APIKEY",
+     "accessToken", "client-secret.value", "my.credentials", "private.x", "ssh_private_key", "user.pwd", "smtp.pass"],
+)  # fmt: skip
+def test_words_that_are_secret(name: str) -> None:
+    """As parts of names."""
+    assert is_secret(name)
+
+
+@pytest.mark.parametrize("name", ["my_name", "secretary", "tokenizer.url", "passage", "compass", "key", "a.place"])
+def test_words_that_are_not(name: str) -> None:
+    """Nor are those that only begin with one."""
+    assert not is_secret(name)
+
+
+def test_a_config_map_is_of_its_workflow(tmp_path: Path) -> None:
+    """What others have is not seen; a ConfigMap of another name is of all."""
+    maps = {"one-props": "which=one", "two-props": "which=two", "more": "all=1"}
+    parts = [
+        f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\ndata: {{application.properties: '{text}'}}\n"
+        for name, text in maps.items()
+    ]
+    for name in ("one", "two"):
+        flow = (FLOW % ("", "$SECRET.which + $SECRET.all")).replace("id: flow\n", "").replace("\n", "\n    ")
+        head = f"apiVersion: sonataflow.org/v1alpha08\nkind: SonataFlow\nmetadata: {{name: {name}}}"
+        parts.append(f"{head}\nspec:\n  flow:\n    {flow.rstrip()}\n")
+    (tmp_path / "all.yaml").write_text("---\n".join(parts))
+    files = {one.path: read_data(one.content.decode()) for one in migrate(tmp_path).files}
+    for name in ("one", "two"):
+        assert files[f"{name}.sw.yaml"]["constants"] == {"which": name, "all": "1"}
+
+
+def test_the_mode_reads_what_stands_beside_a_file(tmp_path: Path) -> None:
+    """A text alone has no properties, and neither has a file in another folder."""
+    text = FLOW % ("", "$SECRET.a")
+    (tmp_path / "application.properties").write_text("a=1")
+    for folder in (tmp_path, tmp_path / "below"):
+        folder.mkdir(exist_ok=True)
+        (folder / "flow.sw.yaml").write_text(text)
+    there = check_file(tmp_path / "flow.sw.yaml", resources=in_mode("sonataflow"))
+    assert there.definition is not None
+    assert "$CONST.a" in there.definition.source.text
+    for other in (
+        check_file(tmp_path / "below" / "flow.sw.yaml", resources=in_mode("sonataflow")),
+        check(text, resources=in_mode("sonataflow")),
+    ):
+        assert [one.code for one in other.problems if one.severity == "error"] == ["secrets-in-expression"]

@@ -57,8 +57,8 @@ def test_while_a_server_does_not_answer(swf: Swf, told: signal.Signals) -> None:
     """A command that waits for a server ends as the signal says, without a traceback."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
-        with swf.running("event", "e-1", "com.paid", "--source", "shop", "--address", address) as running:
-            with silent.accept()[0] as connection:
-                connection.recv(1)  # it asks, and waits for the answer
-                ended = running.stop(told)
+        asking = swf.running("event", "e-1", "com.paid", "--source", "shop", "--address", address)
+        with asking as running, silent.accept()[0] as connection:
+            connection.recv(1)  # it asks, and waits for the answer
+            ended = running.stop(told)
     assert (ended.code, ended.out, ended.err) == (128 + told, "", "")

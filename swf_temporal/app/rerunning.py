@@ -17,6 +17,7 @@ from temporalio.client import Client as TemporalClient
 from swf_temporal.app.client import Client
 from swf_temporal.app.histories import Execution, converter_used_by, executions_of
 from swf_temporal.app.instances import described, is_open
+from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.grammar import listed
 from swf_temporal.routing.keys import MAILBOX_PREFIX
@@ -103,12 +104,16 @@ class Rerun:
             "overdue": list(self.overdue),
         }
 
-    async def begin(self, client: Client, *, drop_events: bool = False) -> str:
+    async def begin(self, client: Client, *, drop_events: bool = False, patch: JSON = None) -> str:
         """Let the instance go on there, and return the id of its new run. If it still runs, that run is terminated.
 
-        Events that have come since are given to it again, unless they are dropped. Raises UsageError if the server
-        refuses, and if the instance has gone on since this was planned: it may have done more by now, and got events.
+        Events that have come since are given to it again, unless they are dropped. The data with which it enters the
+        state are changed by *patch*, which is a JSON merge patch. Raises UsageError if the server refuses, if the
+        instance has gone on since this was planned, and so may have done more and got events, and for the data of an
+        action.
         """
+        if patch is not None and self.action is not None:
+            raise UsageError(f"the data of {self.action!r} cannot be changed", "change those of its state")
         now = await client.temporal.get_workflow_handle(self.workflow_id).describe()
         if (now.run_id, now.history_length) != self.latest:
             hint = "look again at what is done again, and answer sooner"
@@ -116,7 +121,16 @@ class Rerun:
         reason = f"rerun from {self.state}" + ("" if self.action is None else f"/{self.action}")
         # A worker is handed signals before updates, and so later ones before those with which it came there.
         by_server = not (drop_events or self.leading)
-        run = await reset(client.temporal, self.workflow_id, self.run_id, self.task, reason, with_events=by_server)
+        changes = None if patch is None else {self.state: patch}
+        run = await reset(
+            client.temporal,
+            self.workflow_id,
+            self.run_id,
+            self.task,
+            reason,
+            with_events=by_server,
+            changes=changes,
+        )
         if self.place is not None:
             await self.place.take_back(client.temporal, self.workflow_id)
         if not by_server:

@@ -83,7 +83,7 @@ class Beginner(Observed):
         assert host is not None  # noqa: S101 - as above
         data = run.execution.latest_data
         run.execution.latest_data = merge_patch(data, patch)
-        following = carried(run, self._pin, host)
+        following = carried(run, self._pin, host, first=None)  # no key of a call names an execution before
         run.execution.latest_data = data
         self.size, self.most = following.size, following.most
         if fits(following.size, following.most):

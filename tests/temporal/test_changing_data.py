@@ -1,6 +1,7 @@
 """Data of instances that are changed from outside: of the running state at once, and where a rerun enters one."""
 
 import asyncio
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -211,6 +212,8 @@ async def test_a_rerun_with_other_data(bench: Bench, state: str, expected: JSON)
             handle.id, run_id=await plan.begin(Client(bench.client), patch={"n": 5})
         )
         assert await output_of(again) == expected
+        started = (await again.fetch_history()).events[0].workflow_execution_started_event_attributes
+        assert json.loads(started.input.payloads[1].data).keys() == {"definitions", "version", "progress"}
         plan = await plan_rerun(Client(bench.client), handle.id, "Go")
         last = bench.client.get_workflow_handle(handle.id, run_id=await plan.begin(Client(bench.client)))
         assert await output_of(last) == expected

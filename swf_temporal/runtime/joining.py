@@ -255,6 +255,9 @@ def _observing_cancellation(work: Coroutine[Any, Any, T], on_cancel: Callable[[]
         error = None
         try:
             yield waited
+        except GeneratorExit:
+            work.close()  # an engine that drops what is under way may have closed it before
+            raise
         except BaseException as thrown:  # noqa: BLE001 - handed on, whatever it is
             if isinstance(thrown, asyncio.CancelledError):
                 on_cancel()

@@ -31,6 +31,7 @@ AT_RUN_TIME: Final = {
     "data_flow": ("array-places", "arrays", "kinds", "output-collection", "response"),
     "closest_handler": ("handlers",),
     "narrow_truths": ("conditions",),
+    "tells_of_requests": ("workflow-variables", "error-messages", "inherited-headers", "scripts"),
 }
 """What the version says otherwise than 0.8, and the scenarios of it."""
 REPORTS: Final = ("respelled", "reshaped", "differs", "inexpressible")

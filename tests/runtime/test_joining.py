@@ -1,7 +1,8 @@
 """Paths side by side: who is waited for, who is stopped, and in which order."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import types
+from collections.abc import Callable, Coroutine, Generator
 from typing import Any
 
 import pytest
@@ -347,3 +348,29 @@ async def test_heeds_no_cancellation_that_came_before() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert done == ["done"]
+
+
+@pytest.mark.parametrize("closed_before", [False, True])
+def test_what_is_dropped_ends_in_silence(*, closed_before: bool) -> None:
+    """An engine that forgets an instance drops its paths, and what they wait for may be gone by then."""
+    waited: list[Coroutine[Any, Any, str]] = []
+
+    @types.coroutine
+    def forever() -> Generator[None, None, str]:
+        yield
+
+    async def work() -> str:
+        return await forever()
+
+    @heeding_cancellation
+    def wait() -> Coroutine[Any, Any, str]:
+        waited.append(work())
+        return waited[0]
+
+    path = wait()
+    path.send(None)
+    if closed_before:
+        waited[0].close()
+    path.close()
+    with pytest.raises(RuntimeError, match="cannot reuse already awaited coroutine"):
+        waited[0].send(None)

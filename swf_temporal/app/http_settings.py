@@ -137,6 +137,8 @@ class Operation(StrEnum):
     """Read what instances wait for, and give it to them."""
     END = "end"
     """Cancel and terminate instances."""
+    RERUN = "rerun"
+    """Let instances go on from a state where they have been."""
 
 
 class Tenant(Section):

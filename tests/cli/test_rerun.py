@@ -101,14 +101,14 @@ def test_many(on: On, dev: Dev) -> None:
     assert (code, json.loads(out)) == (0, [])
     assert err == "no instances to go on\n  left out, since an earlier run of them was found: 1 instance\n"
 
-    wanted = ("rerun", "-q", f"{QUERY} AND ExecutionStatus != 'Terminated'", "--from", "Wait", "--drop-events")
+    wanted = ("rerun", "-q", f"{QUERY} AND ExecutionStatus != 'Terminated'", "--from", "Check", "--drop-events")
     out, err = _until_found(on, 2, *wanted, "-o", "json")
     assert {(one["id"], one["from"], one["events"]) for one in json.loads(out)} == {
-        (f"each-{n}", "Wait", 1) for n in "12"
+        (f"each-{n}", "Check", 1) for n in "12"
     }
     refused, counted, *rest = err.splitlines()
-    assert refused.startswith("error: 'each-3' has never entered a state 'Wait'")
-    assert counted == "2 instances to go on: later from Wait (2)"
+    assert refused.startswith("error: 'each-3' has never entered a state 'Check'")
+    assert counted == "2 instances to go on: later from Check (2)"
     assert rest[1] == "  2 events that came since: dropped"
     code, _, err = on(*wanted, "--yes")
     assert (code, err.splitlines()[-1]) == (1, "2 instances go on")

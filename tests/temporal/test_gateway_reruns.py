@@ -16,6 +16,7 @@ from swf_temporal.app.rerunning import plan_retry
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.resetting import reset
 from tests.temporal.conftest import Bench, Running, calling, define
 from tests.temporal.test_gateway import problem, result_of, served
 from tests.temporal.test_rerunning import Calls, ended
@@ -116,8 +117,8 @@ async def test_what_is_refused(bench: Bench) -> None:
 async def _inner(bench: Bench, outer: str) -> str:
     """Return the id of the sub-workflow that an instance has run."""
     history = await bench.client.get_workflow_handle(outer).fetch_history()
-    started = "child_workflow_execution_started_event_attributes"
-    return next(getattr(one, started).workflow_execution.workflow_id for one in history.events if one.HasField(started))
+    started = (one.child_workflow_execution_started_event_attributes for one in history.events)
+    return next(one.workflow_execution.workflow_id for one in started if one.workflow_execution.workflow_id)
 
 
 async def test_tenants(bench: Bench) -> None:
@@ -159,7 +160,6 @@ async def test_one_that_is_left_halfway(bench: Bench, monkeypatch: pytest.Monkey
     async with failed(bench) as (_, worker, _, handle):
         plan = await rerunning.plan_rerun(Client(bench.client), handle.id, "Wait")
         resetting = asyncio.Event()
-        reset = rerunning.reset
 
         async def slow(*arguments: Any, **options: Any) -> JSON:
             resetting.set()

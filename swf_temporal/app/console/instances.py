@@ -18,6 +18,7 @@ from swf_temporal.app.gateway.instances import TenantInstance, instance_of
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.http_settings import Operation
 from swf_temporal.app.instances import PAUSED, STATUSES, facts_of, filter_of, is_open, row_of
+from swf_temporal.app.rerunning import RETRIED
 from swf_temporal.client_errors import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadUnavailable, SwfError, UsageError
@@ -35,6 +36,7 @@ DONE: Final = {
     "terminate": "The instance was terminated.",
     "pause": "The instance is paused.",
     "resume": "The instance goes on.",
+    "retry": "The instance goes on.",
 }
 """By what was done, what a person is told of it."""
 
@@ -157,6 +159,7 @@ async def live_of(visit: Visit, found: TenantInstance) -> dict[str, Any]:
         "trace": trace[-_MOST_ENTRIES:],
         "cut": max(0, len(trace) - _MOST_ENTRIES),
         "is_open": is_running,
+        "has_failed": facts["status"] in RETRIED,
         "is_paused": facts["status"] == PAUSED,
         "awaited": awaited_of(instance.id, found.definition, facts) if is_running and may_answer else [],
         "data": await _shown(instance.data()) if is_running and "note" not in facts else None,

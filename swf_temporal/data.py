@@ -42,6 +42,19 @@ def merge(target: JSON, addition: JSON) -> JSON:
     return merger.data
 
 
+def merge_patch(target: JSON, patch: JSON) -> JSON:
+    """Return *target* as a JSON merge patch changes it (RFC 7396): null removes a member, and arrays are replaced."""
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(target) if isinstance(target, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = merge_patch(merged.get(name), value)
+    return merged
+
+
 def put_at(target: JSON, path: Path, value: JSON) -> JSON:
     """Return *target* with *value* in place of the element at *path*. Raises as `change_at` does."""
     return change_at(target, path, lambda _: value)

@@ -135,6 +135,8 @@ class Operation(StrEnum):
     """Read definitions, and where instances are and what came of them."""
     TASKS = "tasks"
     """Read what instances wait for, and give it to them."""
+    CHANGE = "change"
+    """Change the data of instances."""
     END = "end"
     """Cancel and terminate instances."""
     RERUN = "rerun"

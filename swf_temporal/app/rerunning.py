@@ -19,6 +19,7 @@ from swf_temporal.app.client import Client
 from swf_temporal.app.histories import Execution, converter_used_by, executions_of
 from swf_temporal.app.instances import described, is_open
 from swf_temporal.client_errors import InstanceError
+from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.grammar import listed
 from swf_temporal.routing.keys import MAILBOX_PREFIX
@@ -126,24 +127,36 @@ class Rerun:
             "overdue": list(self.overdue),
         }
 
-    async def begin(self, client: Client, *, drop_events: bool = False) -> str:
+    async def begin(self, client: Client, *, drop_events: bool = False, patch: JSON = None) -> str:
         """Let the instance go on there, and return the id of its new run. If it still runs, that run is terminated.
 
-        Events that have come since are given to it again, unless they are dropped. Raises UsageError if the server
-        refuses, and GoneOnError if the instance has gone on since this was planned: it may have done more by now, and
-        got events. Once it is begun, being cancelled does not stop it halfway.
+        Events that have come since are given to it again, unless they are dropped. The data with which it enters the
+        state are changed by *patch*, which is a JSON merge patch. Raises UsageError if the server refuses, and for the
+        data of an action, and GoneOnError if the instance has gone on since this was planned: it may have done more by
+        now, and got events. Once it is begun, being cancelled does not stop it halfway.
         """
+        if patch is not None and self.action is not None:
+            raise UsageError(f"the data of {self.action!r} cannot be changed", "change those of its state")
         now = await client.temporal.get_workflow_handle(self.workflow_id).describe()
         if (now.run_id, now.history_length) != self.latest:
             hint = "look again at what is done again, and answer sooner"
             raise GoneOnError(f"{self.workflow_id!r} has gone on meanwhile", hint, instance=self.workflow_id)
-        return await _to_its_end(self._go_on(client, drop_events=drop_events))
+        return await _to_its_end(self._go_on(client, drop_events=drop_events, patch=patch))
 
-    async def _go_on(self, client: Client, *, drop_events: bool) -> str:
+    async def _go_on(self, client: Client, *, drop_events: bool, patch: JSON) -> str:
         reason = f"rerun from {self.place_name}"
         # A worker is handed signals before updates, and so later ones before those with which it came there.
         by_server = not (drop_events or self.leading)
-        run = await reset(client.temporal, self.workflow_id, self.run_id, self.task, reason, with_events=by_server)
+        changes = None if patch is None else {self.state: patch}
+        run = await reset(
+            client.temporal,
+            self.workflow_id,
+            self.run_id,
+            self.task,
+            reason,
+            with_events=by_server,
+            changes=changes,
+        )
         if self.place is not None:
             await self.place.take_back(client.temporal, self.workflow_id)
         if not by_server:

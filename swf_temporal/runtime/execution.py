@@ -35,6 +35,13 @@ class Execution(Protocol):
         """The data that this part began with."""
 
     @property
+    def latest_data(self) -> JSON:
+        """The data as that part has left it so far: where the run goes on if it is suspended, they may be set."""
+
+    @latest_data.setter
+    def latest_data(self, data: JSON) -> None: ...
+
+    @property
     def error(self) -> JSON:
         """The error that was caught last, as expressions see it."""
 
@@ -100,6 +107,15 @@ class ExecutionBase(ABC, Generic[F]):
     @property
     def data(self) -> JSON:
         return self.frame.data
+
+    @property
+    def latest_data(self) -> JSON:
+        """The data that the running part began with: what it makes of them shows at its end."""
+        return self.frame.data
+
+    @latest_data.setter
+    def latest_data(self, data: JSON) -> None:
+        self.frame.data = data
 
     @property
     def error(self) -> JSON:

@@ -40,6 +40,7 @@ class TraceKind(StrEnum):
     STATE_ENTERED = "state-entered"
     STATE_LEFT = "state-left"
     STATE_RETRIED = "state-retried"
+    DATA_CHANGED = "data-changed"
     NOT_ACTIVE = "not-active"
     ACTION_STARTED = "action-started"
     ACTION_COMPLETED = "action-completed"

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from swf_temporal.accounting import charge_to
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, merge_patch
 from swf_temporal.errors import PayloadTooLarge, WorkflowFault
 from swf_temporal.guarding.deferring import Evaluation, defer_here
 from swf_temporal.guarding.helper import EngineAnswer
@@ -110,6 +110,10 @@ class Run(Tracer):
         self._id_counters = IdCounters(record.numbers)
         self.started = host.now().timestamp() if record.started is None else record.started
         """When the instance began, as seconds of the epoch."""
+        self.changes = record.changes
+        """By which patches data are changed where states are entered, by the names of these."""
+        self.pending_changes: list[JSON] = []
+        """The patches that change the data of the running state, once every path has stopped."""
         self.awaited: dict[int, Awaited] = {}
         """What is waited for now."""
         self.on_wait: Callable[[Awaited], None] | None = None
@@ -147,6 +151,7 @@ class Run(Tracer):
                 await self.on_begin()
             outcome = await self.execution.execute()
         except SuspendRequested:
+            self._change_now()
             return Suspended(self.progress())
         except WorkflowFault as fault:
             self.emit(TraceKind.WORKFLOW_FAILED, fault.name, code=fault.code, message=fault.message)
@@ -161,6 +166,21 @@ class Run(Tracer):
     def deliver(self, event: CloudEvent, *, is_forwardable: bool = False) -> bool:
         """Take in an event. Never waits; returns False for an event that was taken in before."""
         return self.inbox.deliver(event, is_forwardable=is_forwardable)
+
+    def change(self, patch: JSON) -> None:
+        """Change the data of the running state by a JSON merge patch.
+
+        For that every path stops before its next step, as where the run is suspended: it goes on with changed data.
+        """
+        self.pending_changes.append(patch)
+        self.suspend()
+
+    def _change_now(self) -> None:
+        """Change the data where every path has stopped."""
+        for patch in self.pending_changes:
+            self.execution.latest_data = merge_patch(self.execution.latest_data, patch)
+            self.emit(TraceKind.DATA_CHANGED, self.execution.state or "", patch=patch)
+        self.pending_changes.clear()
 
     def suspend(self) -> None:
         """Ask every path to stop before its next step."""
@@ -178,6 +198,14 @@ class Run(Tracer):
         return self.inbox.is_awaited(event)
 
     # For an execution
+
+    def entered_with(self, state: str, data: JSON) -> JSON:
+        """Return the data with which *state* is entered, where *data* lead there: someone may have changed them."""
+        if state not in self.changes:
+            return data
+        patch = self.changes.pop(state)
+        self.emit(TraceKind.DATA_CHANGED, state, patch=patch)
+        return merge_patch(data, patch)
 
     def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
         """Add an entry to the trace that belongs to no path of execution."""
@@ -305,6 +333,7 @@ class Run(Tracer):
             inbox if inbox.seen or inbox.kept else None,
             self.numbers,
             self.limit,
+            self.changes,
         )
         return _compact(record.to_json())
 

@@ -57,6 +57,13 @@ class ActionFailed(Invoked):
     message: str
 
 
+class DataChanged(TypedDict):
+    """The data were changed from outside."""
+
+    patch: JSON
+    """By which JSON merge patch."""
+
+
 class StateRetried(TypedDict):
     """A state did not come to what it should, and is run once more."""
 
@@ -162,6 +169,8 @@ class Tracer(ABC):
     def emit(self, kind: Literal[TraceKind.ACTION_RETRIED], name: str, **detail: Unpack[ActionRetried]) -> None: ...
     @overload
     def emit(self, kind: Literal[TraceKind.ACTION_FAILED], name: str, **detail: Unpack[ActionFailed]) -> None: ...
+    @overload
+    def emit(self, kind: Literal[TraceKind.DATA_CHANGED], name: str, **detail: Unpack[DataChanged]) -> None: ...
     @overload
     def emit(self, kind: Literal[TraceKind.STATE_RETRIED], name: str, **detail: Unpack[StateRetried]) -> None: ...
     @overload

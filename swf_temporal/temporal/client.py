@@ -44,6 +44,7 @@ from swf_temporal.strict_json import NotJSON
 from swf_temporal.temporal import statuses, summaries  # noqa: F401 - the SDK then reads every status
 from swf_temporal.temporal.client_errors import has_ended, is_paused, not_there, refused_by_server
 from swf_temporal.temporal.constants import (
+    CHANGE_DATA,
     DELIVER,
     EVENT,
     EVENT_REFUSED,
@@ -169,12 +170,7 @@ async def deliver(client: Client, workflow_id: str, event: Mapping[str, Any], pa
             f"{workflow_id!r} refuses the event: {error.cause}"
         ) from None
     except WorkflowUpdateRPCTimeoutOrCancelledError:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise asyncio.CancelledError from None
-        seconds = patience.total_seconds()
-        text = f"no worker answered for {workflow_id!r} within {seconds:g} seconds"
-        raise NoAnswerError(text, instance=workflow_id, patience=patience) from None
+        raise _not_answered(workflow_id, patience) from None
     except RPCError as error:
         refuses_updates = error.status == RPCStatusCode.FAILED_PRECONDITION and "paused" in error.message
         if error.status != RPCStatusCode.RESOURCE_EXHAUSTED and not refuses_updates:
@@ -183,6 +179,36 @@ async def deliver(client: Client, workflow_id: str, event: Mapping[str, Any], pa
         return str(answer["status"])
     await send(client, workflow_id, event)
     return SENT
+
+
+async def change_data(
+    client: Client, workflow_id: str, patch: Mapping[str, Any], patience: timedelta = PATIENCE
+) -> None:
+    """Change the data of an instance's running state by a JSON merge patch, once its calls in progress have ended.
+
+    Raises UsageError if it is not there, is ending, or has not begun, and NoAnswerError if that takes too long.
+    """
+    try:
+        [value] = sendable(client, {"a patch": json_from(patch)})
+        handle = client.get_workflow_handle(workflow_id)
+        await handle.execute_update(CHANGE_DATA, value, rpc_timeout=patience)
+    except NotJSON as error:
+        raise UsageError(f"a patch is one JSON object: {error}") from None
+    except WorkflowUpdateFailedError as error:
+        raise UsageError(f"{workflow_id!r} {getattr(error.cause, 'message', error.cause)}") from None
+    except WorkflowUpdateRPCTimeoutOrCancelledError:
+        raise _not_answered(workflow_id, patience) from None
+    except RPCError as error:
+        raise not_there(error, workflow_id) from None
+
+
+def _not_answered(workflow_id: str, patience: timedelta) -> NoAnswerError:
+    """Return the error of an update that no worker answered. Raises CancelledError where that is why."""
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError from None
+    text = f"no worker answered for {workflow_id!r} within {patience.total_seconds():g} seconds"
+    return NoAnswerError(text, instance=workflow_id, patience=patience)
 
 
 async def send(client: Client, workflow_id: str, event: Mapping[str, Any]) -> None:

@@ -30,6 +30,12 @@ PLACE = "swf-place"
 DELIVER = "deliver"
 """The update that carries an event, and answers what became of it."""
 
+CHANGE_DATA = "swf-change-data"
+"""The update that changes the data of the running state, and the signal that changes those of states to be entered."""
+
+CHANGE_REFUSED = "ChangeRefused"
+"""The type of the error with which that update refuses what is no change, or comes too early or too late."""
+
 EVENT_REFUSED = "EventRefused"
 """The type of the error with which that update refuses what is not an event, or one that the definition never takes."""
 

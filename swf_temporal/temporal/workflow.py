@@ -40,9 +40,10 @@ from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.strict_json import NotJSON
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.constants import DELIVER, INBOX_FULL, PLACE, PROBE, ROUTED
+from swf_temporal.temporal.constants import CHANGE_DATA, DELIVER, INBOX_FULL, PLACE, PROBE, ROUTED
 from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of
+from swf_temporal.temporal.data_changes import DataChanges
 from swf_temporal.temporal.descriptions import SHOWN, LatestEntry, details, entry_to_json, failure_text, status_of
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import MAY_CONTINUE_AS_NEW, TemporalHost
@@ -109,6 +110,7 @@ class Interpreter:
         self._host: TemporalHost | None = None
         self._subscriptions: Subscriptions | None = None
         self._place = OwnPlace(self._pin)
+        self._changes = DataChanges()
         self._lifecycle = Lifecycle()
         self._length = LengthCheck(self.is_long, self._words)
         self._given_up: HistoryTooLong | None = None
@@ -155,6 +157,9 @@ class Interpreter:
             return
         if name == PLACE:
             self._place.tell(args[0] if args else None)
+            return
+        if name == CHANGE_DATA:
+            self._changes.take(args[0] if args else None)
             return
         self._length.at_signal()
         self._take(name, args[0] if args else None)
@@ -278,21 +283,30 @@ class Interpreter:
                     await host.check_continuation()
                     begin_other(outcome, run, self._pin, host, self._log)
                 case Suspended():
-                    await host.check_held()
-                    following = carried(run, self._pin, host)
-                    if fits(following.size, following.most):
-                        self._log.goes_on()
-                        following.begin()
-                    # Too much is under way to be carried over in one payload: go on in this execution.
-                    self._length.could_not_carry_over(following.size, following.most, run)
-                    self._log.stays(following.size, len(run.inbox.kept))
-                    progress = following.progress
+                    progress = await self._carried(run, host)
+
+    async def _carried(self, run: Run, host: TemporalHost) -> dict[str, Any]:
+        """Return the progress with which this execution goes on, unless another one takes over."""
+        await host.check_held()
+        following = carried(run, self._pin, host)
+        if self._changes.were_made:
+            return following.progress
+        if fits(following.size, following.most):
+            self._log.goes_on()
+            following.begin()
+        # Too much is under way to be carried over in one payload: go on in this execution.
+        self._length.could_not_carry_over(following.size, following.most, run)
+        self._log.stays(following.size, len(run.inbox.kept))
+        return following.progress
 
     async def _outcome_of(self, run: Run) -> RunOutcome:
         """Run *run*. Raises HistoryTooLong where that was given up."""
+        outcome: RunOutcome | None = None
         try:
-            return await run.run()
+            outcome = await run.run()
+            return outcome
         finally:
+            self._changes.settle(is_over=not isinstance(outcome, Suspended))
             if self._given_up is not None:
                 raise self._given_up
 
@@ -308,6 +322,7 @@ class Interpreter:
     def _begin(self, run: Run) -> None:
         """Hand over what came before the first step."""
         self._run = run
+        self._changes.begin(run)
         events, self._pin.events = self._pin.events, []
         if self._subscriptions is not None:
             run.on_wait = self._subscriptions.begin

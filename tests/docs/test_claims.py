@@ -87,7 +87,7 @@ def test_requests_of_sonataflow() -> None:
         for cells in table("gateway", "| request as in SonataFlow |")
         for method, path in [cells[0].strip("`").split("?")[0].split()]
     }
-    assert named == {(one.method, one.path) for one in SONATAFLOW} | {("PATCH", "/{id}/{instance}")}
+    assert named == {(one.method, one.path) for one in SONATAFLOW}
 
 
 def test_statuses_of_events() -> None:

@@ -114,12 +114,12 @@ async def test_a_client_that_knew_sonataflow(bench: Bench) -> None:
         (one.json() for one in (first, other, none)), key=lambda one: one["id"]
     )
     assert len(limited) == 1
-    assert problem(patched) == (501, "not-supported")
+    assert patched.json() == {"id": first.json()["id"], "workflowdata": {"item": "rat", "prepared": "ready"}}
     assert (aborted.status_code, aborted.json()) == (200, other.json())
     assert released == [1]
     assert [problem(one) for one in missing] == [(404, "unknown-instance")] * 2
     assert problem(gone) == (404, "unknown-instance")
-    assert output == {"item": "mouse", "prepared": "ready", "decision": "yes"}
+    assert output == {"item": "rat", "prepared": "ready", "decision": "yes"}
     assert schema == {}
 
 

@@ -24,8 +24,7 @@ from swf_temporal.app.gateway.limits import TenantLimits
 from swf_temporal.app.gateway.metrics import Metrics
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import PATIENCE, RequestContext, TenantCatalogue
-from swf_temporal.app.gateway.sonataflow import refuse_patch
-from swf_temporal.app.http_settings import LOOPBACK, GatewaySettings, Operation
+from swf_temporal.app.http_settings import LOOPBACK, GatewaySettings
 from swf_temporal.app.metrics import meter_of
 from swf_temporal.app.tracing import continued
 from swf_temporal.languages.catalogue import Catalogue
@@ -38,8 +37,6 @@ _HEADERS: Final = (
     *("ce-id", "ce-source", "ce-specversion", "ce-type", "ce-subject", "ce-time", "ce-dataschema"),
 )
 """The headers that pages of other origins may send, by CORS."""
-_PATCH: Final = Endpoint("PATCH", "/{id}/{instance}", refuse_patch, Operation.READ)
-"""An operation of SonataFlow's instances that clients are told of only if they ask for it."""
 
 
 class Gateway:
@@ -65,7 +62,7 @@ class Gateway:
         cors = Middleware(
             CORSMiddleware,
             allow_origins=settings.origins,
-            allow_methods=["GET", "POST", *(["DELETE"] if settings.sonataflow_api else [])],
+            allow_methods=["GET", "POST", *(["DELETE", "PATCH"] if settings.sonataflow_api else [])],
             allow_headers=(*_HEADERS, *settings.kept_headers),
             expose_headers=["Location", "Retry-After"],
             max_age=600,
@@ -75,7 +72,7 @@ class Gateway:
             routes += console.routes()
         routes += docs_routes()
         if settings.sonataflow_api:  # last: a definition may have the id `events`
-            routes += self._routes((*SONATAFLOW, _PATCH))
+            routes += self._routes(SONATAFLOW)
         handlers: Any = {404: _unknown_path, 405: _unknown_path}
         middleware = [cors] if settings.origins else []
         return _raw_paths(Starlette(routes=routes, middleware=middleware, exception_handlers=handlers))

@@ -171,6 +171,14 @@ SONATAFLOW: Final = (
     ),
     Endpoint("GET", "/{id}/{instance}", sonataflow.show_data, Operation.READ, {200: answers.WorkflowData}),
     Endpoint(
+        "PATCH",
+        "/{id}/{instance}",
+        sonataflow.change_instance,
+        Operation.CHANGE,
+        {200: answers.WorkflowData},
+        body={JSON_MEDIA: _said(dict[str, Any], "A JSON merge patch: null removes a member")},
+    ),
+    Endpoint(
         "DELETE",
         "/{id}/{instance}",
         sonataflow.abort_instance,

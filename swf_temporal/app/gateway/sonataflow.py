@@ -21,7 +21,7 @@ from swf_temporal.app.instances import PATIENCE, filter_of, is_open, listed, res
 from swf_temporal.client_errors import InstanceNotFoundError, RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, SchemaMismatch, UsageError, WrongData
-from swf_temporal.temporal.client import query
+from swf_temporal.temporal.client import change_data, query
 from swf_temporal.temporal.statuses import OPEN
 
 _DATA: Final = "workflowdata"
@@ -98,11 +98,14 @@ async def abort_instance(asked: RequestContext) -> Response:
     return JSONResponse(WorkflowData(id=found.instance.id, workflowdata=data))
 
 
-async def refuse_patch(asked: RequestContext) -> Response:
-    """Refuse to change the data of an instance."""
-    found = await _active(asked)
-    what = f"the data of {found.instance.id!r} cannot be changed from outside"
-    raise Refused(501, "not-supported", what, "let the definition wait for an event, and send the data with it")
+async def change_instance(asked: RequestContext) -> Response:
+    """Change the data of an instance by a JSON merge patch, once its calls in progress have ended."""
+    found, patch = await _active(asked), await asked.json()
+    if not isinstance(patch, dict):
+        raise Refused(400, "invalid-patch", "the data of an instance are changed by a JSON object", None)
+    await change_data(asked.client.temporal, found.instance.id, patch, PATIENCE)
+    data = await _data(asked, found.instance.id)
+    return JSONResponse(WorkflowData(id=found.instance.id, workflowdata=data))
 
 
 async def _active(asked: RequestContext) -> TenantInstance:

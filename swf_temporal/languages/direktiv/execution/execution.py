@@ -68,6 +68,8 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
     async def _pass(self, state: State) -> None:
         """Run one state, and go on to the next."""
         frame = self.frame
+        if frame.run is None:
+            frame.data = self.run.entered_with(state.id, frame.data)
         lane = Lane(self, state.id, frame.data)
         try:
             data, target = await self._run(state, lane)

@@ -28,7 +28,12 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.parameters import for_run
 from swf_temporal.languages.serverless_workflow.execution.program import Program
-from swf_temporal.languages.serverless_workflow.execution.progress import innermost_walk, latest_data, walk_under_way
+from swf_temporal.languages.serverless_workflow.execution.progress import (
+    innermost_walk,
+    latest_data,
+    set_latest_data,
+    walk_under_way,
+)
 from swf_temporal.languages.serverless_workflow.execution.run_state import StateResult, left_by_error, run_state
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.execution.step import Ended, Terminated
@@ -138,6 +143,12 @@ class Execution:
         """The data as the actions of the running state have left it."""
         return latest_data(walk_under_way(self.frame), self.run.input)
 
+    @latest_data.setter
+    def latest_data(self, data: JSON) -> None:
+        walk = walk_under_way(self.frame)
+        if walk is not None:
+            set_latest_data(walk, data)
+
     # For lanes
 
     def is_starting(self, state: State) -> bool:
@@ -163,6 +174,7 @@ class Execution:
             state = scope.state(name)
             run = frame.run
             if run is None:
+                frame.data = self.run.entered_with(scope.path_of(name), frame.data)
                 run = frame.run = StateFrame()
             if within is None:
                 lane = Lane(self, state, run, self.variables(), scope.path_of(name), scope)

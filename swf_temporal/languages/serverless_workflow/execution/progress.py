@@ -2,6 +2,7 @@
 
 from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.frames import CompensationFrame, InstanceFrame, WalkFrame
+from swf_temporal.runtime.progress import Value
 
 
 def walk_under_way(frame: InstanceFrame) -> WalkFrame | None:
@@ -33,3 +34,24 @@ def latest_data(walk: WalkFrame | None, data: JSON) -> JSON:
     if undoing is None:
         return data
     return latest_data(undoing.walk, data if undoing.data is None else undoing.data.value)
+
+
+def set_latest_data(walk: WalkFrame, data: JSON) -> None:
+    """Have *data* where `latest_data` finds the data of *walk*."""
+    run = walk.run
+    if run is None:
+        walk.data = data
+    elif run.compensation is not None:
+        undoing = run.compensation
+        if undoing.walk is None:
+            undoing.data = Value(data)
+        else:
+            set_latest_data(undoing.walk, data)
+    elif run.left is not None:
+        run.left.data = data
+    elif run.body is not None and run.body.data is not None:
+        run.body.data.value = data
+    elif run.input is not None:
+        run.input.value = data
+    else:
+        walk.data = data

@@ -1,0 +1,90 @@
+"""Changes of an instance's data from outside, by JSON merge patches (RFC 7396).
+
+An update changes the data of the running state: the instance takes no further step until they are changed, and its
+answer comes then. A signal, which a reset brings along, changes those with which a state is entered next.
+"""
+
+from typing import Any
+
+from temporalio import workflow
+from temporalio.common import RawValue
+from temporalio.exceptions import ApplicationError
+
+from swf_temporal.data import JSON
+from swf_temporal.runtime.run import Run
+from swf_temporal.temporal.constants import CHANGE_DATA, CHANGE_REFUSED
+from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
+
+
+class DataChanges:
+    """Takes changes for the runs of one execution, one after the other."""
+
+    def __init__(self) -> None:
+        self._run: Run | None = None
+        self._early: dict[str, Any] = {}
+        self._pending: list[JSON] = []
+        """The changes of the running state that are to be made, whatever run goes on by then."""
+        self._taken = self._made = 0
+        """How many such were asked for, and how many of them were made."""
+        self._is_over = False
+        self.were_made = False
+        """Whether the run was suspended to change its data."""
+        workflow.set_update_handler(CHANGE_DATA, self._change, validator=self._check)
+
+    def begin(self, run: Run) -> None:
+        """Let *run* have what came before its first step."""
+        self._run = run
+        run.changes.update(self._early)
+        self._early = {}
+        run.pending_changes = self._pending
+        if self._pending:
+            run.suspend()
+
+    def settle(self, *, is_over: bool) -> None:
+        """Answer what was asked for: the run was suspended, and its data changed, or it *is_over*."""
+        made, self._made = self._made, self._taken - len(self._pending)
+        self._is_over, self.were_made = is_over, made < self._made
+
+    def take(self, raw: RawValue | None) -> None:
+        """Take the signal of a reset: an object of patches, by the names of states."""
+        patches = _object(raw)
+        if patches is None:
+            workflow.logger.warning(
+                "signal %r was not taken: it carries no patches by the names of states", CHANGE_DATA
+            )
+        elif self._run is None:
+            self._early |= patches
+        else:
+            self._run.changes.update(patches)
+
+    async def _change(self, raw: RawValue) -> None:
+        assert self._run is not None  # noqa: S101 - for the type checker: see `_check`
+        self._run.change(_object(raw))
+        self._taken += 1
+        number = self._taken
+        await workflow.wait_condition(lambda: self._made >= number or self._is_over)
+        if self._made < number:
+            raise _refused("has ended before its data could be changed")
+
+    def _check(self, raw: RawValue) -> None:
+        """Refuse what is no change of a run that has begun. What is refused leaves no trace in the history."""
+        run = self._run
+        if run is None or run.execution.state is None:
+            raise _refused("has not begun: its data cannot be changed yet")
+        if run.execution.is_cancelled or self._is_over:
+            raise _refused("is ending: its data are not changed any more")
+        if _object(raw) is None:
+            raise _refused("takes a JSON merge patch, which is an object")
+
+
+def _object(raw: RawValue | None) -> dict[str, Any] | None:
+    """Return the object that *raw* holds, which anyone may have written; None if that is none."""
+    try:
+        value = None if raw is None else value_of(raw)
+    except UNREADABLE:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _refused(reason: str) -> ApplicationError:
+    return ApplicationError(reason, type=CHANGE_REFUSED)

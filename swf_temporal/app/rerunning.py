@@ -26,6 +26,7 @@ from swf_temporal.routing.keys import MAILBOX_PREFIX
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal import summaries
+from swf_temporal.temporal.going_on import beginning_at
 from swf_temporal.temporal.place_records import Asking
 from swf_temporal.temporal.places import ask
 from swf_temporal.temporal.replaying import Retraced, retrace
@@ -103,6 +104,8 @@ class Rerun:
     """Its latest execution, and how many events that had."""
     place: Place | None
     """The place that it had when it came there; None where nothing bounds how many run at once."""
+    entry: int
+    """The number of the entry of that execution's trace with which it came there."""
 
     @property
     def is_running(self) -> bool:
@@ -130,10 +133,10 @@ class Rerun:
     async def begin(self, client: Client, *, drop_events: bool = False, patch: JSON = None) -> str:
         """Let the instance go on there, and return the id of its new run. If it still runs, that run is terminated.
 
-        Events that have come since are given to it again, unless they are dropped. The data with which it enters the
-        state are changed by *patch*, which is a JSON merge patch. Raises UsageError if the server refuses, and for the
-        data of an action, and GoneOnError if the instance has gone on since this was planned: it may have done more by
-        now, and got events. Once it is begun, being cancelled does not stop it halfway.
+        Events that have come since are given to it again, unless they are dropped. By *patch*, a JSON merge patch, the
+        data are changed with which it enters the state. Raises UsageError if the server refuses, and for the data of an
+        action, and GoneOnError if the instance has gone on since this was planned: it may have done more by now, and
+        got events. Once it is begun, being cancelled does not stop it halfway.
         """
         if patch is not None and self.action is not None:
             raise UsageError(f"the data of {self.action!r} cannot be changed", "change those of its state")
@@ -147,20 +150,18 @@ class Rerun:
         reason = f"rerun from {self.place_name}"
         # A worker is handed signals before updates, and so later ones before those with which it came there.
         by_server = not (drop_events or self.leading)
-        changes = None if patch is None else {self.state: patch}
-        run = await reset(
-            client.temporal,
-            self.workflow_id,
-            self.run_id,
-            self.task,
-            reason,
-            with_events=by_server,
-            changes=changes,
-        )
+        if patch is None:
+            run = await reset(client.temporal, self.workflow_id, self.run_id, self.task, reason, with_events=by_server)
+        else:
+            # Not kept since it was planned: many may be planned at once.
+            handle = client.temporal.get_workflow_handle(self.workflow_id, run_id=self.run_id)
+            beginning = await beginning_at(await handle.fetch_history(), converter_used_by(client), self.entry, patch)
+            run, by_server = await beginning.start(client.temporal, self.workflow_id), False
         if self.place is not None:
             await self.place.take_back(client.temporal, self.workflow_id)
         if not by_server:
-            for event in (*self.leading, *(() if drop_events else self.events)):
+            # Where it begins with other data, those with which it came there have come already.
+            for event in (*(self.leading if patch is None else ()), *(() if drop_events else self.events)):
                 await event.send(client.temporal, self.workflow_id)
         return run
 
@@ -271,6 +272,7 @@ def _plan(row: dict[str, Any], since: Sequence[tuple[Execution, Retraced]], plac
         leading=tuple(first.leading),
         overdue=tuple(first.overdue),
         place=_place(retraced),
+        entry=place,
         latest=(since[-1][0].run_id, len(since[-1][0].history.events)),
     )
 

@@ -112,6 +112,7 @@ _LINES = {
     "event-given-back": _Line("  event {name} is kept for later", ""),
     "event-refused": _Line("  ", "signal not taken:", " {name}: {reason}", "yellow"),
     "event-timed-out": _Line("  ", "no event arrived:", " {name}", "yellow"),
+    "data-changed": _Line("  data changed: {patch}", ""),
     "sleeping": _Line("  sleeping {duration}", ""),
     "error-caught": _Line("  ", "error caught:", " {name}: {message}", "yellow"),
     "logged": _Line("  {value}", ""),

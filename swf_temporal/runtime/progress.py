@@ -33,8 +33,6 @@ class ProgressRecord(Record):
     """How often each id was given. Of iterations that are complete only the highest number is left."""
     limit: ContinueTimeout | None = None
     """What takes the place of the workflow's own timeout."""
-    changes: dict[str, JSON] = field(default_factory=dict)
-    """By which patches data are changed where states are entered, by the names of these."""
     same: list[list[list[str | int]]] = field(default_factory=list)
     """Which places of the record have what others have: see `runtime/sharing.py`."""
     parts: list[int] = field(default_factory=list)

@@ -110,8 +110,6 @@ class Run(Tracer):
         self._id_counters = IdCounters(record.numbers)
         self.started = host.now().timestamp() if record.started is None else record.started
         """When the instance began, as seconds of the epoch."""
-        self.changes = record.changes
-        """By which patches data are changed where states are entered, by the names of these."""
         self.pending_changes: list[JSON] = []
         """The patches that change the data of the running state, once every path has stopped."""
         self.awaited: dict[int, Awaited] = {}
@@ -198,14 +196,6 @@ class Run(Tracer):
         return self.inbox.is_awaited(event)
 
     # For an execution
-
-    def entered_with(self, state: str, data: JSON) -> JSON:
-        """Return the data with which *state* is entered, where *data* lead there: someone may have changed them."""
-        if state not in self.changes:
-            return data
-        patch = self.changes.pop(state)
-        self.emit(TraceKind.DATA_CHANGED, state, patch=patch)
-        return merge_patch(data, patch)
 
     def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
         """Add an entry to the trace that belongs to no path of execution."""
@@ -333,7 +323,6 @@ class Run(Tracer):
             inbox if inbox.seen or inbox.kept else None,
             self.numbers,
             self.limit,
-            self.changes,
         )
         return _compact(record.to_json())
 

@@ -31,7 +31,7 @@ DELIVER = "deliver"
 """The update that carries an event, and answers what became of it."""
 
 CHANGE_DATA = "swf-change-data"
-"""The update that changes the data of the running state, and the signal that changes those of states to be entered."""
+"""The update that changes the data of the running state."""
 
 CHANGE_REFUSED = "ChangeRefused"
 """The type of the error with which that update refuses what is no change, or comes too early or too late."""

@@ -1,7 +1,6 @@
-"""Changes of an instance's data from outside, by JSON merge patches (RFC 7396).
+"""Changes of an instance's data from outside, by an update that carries a JSON merge patch (RFC 7396).
 
-An update changes the data of the running state: the instance takes no further step until they are changed, and its
-answer comes then. A signal, which a reset brings along, changes those with which a state is entered next.
+The instance takes no further step until the data of its running state are changed; then the answer comes.
 """
 
 from typing import Any
@@ -21,7 +20,6 @@ class DataChanges:
 
     def __init__(self) -> None:
         self._run: Run | None = None
-        self._early: dict[str, Any] = {}
         self._pending: list[JSON] = []
         """The changes of the running state that are to be made, whatever run goes on by then."""
         self._taken = self._made = 0
@@ -32,10 +30,8 @@ class DataChanges:
         workflow.set_update_handler(CHANGE_DATA, self._change, validator=self._check)
 
     def begin(self, run: Run) -> None:
-        """Let *run* have what came before its first step."""
+        """Let *run* make the changes from here on."""
         self._run = run
-        run.changes.update(self._early)
-        self._early = {}
         run.pending_changes = self._pending
         if self._pending:
             run.suspend()
@@ -44,18 +40,6 @@ class DataChanges:
         """Answer what was asked for: the run was suspended, and its data changed, or it *is_over*."""
         made, self._made = self._made, self._taken - len(self._pending)
         self._is_over, self.were_made = is_over, made < self._made
-
-    def take(self, raw: RawValue | None) -> None:
-        """Take the signal of a reset: an object of patches, by the names of states."""
-        patches = _object(raw)
-        if patches is None:
-            workflow.logger.warning(
-                "signal %r was not taken: it carries no patches by the names of states", CHANGE_DATA
-            )
-        elif self._run is None:
-            self._early |= patches
-        else:
-            self._run.changes.update(patches)
 
     async def _change(self, raw: RawValue) -> None:
         assert self._run is not None  # noqa: S101 - for the type checker: see `_check`

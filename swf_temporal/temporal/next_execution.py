@@ -37,14 +37,14 @@ class Carried(NamedTuple):
         workflow.continue_as_new(args=[None, self.record, *self.parts], initial_versioning_behavior=_onto())
 
 
-def carried(run: Run, pin: Pin, host: TemporalHost) -> Carried:
-    """Return what *run* goes on with, with events that came since it was suspended."""
+def carried(run: Run, pin: Pin, host: TemporalHost, **facts: Any) -> Carried:
+    """Return what *run* goes on with, with events that came since it was suspended. *facts* are others of the pin."""
     progress = host.with_budget(run.progress())
     numbers = [part for front in nested(run.execution.frame, Front) for part in front.parts]
     parts = [RawValue(payload) for payload in host.parts.of(numbers)] if numbers else []
     if numbers:
         progress = {**progress, "parts": numbers}
-    following = _following(pin, progress=progress, outlasting=host.outlasting.to_json())
+    following = _following(pin, progress=progress, outlasting=host.outlasting.to_json(), **facts)
     payload, size, most = _written(following.to_json())
     return Carried(progress, RawValue(payload), parts, size, most)
 
@@ -89,7 +89,7 @@ def _written(value: Any) -> tuple[Payload, int, int]:
 
 def _following(pin: Pin, **changes: Any) -> Pin:
     of_the_run = replace(pin, events=[], progress=None, numbers={}, limit=None, call=None, outlasting={})
-    return replace(of_the_run, first=pin.first or workflow.info().run_id, **changes)
+    return replace(of_the_run, **{"first": pin.first or workflow.info().run_id, **changes})
 
 
 def _onto() -> workflow.ContinueAsNewVersioningBehavior | None:

@@ -131,7 +131,7 @@ class Observed(Interpreter):
 
 async def replay(history: WorkflowHistory, converter: DataConverter) -> Replayed:
     """Replay a history whose payloads *converter* reads. Raises ValueError if it is not that of a workflow."""
-    seen, failure = await _observe(history, converter)
+    seen, failure = await observe(history, converter)
     facts = Replayed(
         workflow_id=history.workflow_id,
         run_id=history.run_id,
@@ -152,7 +152,7 @@ async def retrace(
 
     One that a scenario wrote in virtual time is *observed* by what answers all functions, on that time's *runner*.
     """
-    seen, failure = await _observe(history, converter, observed, runner)
+    seen, failure = await observe(history, converter, observed, runner)
     if seen is None:
         return Retraced(history.workflow_id, None, (), failure=failure)
     closed_as = _CLOSED.get(history.events[-1].event_type)
@@ -163,7 +163,7 @@ async def retrace(
     return Retraced(history.workflow_id, seen.definition, trace, closed_as, failure, seen.place, lengths)
 
 
-async def _observe(
+async def observe(
     history: WorkflowHistory,
     converter: DataConverter,
     observed: type[Observed] = Observed,

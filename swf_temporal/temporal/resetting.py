@@ -3,27 +3,25 @@
 What the history has after that task was done outside, and is not undone by a reset: it is told before.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 from uuid import uuid4  # noqa: TID251 - a client's
 
-from temporalio.api.common.v1 import Payload, Payloads, WorkflowExecution
+from temporalio.api.common.v1 import Payload, WorkflowExecution
 from temporalio.api.enums.v1 import EventType, ResetReapplyExcludeType
 from temporalio.api.history.v1 import HistoryEvent
-from temporalio.api.workflow.v1 import PostResetOperation
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.strict_json import NotJSON, read_json
 from swf_temporal.temporal.client import send
 from swf_temporal.temporal.client_errors import not_there
-from swf_temporal.temporal.constants import CHANGE_DATA, DELIVER, ENDING, PLACE, PROBE
+from swf_temporal.temporal.constants import DELIVER, ENDING, PLACE, PROBE
 from swf_temporal.temporal.place_records import TELL
 from swf_temporal.temporal.records import EVALUATE, LIMITS, RESOLVE
 
@@ -43,7 +41,7 @@ _OUTCOMES: Final[dict[str, Outcome]] = {
 }
 _INSIDE: Final = frozenset({EVALUATE, LIMITS, RESOLVE, ENDING, TELL, "read variable"})
 """Activities that change nothing outside."""
-_NO_EVENTS: Final = (PROBE, PLACE, CHANGE_DATA)
+_NO_EVENTS: Final = (PROBE, PLACE)
 """Signals that carry no events."""
 _LOCAL_ACTIVITY: Final = "core_local_activity"
 """The marker that the SDK makes of a local activity."""
@@ -145,20 +143,10 @@ def _running_timers(events: Sequence[HistoryEvent], task: int) -> Iterable[Histo
     return timers.values()
 
 
-async def reset(
-    client: Client,
-    workflow_id: str,
-    run_id: str,
-    task: int,
-    reason: str,
-    *,
-    with_events: bool,
-    changes: Mapping[str, JSON] | None = None,
-) -> str:
+async def reset(client: Client, workflow_id: str, run_id: str, task: int, reason: str, *, with_events: bool) -> str:
     """Let an instance go on from the workflow task of its run that ended with the event *task*; return the new run.
 
-    It is given the events again that came after, if it is to have them. By *changes*, which are JSON merge patches,
-    data are changed with which it enters states, by the names of these. Raises UsageError if the server refuses.
+    It is given the events again that came after, if it is to have them. Raises UsageError if the server refuses.
     """
     wanted = ResetWorkflowExecutionRequest(
         namespace=client.namespace,
@@ -169,11 +157,6 @@ async def reset(
         reset_reapply_exclude_types=_EXCLUDED if with_events else (*_EXCLUDED, *_EVENTS),
         identity=client.identity,
     )
-    if changes:
-        # With the reset, and not after it: else the worker would be faster.
-        payloads = await client.data_converter.encode([changes])
-        change = PostResetOperation.SignalWorkflow(signal_name=CHANGE_DATA, input=Payloads(payloads=payloads))
-        wanted.post_reset_operations.append(PostResetOperation(signal_workflow=change))
     try:
         answer = await client.workflow_service.reset_workflow_execution(wanted, retry=True)
     except RPCError as error:

@@ -40,7 +40,7 @@ from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.strict_json import NotJSON
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.constants import CHANGE_DATA, DELIVER, INBOX_FULL, PLACE, PROBE, ROUTED
+from swf_temporal.temporal.constants import DELIVER, INBOX_FULL, PLACE, PROBE, ROUTED
 from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.data_changes import DataChanges
@@ -157,9 +157,6 @@ class Interpreter:
             return
         if name == PLACE:
             self._place.tell(args[0] if args else None)
-            return
-        if name == CHANGE_DATA:
-            self._changes.take(args[0] if args else None)
             return
         self._length.at_signal()
         self._take(name, args[0] if args else None)

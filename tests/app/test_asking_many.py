@@ -8,6 +8,7 @@ from swf_temporal.errors import UsageError
 
 async def test_the_silent_keep_no_place_from_the_others() -> None:
     """However many do not answer, all others do, as long as they take; and it does not wait for the silent ones."""
+
     async def ask(instance: str) -> str:
         if instance.startswith("silent"):
             await asyncio.Event().wait()

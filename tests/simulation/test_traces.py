@@ -328,6 +328,28 @@ def test_another_attempt_at_a_whole_state_is_told() -> None:
     assert ("not-active", "Both/late", "Both", "Both/late", inactive) in told
 
 
+def test_a_change_of_the_data_is_told() -> None:
+    """Where every path has stopped, the data are changed, and the run goes on with them."""
+    definition = """
+    id: changed
+    specVersion: "0.8"
+    states:
+      - {name: Put, type: inject, data: {b: 2}, transition: Nap}
+      - {name: Nap, type: sleep, duration: PT1H, end: true}
+    """
+    context = SimulationContext([load(definition)], {}, [], {})
+
+    def change(run: Run, entry: TraceEntry) -> None:
+        if entry.kind is TraceKind.SLEEPING and run.is_new:
+            run.change({"a": None, "c": {"d": 3}})
+
+    context.on_trace = change
+    simulation = context.run({"a": 1})
+    assert simulation.output == {"b": 2, "c": {"d": 3}}
+    changed = [entry for entry in simulation.trace if entry.kind is TraceKind.DATA_CHANGED]
+    assert [(one.name, one.detail) for one in changed] == [("Nap", {"patch": {"a": None, "c": {"d": 3}}})]
+
+
 def test_a_fault_knows_its_branch() -> None:
     """What fails in a branch of a parallel state tells in which, and in which action."""
     definition = """

@@ -29,6 +29,8 @@ _DATA: Final = "workflowdata"
 _START_FROM: Final = "X-KOGITO-StartFromNode"
 _KEPT: Final = ("400", "403", "404", "409", "412")
 """The codes of faults that are the statuses of answers, too."""
+ERROR_MESSAGE: Final = "ErrorMessage"
+"""The name of the error with which a message in the metadata of a state lets an instance fail."""
 _OF_DATA: Final = (ExpressionFailed, SchemaMismatch, WrongData)
 """Faults that SonataFlow blamed on the request."""
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
@@ -151,4 +153,4 @@ def _status_of(ended: RunEnded) -> int:
     code = str(ended.status or ended.code)
     if code in _KEPT:
         return int(code)
-    return 400 if isinstance(ended.fault, _OF_DATA) else 500
+    return 400 if isinstance(ended.fault, _OF_DATA) or ended.name == ERROR_MESSAGE else 500

@@ -68,8 +68,6 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
     async def _pass(self, state: State) -> None:
         """Run one state, and go on to the next."""
         frame = self.frame
-        if frame.run is None:
-            frame.data = self.run.entered_with(state.id, frame.data)
         lane = Lane(self, state.id, frame.data)
         try:
             data, target = await self._run(state, lane)
@@ -82,8 +80,8 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
     async def _run(self, state: State, lane: Lane) -> tuple[JSON, str | None]:
         frame, is_resumed = self.frame.run, self.frame.run is not None
         if frame is None:
-            frame = self.frame.run = StateFrame(self.run.time())
             lane.emit(TraceKind.STATE_ENTERED, state.id, type=state.type)
+            frame = self.frame.run = StateFrame(self.run.time())
             if state.log is not None:
                 lane.emit(TraceKind.LOGGED, state.id, value=await lane.evaluate(state.log, lane.data))
             if state.metadata is not None:

@@ -174,7 +174,6 @@ class Execution:
             state = scope.state(name)
             run = frame.run
             if run is None:
-                frame.data = self.run.entered_with(scope.path_of(name), frame.data)
                 run = frame.run = StateFrame()
             if within is None:
                 lane = Lane(self, state, run, self.variables(), scope.path_of(name), scope)

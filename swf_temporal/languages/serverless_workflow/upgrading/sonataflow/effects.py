@@ -16,6 +16,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
 from swf_temporal.text.round_trip import add
 
 _IGNORED: Final = ("actionExecTimeout", "branchExecTimeout", "stateExecTimeout")
+_ON_CANCEL: Final = "compensateOnCancel"
 _GENERAL: Final = ("java.lang.Exception", "java.lang.RuntimeException", "java.lang.Throwable", "*")
 
 
@@ -29,11 +30,29 @@ def tell(root: Tree, report: UpgradeReport) -> None:
             if isinstance(way.get("produceEvents"), list) and len(way["produceEvents"]) > 1:
                 report.differs("SonataFlow sends several produceEvents from the last one to the first", None, way)
     _timeouts(root, "the workflow", report)
+    _compensation(root, report)
     _actions(root, report)
     for start in children(root, "start"):
         if "schedule" in start:
             hint = "`swf schedule` creates it; remove it if something else starts the workflow"
             report.differs("SonataFlow ignores start.schedule", hint, start)
+
+
+def _compensation(root: Tree, report: UpgradeReport) -> None:
+    """Undo what was done where an instance is cancelled, as SonataFlow did. What a timeout ends is not undone here."""
+    if not any("compensatedBy" in state for state in states(root)):
+        return
+    metadata = root.get("metadata")
+    if metadata is None:
+        add(root, "metadata", {_ON_CANCEL: True}, "specVersion")
+    elif not isinstance(metadata, dict) or _ON_CANCEL in metadata:
+        return
+    else:
+        add(metadata, _ON_CANCEL, True)  # noqa: FBT003 - the value of the key
+    report.reshaped("metadata.compensateOnCancel is true, as SonataFlow compensates an instance that is aborted")
+    if any("workflowExecTimeout" in timeouts for timeouts in children(root, "timeouts")):
+        hint = "compensate in the state that runBefore names"
+        report.differs("SonataFlow compensates where workflowExecTimeout is over", hint)
 
 
 def _state(root: Tree, state: Tree, order: Mapping[Any, int], report: UpgradeReport) -> None:

@@ -1,0 +1,113 @@
+"""Beginning an instance where it came to a state, with other data than it had there.
+
+A reset cannot change data: the server takes nothing along with it that a worker would see before the state is entered
+again. So the history is replayed up to there, and what the instance would carry on, had it continued as new at this
+moment, is what another execution of it begins with.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from temporalio import workflow
+from temporalio.client import Client, WorkflowHistory
+from temporalio.common import RawValue, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.converter import DataConverter
+from temporalio.service import RPCError
+
+from swf_temporal.data import JSON, merge_patch
+from swf_temporal.errors import UsageError
+from swf_temporal.runtime.host import TraceEntry
+from swf_temporal.temporal import summaries
+from swf_temporal.temporal.client_errors import not_there
+from swf_temporal.temporal.kept_options import options_of_this, start_options
+from swf_temporal.temporal.next_execution import carried
+from swf_temporal.temporal.replaying import Observed, observe
+from swf_temporal.temporal.sizes import fits
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What an execution begins with."""
+
+    workflow_type: str
+    task_queue: str
+    arguments: list[Any]
+    options: dict[str, Any]
+
+    async def start(self, client: Client, workflow_id: str) -> str:
+        """Begin it, and end the one that runs, if one does; return its run id. Raises UsageError if it is refused."""
+        try:
+            handle = await client.start_workflow(
+                self.workflow_type,
+                args=self.arguments,
+                id=workflow_id,
+                task_queue=self.task_queue,
+                id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                **self.options,
+            )
+        except RPCError as error:
+            raise not_there(error, workflow_id) from None
+        return str(handle.first_execution_run_id)
+
+
+_wanted: dict[str, tuple[int, JSON, str]] = {}
+"""By their run ids, of the executions that are being replayed: where to begin, by which patch, on which task queue."""
+
+
+@workflow.defn(dynamic=True, sandboxed=False)
+class Beginner(Observed):
+    """One execution that is replayed to see how another one begins where it comes to a state."""
+
+    @workflow.init
+    def __init__(self, args: Sequence[RawValue]) -> None:
+        super().__init__(args)
+        self.beginning: Beginning | None = None
+        self.size, self.most = 0, 0
+
+    @workflow.run
+    async def run(self, args: Sequence[RawValue]) -> Any:
+        """Run the definition whose id is this workflow's type; the result is its output."""
+        return await super().run(args)
+
+    def _on_trace(self, entry: TraceEntry) -> None:
+        at, patch, queue = _wanted[workflow.info().run_id]
+        if len(self.entries) == at:
+            self._note_beginning(patch, queue)
+        super()._on_trace(entry)
+
+    def _note_beginning(self, patch: JSON, queue: str) -> None:
+        run, host = self._run, self._host
+        assert run is not None  # noqa: S101 - for the type checker: it enters a state
+        assert host is not None  # noqa: S101 - as above
+        data = run.execution.latest_data
+        run.execution.latest_data = merge_patch(data, patch)
+        following = carried(run, self._pin, host, first=None)  # no key of a call names an execution before
+        run.execution.latest_data = data
+        self.size, self.most = following.size, following.most
+        if fits(following.size, following.most):
+            options = start_options(options_of_this())
+            if self._definition is not None:
+                options["static_summary"] = summaries.of_instance(self._definition)
+            arguments = [None, following.record, *following.parts]
+            # A replay has a task queue of its own.
+            self.beginning = Beginning(workflow.info().workflow_type, queue, arguments, options)
+
+
+async def beginning_at(history: WorkflowHistory, converter: DataConverter, entry: int, patch: JSON) -> Beginning:
+    """Return how the execution of *history* begins where it made the trace entry of that number, entering a state.
+
+    Its data there are changed by *patch*, a JSON merge patch. Raises UsageError if one payload does not hold them.
+    """
+    started = history.events[0].workflow_execution_started_event_attributes
+    _wanted[history.run_id] = entry, patch, started.task_queue.name
+    try:
+        seen, failure = await observe(history, converter, Beginner)
+    finally:
+        del _wanted[history.run_id]
+    if isinstance(seen, Beginner) and seen.beginning is not None:
+        return seen.beginning
+    if isinstance(seen, Beginner) and seen.size > seen.most:
+        failure = f"it would carry {seen.size:,} bytes on, and at most {seen.most:,} are possible"
+    raise UsageError(f"{history.workflow_id!r} cannot go on with these data: {failure}")

@@ -1,0 +1,276 @@
+"""Data of instances that are changed from outside: of the running state at once, and where a rerun enters one."""
+
+import asyncio
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowExecutionStatus
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.rerunning import plan_rerun
+from swf_temporal.data import JSON, merge_patch
+from swf_temporal.errors import UsageError
+from swf_temporal.loading import load
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.client import change_data
+from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.workflow import Interpreter
+from tests.temporal.conftest import PATIENCE, Bench, calling, define
+
+EVENTS = [{"name": name, "type": name, "source": "x"} for name in ("go", "stop")]
+WAIT = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
+
+
+@pytest.mark.parametrize(
+    ("target", "patch", "expected"),
+    [
+        ({"a": 1, "b": {"c": 2, "d": [1]}}, {"b": {"c": None, "d": [2]}, "e": 3}, {"a": 1, "b": {"d": [2]}, "e": 3}),
+        ({"a": 1}, {}, {"a": 1}),
+        ([1, 2], {"a": 1}, {"a": 1}),
+        ({"a": [{"b": 1}]}, {"a": {"b": {"c": None}}}, {"a": {"b": {}}}),
+    ],
+)
+def test_a_merge_patch(target: JSON, patch: JSON, expected: JSON) -> None:
+    """Objects are merged, null removes a member, and all else is replaced (RFC 7396)."""
+    before = repr(target)
+    assert merge_patch(target, patch) == expected
+    assert repr(target) == before
+
+
+async def output_of(handle: swf.Handle) -> Any:
+    """Return the output of an instance, whose whole history replays."""
+    output = await asyncio.wait_for(swf.result(handle), PATIENCE)
+    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
+    await replayer.replay_workflow(await handle.fetch_history())
+    return output
+
+
+async def changed(bench: Bench, handle: swf.Handle) -> list[Any]:
+    """Return what the trace of an instance tells of changes: of each, the state and the patch."""
+    trace = await swf.query(bench.client, handle.id, "trace")
+    return [(one["name"], one["detail"]["patch"]) for one in trace if one["kind"] == "data-changed"]
+
+
+async def test_while_an_event_is_waited_for(bench: Bench) -> None:
+    """What comes is merged into the changed data, and the instance is in the same execution."""
+    waiting = define({**WAIT, "stateDataFilter": {"input": "${ .order }"}}, events=EVENTS, id="changed-waiting")
+    async with bench.worker(waiting) as worker:
+        handle = await worker.start({"order": {"item": "mouse", "size": 1}})
+        await worker.awaiting(handle, "go")
+        await change_data(bench.client, handle.id, {"item": "rat", "size": None})
+        await change_data(bench.client, handle.id, {"note": {"by": "ada"}})
+        await worker.awaiting(handle, "go")
+        told = await changed(bench, handle)
+        await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"n": 1}})
+        assert await output_of(handle) == {"item": "rat", "note": {"by": "ada"}, "n": 1}
+    assert told == [("Wait", {"item": "rat", "size": None}), ("Wait", {"note": {"by": "ada"}})]
+
+
+async def test_a_time_that_is_waited_for_stays(bench: Bench) -> None:
+    """A pause ends when it would have, and what follows has the changed data."""
+    napping = define({"name": "Nap", "type": "sleep", "duration": "PT2S"}, id="changed-napping")
+    async with bench.worker(napping) as worker:
+        handle = await worker.start({"n": 1})
+        while (await swf.query(bench.client, handle.id, "status"))["state"] != "Nap":
+            await asyncio.sleep(0.02)
+        await change_data(bench.client, handle.id, {"n": 2})
+        assert await output_of(handle) == {"n": 2}
+        timers = [
+            event.timer_started_event_attributes.start_to_fire_timeout.ToTimedelta()
+            async for event in handle.fetch_history_events()
+            if event.HasField("timer_started_event_attributes")
+        ]
+    assert timers[0] == timedelta(seconds=2)
+    assert len(timers) == 2
+    assert timers[1] < timers[0]
+
+
+async def test_a_call_in_progress_is_waited_for(bench: Bench) -> None:
+    """Its result is merged first, and the next action has the changed data; no call is made twice."""
+    going, made = asyncio.Event(), list[JSON]()
+
+    async def first(arguments: JSON) -> JSON:
+        made.append(arguments)
+        await going.wait()
+        return {"n": 2, "m": 2}
+
+    def second(arguments: JSON) -> JSON:
+        made.append(arguments)
+        return {}
+
+    action = {"functionRef": {"refName": "second", "arguments": {"n": "${ .n }", "m": "${ .m }"}}}
+    calling_two = define(
+        {"name": "Call", "type": "operation", "actions": [{"functionRef": "first"}, action]},
+        functions=("first", "second"), id="changed-calling",
+    )  # fmt: skip
+    async with bench.worker(calling_two, first=first, second=second) as worker:
+        handle = await worker.start({"n": 1})
+        while not made:
+            await asyncio.sleep(0.02)
+        changing = asyncio.create_task(change_data(bench.client, handle.id, {"n": 3}))
+        await asyncio.sleep(0.2)
+        assert not changing.done()
+        going.set()
+        await changing
+        assert await output_of(handle) == {"n": 3, "m": 2}
+    assert made[0] is None
+    assert made[1] == {"n": 3, "m": 2}
+    assert len(made) == 2
+
+
+async def test_beside_branches(bench: Bench) -> None:
+    """Branches go on where they were, also such as wait for events."""
+    asked = {"eventRef": {"produceEventRef": "stop", "consumeEventRef": "go"}}
+    branches = [{"name": "One", "actions": [asked]}, {"name": "Two", "actions": [{"functionRef": "slow"}]}]
+    parallel = define(
+        {"name": "Both", "type": "parallel", "branches": branches},
+        functions=("slow",), events=EVENTS, id="changed-parallel",
+    )  # fmt: skip
+    made: list[JSON] = []
+
+    def slow(arguments: JSON) -> JSON:
+        made.append(arguments)
+        return {"slow": 1}
+
+    async with bench.worker(parallel, slow=slow) as worker:
+        handle = await worker.start({"n": 1})
+        await worker.awaiting(handle, "go")
+        while not made:
+            await asyncio.sleep(0.02)
+        await change_data(bench.client, handle.id, {"n": 2})
+        await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"came": 1}})
+        assert await output_of(handle) == {"n": 2, "came": 1, "slow": 1}
+    assert len(made) == 1
+
+
+async def test_an_instance_of_direktiv(bench: Bench) -> None:
+    """It is changed as others are."""
+    listening = load(
+        "direktiv_api: workflow/v1\nstates:\n"
+        "- {id: listen, type: consumeEvent, event: {type: com.go}, transform: {n: 'jq(.n)'}}\n",
+        name="changed-direktiv.yaml",
+    )
+    async with bench.worker(listening) as worker:
+        handle = await worker.start({"n": 1})
+        await worker.awaiting(handle, "com.go")
+        await change_data(bench.client, handle.id, {"n": 2})
+        await swf.deliver(bench.client, handle.id, {"id": "1", "type": "com.go", "source": "x", "specversion": "1.0"})
+        assert await output_of(handle) == {"n": 2}
+
+
+async def test_what_is_no_change(bench: Bench) -> None:
+    """What is no object, what is not there and what has ended are refused, with the reason."""
+    waiting = define(WAIT, events=EVENTS, id="changed-refused")
+    async with bench.worker(waiting) as worker:
+        handle = await worker.start({})
+        await worker.awaiting(handle, "go")
+        with pytest.raises(UsageError, match="takes a JSON merge patch, which is an object"):
+            await change_data(bench.client, handle.id, [1])  # type: ignore[arg-type]  # what the test is about
+        with pytest.raises(UsageError, match="no instance 'nowhere'"):
+            await change_data(bench.client, "nowhere", {})
+        await swf.deliver(bench.client, handle.id, {"name": "go"})
+        await output_of(handle)
+        with pytest.raises(UsageError, match="has ended"):
+            await change_data(bench.client, handle.id, {})
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ("Begin", {"first": 1, "n": 5, "noted": True, "second": 1}),
+        ("Note", {"first": 1, "n": 5, "noted": True, "second": 1}),
+        ("Go", {"first": 1, "n": 5, "noted": True, "second": 1}),
+    ],
+)
+async def test_a_rerun_with_other_data(bench: Bench, state: str, expected: JSON) -> None:
+    """It enters the state with changed data, before anything is done there; a second rerun has those of the first."""
+    given: list[JSON] = []
+    sequence = define(
+        calling("Begin", "first"),
+        {"name": "Note", "type": "inject", "data": {"noted": True}},
+        {
+            "name": "Go",
+            "type": "operation",
+            "actions": [{"functionRef": {"refName": "second", "arguments": {"n": "${ .n }"}}}],
+        },
+        functions=("first", "second"),
+        id="changed-rerun",
+    )
+
+    def second(arguments: JSON) -> JSON:
+        given.append(arguments)
+        return {"second": 1}
+
+    async with bench.worker(sequence, first={"first": 1}, second=second) as worker:
+        handle = await worker.start({"n": 1})
+        await output_of(handle)
+        plan = await plan_rerun(Client(bench.client), handle.id, state)
+        again = bench.client.get_workflow_handle(
+            handle.id, run_id=await plan.begin(Client(bench.client), patch={"n": 5})
+        )
+        assert await output_of(again) == expected
+        started = (await again.fetch_history()).events[0].workflow_execution_started_event_attributes
+        assert json.loads(started.input.payloads[1].data).keys() == {"definitions", "version", "progress"}
+        plan = await plan_rerun(Client(bench.client), handle.id, "Go")
+        last = bench.client.get_workflow_handle(handle.id, run_id=await plan.begin(Client(bench.client)))
+        assert await output_of(last) == expected
+    assert given == [{"n": 1}, {"n": 5}, {"n": 5}]
+
+
+async def test_the_data_of_an_action_are_not_changed(bench: Bench) -> None:
+    """They are those of its state, which would be left out."""
+    one = define(calling("Go", "first", "second"), functions=("first", "second"), id="changed-action")
+    async with bench.worker(one, first={}, second={}) as worker:
+        handle = await worker.start({})
+        await output_of(handle)
+        plan = await plan_rerun(Client(bench.client), handle.id, "Go", "second")
+        with pytest.raises(UsageError, match="the data of 'second' cannot be changed"):
+            await plan.begin(Client(bench.client), patch={})
+
+
+async def test_a_rerun_with_other_data_of_one_that_runs(bench: Bench) -> None:
+    """Its run ends, events that came before are known still, later ones are given again, and its options are kept."""
+    again = {"name": "Again", "type": "event", "onEvents": [{"eventRefs": ["stop"]}]}
+    waiting = define(
+        WAIT, calling("Between", "first"), again, functions=("first",), events=EVENTS, id="changed-running"
+    )
+    async with bench.worker(waiting, first=lambda _: {"first": 1}) as worker:
+        handle = await worker.start({"n": 1}, options={"memo": {"note": "kept"}})
+        await swf.deliver(bench.client, handle.id, {"name": "stop", "data": {"early": 1}})
+        await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"went": 1}})
+        assert await output_of(handle) == {"n": 1, "went": 1, "first": 1, "early": 1}
+        second = await worker.start({"n": 1}, options={"memo": {"note": "kept"}})
+        await swf.deliver(bench.client, second.id, {"name": "go", "data": {"went": 1}})
+        await worker.awaiting(second, "stop")
+        plan = await plan_rerun(Client(bench.client), second.id, "Between")
+        assert plan.is_running
+        run = await plan.begin(Client(bench.client), patch={"n": None, "m": 2})
+        rerun = bench.client.get_workflow_handle(second.id, run_id=run)
+        await worker.awaiting(rerun, "stop")
+        await swf.deliver(bench.client, second.id, {"name": "stop", "data": {"late": 1}})
+        assert await output_of(rerun) == {"went": 1, "m": 2, "first": 1, "late": 1}
+        ended = await bench.client.get_workflow_handle(second.id, run_id=plan.run_id).describe()
+        assert (ended.status, await (await rerun.describe()).memo_value("note")) == (
+            WorkflowExecutionStatus.TERMINATED,
+            "kept",
+        )
+        plan = await plan_rerun(Client(bench.client), handle.id, "Again")
+        run = await plan.begin(Client(bench.client), patch={"n": 7})
+        assert await output_of(bench.client.get_workflow_handle(handle.id, run_id=run)) == {
+            "n": 7, "went": 1, "first": 1, "early": 1,
+        }  # fmt: skip
+
+
+async def test_what_does_not_fit_is_not_begun(bench: Bench) -> None:
+    """The instance is left as it is."""
+    one = define(calling("Go", "first"), functions=("first",), id="changed-large")
+    async with bench.worker(one, first={}) as worker:
+        handle = await worker.start({})
+        await output_of(handle)
+        plan = await plan_rerun(Client(bench.client), handle.id, "Go")
+        with pytest.raises(UsageError, match="cannot go on with these data: it would carry"):
+            await plan.begin(Client(bench.client), patch={"text": "x" * (3 << 20)})
+        assert (await handle.describe()).run_id == plan.run_id

@@ -71,7 +71,7 @@ async def test_one_that_failed_is_retried(bench: Bench) -> None:
     assert outcome["output"] == {"first": 1, "n": 1, "last": 2}
     assert calls.made == ["first", "last", "last"]
     assert problem(again) == (409, "not-failed")
-    assert again.json()["hint"].startswith("POST /instances/{id}/rerun")
+    assert again.json()["hint"].startswith("a rerun lets it go on")
 
 
 @pytest.mark.parametrize("drops", [False, True], ids=["given again", "dropped"])

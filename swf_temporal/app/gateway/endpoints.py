@@ -49,7 +49,7 @@ class Endpoint:
     media: str = JSON_MEDIA
     """The media type of the answer."""
     problems: tuple[int, ...] = ()
-    """The statuses of refusals that others do not have."""
+    """The statuses of refusals that it has besides the usual ones."""
 
     @property
     def name(self) -> str:

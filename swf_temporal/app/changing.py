@@ -56,7 +56,14 @@ class Outcome:
 async def change_all(
     client: Client, change: Change, ids: Iterable[str], reason: str | None, outcome: Outcome, tell: Callable[[], None]
 ) -> None:
-    """Ask the instances with these *ids*, some at a time; keep what came of it in *outcome*, and *tell* of each.
+    """Ask the instances with these *ids*, some at a time, as `for_each` does."""
+    await for_each(ids, lambda workflow_id: change.make(client, workflow_id, reason), outcome, tell)
+
+
+async def for_each(
+    ids: Iterable[str], do: Callable[[str], Awaitable[None]], outcome: Outcome, tell: Callable[[], None]
+) -> None:
+    """Do something with each of these instances, some at a time; keep what came of it in *outcome*, and *tell* of each.
 
     What is wrong with one does not stop the rest. Raises ServerUnavailableError if the server does not do it at all.
     """
@@ -65,7 +72,7 @@ async def change_all(
     async def work() -> None:
         for workflow_id in left:
             try:
-                await change.make(client, workflow_id, reason)
+                await do(workflow_id)
                 outcome.changed += 1
             except InstanceEndedError:
                 outcome.ended += 1
@@ -81,6 +88,7 @@ async def change_all(
     finally:
         for one in workers:
             one.cancel()
+        await asyncio.wait(workers)
 
 
 async def _cancel(client: Client, workflow_id: str, _: str | None) -> None:

@@ -139,6 +139,8 @@ class Operation(StrEnum):
     """Change the data of instances."""
     END = "end"
     """Cancel and terminate instances."""
+    RERUN = "rerun"
+    """Let instances go on from a state where they have been."""
 
 
 class Tenant(Section):

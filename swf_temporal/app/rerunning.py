@@ -5,19 +5,20 @@ the history: it is replayed here, as a worker would do, and each entry of the tr
 All that the task began is begun again, and what came before it stays as it was.
 """
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import uuid4
 
 from temporalio.api.enums.v1 import ContinueAsNewInitiator
 from temporalio.client import Client as TemporalClient
-from temporalio.client import WorkflowHistory
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.histories import Execution, converter_used_by, executions_of
 from swf_temporal.app.instances import described, is_open
+from swf_temporal.client_errors import InstanceError
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.grammar import listed
@@ -32,8 +33,24 @@ from swf_temporal.temporal.replaying import Retraced, retrace
 from swf_temporal.temporal.resetting import Came, Done, after_task, end_of_task, reset
 from swf_temporal.text.suggestions import did_you_mean
 
-_RETRIED: Final = ("failed", "timed-out", "terminated")
+RETRIED: Final = ("failed", "timed-out", "terminated")
 """The statuses of instances that can be retried. One that was cancelled may have undone what it did."""
+
+
+class NotFailedError(InstanceError):
+    """An instance that has not failed."""
+
+
+class GoneOnError(InstanceError):
+    """An instance that has gone on since it was planned what becomes of it."""
+
+
+class NeverThereError(InstanceError):
+    """An instance that has never come to the state or the action from which it is to go on."""
+
+
+class SubWorkflowError(InstanceError):
+    """An instance that another began, which does not wait for it again."""
 
 
 class Place(NamedTuple):
@@ -87,8 +104,6 @@ class Rerun:
     """Its latest execution, and how many events that had."""
     place: Place | None
     """The place that it had when it came there; None where nothing bounds how many run at once."""
-    history: WorkflowHistory
-    """That of the execution in which it came there."""
     entry: int
     """The number of the entry of that execution's trace with which it came there."""
 
@@ -96,6 +111,11 @@ class Rerun:
     def is_running(self) -> bool:
         """Whether it has not ended: its run is terminated then."""
         return is_open(self.status)
+
+    @property
+    def place_name(self) -> str:
+        """The state from which it goes on, and the action if it is from one."""
+        return self.state if self.action is None else f"{self.state}/{self.action}"
 
     def facts(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -114,22 +134,28 @@ class Rerun:
         """Let the instance go on there, and return the id of its new run. If it still runs, that run is terminated.
 
         Events that have come since are given to it again, unless they are dropped. By *patch*, a JSON merge patch, the
-        data are changed with which it enters the state. Raises UsageError if the server refuses, for the data of an
-        action, and if the instance has gone on since this was planned: it may have done more by now, and got events.
+        data are changed with which it enters the state. Raises UsageError if the server refuses, and for the data of an
+        action, and GoneOnError if the instance has gone on since this was planned: it may have done more by now, and
+        got events. Once it is begun, being cancelled does not stop it halfway.
         """
         if patch is not None and self.action is not None:
             raise UsageError(f"the data of {self.action!r} cannot be changed", "change those of its state")
         now = await client.temporal.get_workflow_handle(self.workflow_id).describe()
         if (now.run_id, now.history_length) != self.latest:
             hint = "look again at what is done again, and answer sooner"
-            raise UsageError(f"{self.workflow_id!r} has gone on meanwhile", hint)
-        reason = f"rerun from {self.state}" + ("" if self.action is None else f"/{self.action}")
+            raise GoneOnError(f"{self.workflow_id!r} has gone on meanwhile", hint, instance=self.workflow_id)
+        return await _to_its_end(self._go_on(client, drop_events=drop_events, patch=patch))
+
+    async def _go_on(self, client: Client, *, drop_events: bool, patch: JSON) -> str:
+        reason = f"rerun from {self.place_name}"
         # A worker is handed signals before updates, and so later ones before those with which it came there.
         by_server = not (drop_events or self.leading)
         if patch is None:
             run = await reset(client.temporal, self.workflow_id, self.run_id, self.task, reason, with_events=by_server)
         else:
-            beginning = await beginning_at(self.history, converter_used_by(client), self.entry, patch)
+            # Not kept since it was planned: many may be planned at once.
+            handle = client.temporal.get_workflow_handle(self.workflow_id, run_id=self.run_id)
+            beginning = await beginning_at(await handle.fetch_history(), converter_used_by(client), self.entry, patch)
             run, by_server = await beginning.start(client.temporal, self.workflow_id), False
         if self.place is not None:
             await self.place.take_back(client.temporal, self.workflow_id)
@@ -140,10 +166,24 @@ class Rerun:
         return run
 
 
+Plan: TypeAlias = Callable[[Client, str], Awaitable[Rerun]]
+"""Plans what becomes of one instance. Raises UsageError if it cannot go on."""
+
+
+async def _to_its_end(work: Coroutine[Any, Any, str]) -> str:
+    """Return what *work* returns. It comes to its end even if who waits for it is cancelled."""
+    working = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await asyncio.wait([working])
+        raise
+
+
 async def plan_rerun(client: Client, workflow_id: str, state: str, action: str | None = None) -> Rerun:
     """Return what becomes of an instance that goes on from *state*, or *action* in it, where it last came there.
 
-    Raises UsageError if it has never come there, or cannot go on from there.
+    Raises NeverThereError if it has never come there, and UsageError if it cannot go on from there.
     """
     return await _planned(client, workflow_id, await described(client, workflow_id), state, action)
 
@@ -151,12 +191,12 @@ async def plan_rerun(client: Client, workflow_id: str, state: str, action: str |
 async def plan_retry(client: Client, workflow_id: str) -> Rerun:
     """Return what becomes of an instance that has failed, and goes on from the state that it was in.
 
-    Raises UsageError if it has not failed, or cannot go on from there.
+    Raises NotFailedError if it has not failed, and UsageError if it cannot go on from there.
     """
     row = await described(client, workflow_id)
-    if row["status"] not in _RETRIED:
-        hint = "`swf rerun` with --from lets it go on from a state"
-        raise UsageError(f"the instance {workflow_id!r} is {row['status']}, and has not failed", hint)
+    if row["status"] not in RETRIED:
+        hint, why = "`swf rerun` with --from lets it go on from a state", f"is {row['status']}, and has not failed"
+        raise NotFailedError(f"the instance {workflow_id!r} {why}", hint, instance=workflow_id)
     return await _planned(client, workflow_id, row, None, None)
 
 
@@ -171,7 +211,8 @@ async def _planned(
         parent = started.parent_workflow_execution.workflow_id
         if parent and not parent.startswith(MAILBOX_PREFIX):
             hint = f"let that go on from the state that began it: swf rerun {parent} --from STATE"
-            raise UsageError(f"{workflow_id!r} was begun by {parent!r}, which does not wait for it again", hint)
+            what = f"{workflow_id!r} was begun by {parent!r}, which does not wait for it again"
+            raise SubWorkflowError(what, hint, instance=workflow_id)
         retraced = await retrace(execution.history, converter_used_by(client))
         if retraced.failure is not None:
             raise UsageError(f"this release cannot follow the history of {workflow_id!r}: {retraced.failure}")
@@ -231,7 +272,6 @@ def _plan(row: dict[str, Any], since: Sequence[tuple[Execution, Retraced]], plac
         leading=tuple(first.leading),
         overdue=tuple(first.overdue),
         place=_place(retraced),
-        history=execution.history,
         entry=place,
         latest=(since[-1][0].run_id, len(since[-1][0].history.events)),
     )
@@ -244,15 +284,17 @@ def _place(retraced: Retraced) -> Place | None:
 
 def _never_came(workflow_id: str, trace: Sequence[TraceEntry], state: str | None, action: str | None) -> UsageError:
     entered = list(dict.fromkeys(one.state for one in trace if _is_entered(one)))
+    hint: str | None
     if state is None or not entered:
-        return UsageError(f"{workflow_id!r} has entered no state", "start another instance with `swf start`")
-    if action is not None and state in entered:
+        what, hint = f"{workflow_id!r} has entered no state", "start another instance"
+    elif action is not None and state in entered:
         begun = sorted({one.name for one in trace if one.kind is TraceKind.ACTION_STARTED and one.state == state})
         hint = did_you_mean(action, begun) or (f"it has begun {listed(begun)}" if begun else None)
-        return UsageError(f"{workflow_id!r} has begun no action {action!r} of {state!r}", hint)
-    inside = next((one for one in trace if one.kind is TraceKind.STATE_ENTERED and one.state == state), None)
-    if inside is not None:
+        what = f"{workflow_id!r} has begun no action {action!r} of {state!r}"
+    elif inside := next((one for one in trace if one.kind is TraceKind.STATE_ENTERED and one.state == state), None):
         hint = f"name the state that has it: {inside.lane.partition('/')[0]}"
-        return UsageError(f"{state!r} belongs to a branch or an iteration, beside which others run", hint)
-    hint = did_you_mean(state, entered) or f"it has entered {listed(entered)}"
-    return UsageError(f"{workflow_id!r} has never entered a state {state!r}", hint)
+        what = f"{state!r} of {workflow_id!r} belongs to a branch or an iteration, beside which others run"
+    else:
+        hint = did_you_mean(state, entered) or f"it has entered {listed(entered)}"
+        what = f"{workflow_id!r} has never entered a state {state!r}"
+    return NeverThereError(what, hint, instance=workflow_id)

@@ -4,14 +4,14 @@ A task is known by its instance and by the name that the definition has for the 
 the event alone. Workers tell what their instances wait for: without one that answers, an instance has no tasks to show.
 """
 
-import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
+from swf_temporal.app.asking_many import answers_of
 from swf_temporal.app.client import Client
-from swf_temporal.app.instances import PATIENCE, filter_of
+from swf_temporal.app.instances import PATIENCE, filter_of, listed
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
@@ -22,8 +22,6 @@ from swf_temporal.text.suggestions import did_you_mean
 
 MAX_INSTANCES: Final = 200
 """The number of instances that are asked for their tasks, if no other is given: the latest."""
-_AT_ONCE: Final = 10
-"""How many instances are asked at the same time."""
 
 
 class NoSuchTaskError(UsageError):
@@ -95,27 +93,21 @@ class Tasks(NamedTuple):
     """How many further instances there are that were not asked."""
 
 
-async def list_tasks(client: Client, definition: str | None = None, *, limit: int = MAX_INSTANCES) -> Tasks:
-    """Return the tasks of the latest *limit* instances that have not ended, of all definitions or of *definition*.
+async def list_tasks(
+    client: Client, definitions: Sequence[str | None] = (None,), *, limit: int = MAX_INSTANCES
+) -> Tasks:
+    """Return the tasks of the latest *limit* instances of each of these definitions that have not ended; None is all.
 
     Instances are found by the server's list, which lags a little behind.
     """
-    wanted = filter_of(None, definition, OPEN, only_instances=True)
-    found = [one async for one in client.temporal.list_workflows(wanted, limit=limit)]
-    more = (await client.temporal.count_workflows(wanted)).count - limit if len(found) == limit else 0
-    free = asyncio.Semaphore(_AT_ONCE)
-
-    async def asked(instance: str) -> list[Task] | None:
-        async with free:
-            try:
-                return await tasks_of(client, instance)
-            except UsageError:
-                return None
-
-    answers = await asyncio.gather(*(asked(one.id) for one in found))
+    found, more = list[str](), 0
+    for each in definitions:
+        rows = await listed(client, filter_of(None, each, OPEN, only_instances=True), limit)
+        found += [row["id"] for row in rows.rows]
+        more += rows.more
+    answers = await answers_of(found, lambda instance: tasks_of(client, instance))
     tasks = [task for answer in answers if answer is not None for task in answer]
-    silent = [one.id for one, answer in zip(found, answers, strict=True) if answer is None]
-    return Tasks(tasks, silent, max(more, 0))
+    return Tasks(tasks, [one for one, answer in zip(found, answers, strict=True) if answer is None], more)
 
 
 async def tasks_of(client: Client, instance: str) -> list[Task]:

@@ -53,12 +53,12 @@ COMMANDS = {
     "pause": Command("changing", "pause", "Pause instances, which take no further step until they are resumed."),
     "resume": Command("changing", "resume", "Resume instances that are paused."),
     "retry": Command(
-        "rerun", "retry", "Let an instance that failed go on from the beginning of the state that it was in."
+        "rerun", "retry", "Let instances that failed go on from the beginning of the state that they were in."
     ),
     "rerun": Command(
         "rerun",
         "rerun",
-        "Let an instance go on from the beginning of a state where it has been, whether it runs or has ended.",
+        "Let instances go on from the beginning of a state where they have been, whether they run or have ended.",
     ),
     "cancel": Command("changing", "cancel", "Cancel instances."),
     "terminate": Command("changing", "terminate", "End instances at once."),

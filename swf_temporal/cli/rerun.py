@@ -1,27 +1,45 @@
-"""`swf retry` and `swf rerun`."""
+"""`swf retry` and `swf rerun`, of one instance or of all that a list filter finds."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.options import Address, AlsoWorkflowId, Namespace, Output, WorkflowId, not_empty, one_id
+from swf_temporal.cli.options import (
+    Address,
+    AlsoWorkflowId,
+    Namespace,
+    Output,
+    WorkflowId,
+    list_filter,
+    not_empty,
+    one_id,
+)
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Iterator
 
     from swf_temporal.app.client import Client
-    from swf_temporal.app.rerunning import Rerun
+    from swf_temporal.app.rerunning import Plan, Rerun
 
 EXAMPLES = {
-    "retry": "Example: swf retry order-42 --yes",
+    "retry": "Example: swf retry --query \"WorkflowType = 'orders'\" --dry-run",
     "rerun": "Example: swf rerun order-42 --from Charge --dry-run",
 }
 
+RetryQuery = Annotated[
+    str | None,
+    list_filter("Instead of one instance, all that have failed and match this list filter of Temporal."),
+]
+RerunQuery = Annotated[
+    str | None,
+    list_filter("Instead of one instance, all that match this list filter of Temporal."),
+]
 DropEvents = Annotated[
     bool, typer.Option("--drop-events", help="Do not give it the events again that have come since.")
 ]
@@ -33,6 +51,7 @@ def retry(
     workflow_id: WorkflowId = None,
     *,
     also_workflow_id: AlsoWorkflowId = None,
+    query: RetryQuery = None,
     drop_events: DropEvents = False,
     dry_run: DryRun = False,
     yes: Yes = False,
@@ -40,25 +59,24 @@ def retry(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Let an instance that failed go on from the beginning of the state that it was in.
+    """Let instances that failed go on from the beginning of the state that they were in.
 
-    Shows what is done again, and what was done outside and is not undone, and asks first. It has the data that it had
-    there. An instance that was terminated or timed out counts as failed.
+    Shows what is done again, and what was done outside and is not undone, and asks first. An instance has the data that
+    it had there. One that was terminated or timed out counts as failed.
     """
-    chosen = one_id(workflow_id, also_workflow_id)
+    chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
     with default_sigint():
-        from swf_temporal.app.rerunning import plan_retry
+        from swf_temporal.app.rerunning import RETRIED, plan_retry
 
-    def plan(client: "Client") -> "Awaitable[Rerun]":
-        return plan_retry(client, chosen)
-
-    _go_on(plan, form, address, namespace, drop_events=drop_events, dry_run=dry_run, yes=yes)
+    how = _How(form, drop_events, dry_run, yes)
+    _go_on(plan_retry, chosen, how, address, namespace, statuses=RETRIED)
 
 
 def rerun(
     workflow_id: WorkflowId = None,
     *,
     also_workflow_id: AlsoWorkflowId = None,
+    query: RerunQuery = None,
     state: Annotated[
         str, typer.Option("--from", metavar="STATE", callback=not_empty, help="The state from which it goes on.")
     ],
@@ -73,58 +91,88 @@ def rerun(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Let an instance go on from the beginning of a state where it has been, whether it runs or has ended.
+    """Let instances go on from the beginning of a state where they have been, whether they run or have ended.
 
-    Shows what is done again, and what was done outside and is not undone, and asks first. It has the data that it had
-    there. If it was there several times, it goes on from the last. If it runs, that run is terminated.
+    Shows what is done again, and what was done outside and is not undone, and asks first. An instance has the data that
+    it had there. If it was there several times, it goes on from the last. If it runs, that run is terminated.
     """
-    chosen = one_id(workflow_id, also_workflow_id)
+    chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
     with default_sigint():
         from swf_temporal.app.rerunning import plan_rerun
 
-    def plan(client: "Client") -> "Awaitable[Rerun]":
-        return plan_rerun(client, chosen, state, action)
+    async def plan(client: "Client", instance: str) -> "Rerun":
+        return await plan_rerun(client, instance, state, action)
 
-    _go_on(plan, form, address, namespace, drop_events=drop_events, dry_run=dry_run, yes=yes)
+    _go_on(plan, chosen, _How(form, drop_events, dry_run, yes), address, namespace)
 
 
-def _go_on(
-    plan: "Callable[[Client], Awaitable[Rerun]]",
-    form: OutputFormat,
-    address: str | None,
-    namespace: str | None,
-    *,
-    drop_events: bool,
-    dry_run: bool,
-    yes: bool,
-) -> None:
+class _Many(NamedTuple):
+    """The instances that a list filter finds."""
+
+    query: str
+
+
+class _How(NamedTuple):
+    """How it is shown what is done, and whether it is done, asked or unasked."""
+
+    form: OutputFormat
+    drop_events: bool
+    dry_run: bool
+    yes: bool
+
+
+def _chosen(argument: str | None, option: str | None, query: str | None, *, dry_run: bool, yes: bool) -> "str | _Many":
+    """Return which instances are meant. Raises UsageError if that is not clear, or it could not be asked."""
+    if query is not None and (argument is not None or option is not None):
+        raise UsageError("an instance and --query exclude each other", "give one of them")
+    chosen = one_id(argument, option) if query is None else _Many(query)
     if not (dry_run or yes or sys.stdin.isatty()):
         hint = "give --yes, or --dry-run to see what it would do"
         raise UsageError("it asks before it does something again, and stdin is no terminal", hint)
+    return chosen
 
-    from swf_temporal.app.stopping import beside
+
+def _go_on(
+    plan: "Plan",
+    chosen: "str | _Many",
+    how: _How,
+    address: str | None,
+    namespace: str | None,
+    *,
+    statuses: Sequence[str] = (),
+) -> None:
+    async def many(client: "Client", query: str) -> int:
+        from swf_temporal.app.rerunning_many import find
+        from swf_temporal.cli.rerun_many import go_on_all
+
+        found = await find(client, query, statuses)
+        return await go_on_all(
+            client, found, plan, how.form, drop_events=how.drop_events, dry_run=how.dry_run, yes=how.yes
+        )
 
     async def request(client: "Client") -> int:
-        found = await plan(client)
-        if form is OutputFormat.TEXT:
-            for line in _lines(found, drop_events=drop_events):
-                typer.echo(line)
-        else:
-            print_data(found.facts(), form)
-        if dry_run:
-            return 0
-        if not yes and not await beside(lambda: typer.confirm("Go on?", err=True)):
-            return 1
-        await found.begin(client, drop_events=drop_events)
-        typer.echo(f"{found.workflow_id} goes on from {_place(found)}", err=True)
-        return 0
+        return await (_one(client, plan, chosen, how) if isinstance(chosen, str) else many(client, chosen.query))
 
     # A person who is asked takes the time that it takes.
-    ask(request, address, namespace, waits=not (yes or dry_run))
+    ask(request, address, namespace, waits=not (how.yes or how.dry_run))
 
 
-def _place(found: "Rerun") -> str:
-    return found.state if found.action is None else f"{found.state}/{found.action}"
+async def _one(client: "Client", plan: "Plan", workflow_id: str, how: _How) -> int:
+    from swf_temporal.app.stopping import beside
+
+    found = await plan(client, workflow_id)
+    if how.form is OutputFormat.TEXT:
+        for line in _lines(found, drop_events=how.drop_events):
+            typer.echo(line)
+    else:
+        print_data(found.facts(), how.form)
+    if how.dry_run:
+        return 0
+    if not how.yes and not await beside(lambda: typer.confirm("Go on?", err=True)):
+        return 1
+    await found.begin(client, drop_events=how.drop_events)
+    typer.echo(f"{found.workflow_id} goes on from {found.place_name}", err=True)
+    return 0
 
 
 def _lines(found: "Rerun", *, drop_events: bool) -> "Iterator[str]":
@@ -132,7 +180,7 @@ def _lines(found: "Rerun", *, drop_events: bool) -> "Iterator[str]":
 
     yield f"{found.workflow_id}: {found.definition}, {found.status}"
     last = f", the last of {found.times} times" if found.times > 1 else ""
-    yield f"  goes on from {_place(found)}, where it came at {found.entered.isoformat(timespec='seconds')}{last}"
+    yield f"  goes on from {found.place_name}, where it came at {found.entered.isoformat(timespec='seconds')}{last}"
     if found.is_running:
         yield "  its present run is terminated"
     yield f"  done again: {', '.join(found.again)}"

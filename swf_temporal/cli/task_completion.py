@@ -15,7 +15,7 @@ _HEAD = ("instance", "definition", "state", "event", "until")
 
 async def show_tasks(client: Client, definition: str | None, limit: int, form: OutputFormat) -> int:
     """Print a line for each event that instances wait for."""
-    found = await list_tasks(client, definition, limit=limit)
+    found = await list_tasks(client, [definition], limit=limit)
     rows = [task.facts() for task in found.tasks]
     if form is OutputFormat.TEXT:
         for line in in_columns(_HEAD, [[row[name] or "" for name in _HEAD] for row in rows]):

@@ -1,9 +1,11 @@
 """Replays histories, to check that this release issues the same commands as the one that wrote them."""
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
+from weakref import WeakValueDictionary
 
 from temporalio import workflow
 from temporalio.api.enums.v1 import EventType
@@ -71,6 +73,8 @@ _CLOSED: Final[Mapping[EventType.ValueType, Literal["failed", "stopped"]]] = {
 
 _seen: dict[str, "Observed"] = {}
 """By their run ids, the executions that are being replayed."""
+_turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+"""By run ids, what lets a run be replayed once at a time: an execution is told apart by that alone."""
 
 
 @workflow.defn(dynamic=True, sandboxed=False)
@@ -174,9 +178,10 @@ async def observe(
         data_converter=converter,
         debug_mode=True,  # on a busy machine a step may take longer than a worker may
     )
-    outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
-    failure = None if outcome.replay_failure is None else _reason(outcome.replay_failure)
-    return _seen.pop(history.run_id, None), failure
+    async with _turns.setdefault(history.run_id, asyncio.Lock()):
+        outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
+        seen = _seen.pop(history.run_id, None)
+    return seen, None if outcome.replay_failure is None else _reason(outcome.replay_failure)
 
 
 def _reason(failure: Exception) -> str:

@@ -98,7 +98,7 @@ def test_settings_of_the_file(tmp_path: Path) -> None:
         ),
         (
             "{tenants: {a: {keys: [env:K], workflows: [x], operations: [fly]}}}",
-            "tenants › a › operations › 0: it must be one of events, start, read, tasks, end",
+            "tenants › a › operations › 0: it must be one of events, start, read, tasks, change, end, rerun",
         ),
         (
             "{tenants: {a: {keys: [env:K], workflows: [x]}, b: {keys: [env:K], workflows: [x]}}}",

@@ -1,10 +1,11 @@
 """`swf retry` and `swf rerun` as processes, on `swf dev`."""
 
 import json
+import time
 
 import pytest
 
-from tests.cli.conftest import Dev, Swf
+from tests.cli.conftest import PATIENCE, Dev, Swf
 from tests.cli.test_tasks import On
 
 pytestmark = pytest.mark.temporal
@@ -60,3 +61,56 @@ def test_shows_what_it_does_before_it_does_it(on: On, dev: Dev) -> None:
     code, _, err = on("rerun", "later-1", "--from", "Wiat", "--dry-run")
     assert (code, err) == (2, "error: 'later-1' has never entered a state 'Wiat'\n  did you mean 'Wait'?\n")
     on("terminate", "later-1")
+
+
+QUERY = "WorkflowId STARTS_WITH 'each-'"
+
+
+def _until_found(on: On, number: int, *arguments: str) -> tuple[str, str]:
+    """Return what a dry run prints, once it finds so many that can go on; lists of a server are a moment behind."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        code, out, err = on(*arguments, "--dry-run")
+        assert code == 0
+        if f"{number} instance" in err:
+            return out, err
+        assert time.monotonic() < end, (out, err)
+
+
+def test_many(on: On, dev: Dev) -> None:
+    """Those that can go on are counted and listed, and go on; each of the others is told of, and fails the command."""
+    dev.until("serving later")
+    for instance in ("each-1", "each-2"):
+        on("start", "later", "--id", instance)
+        on("event", instance, "--name", "Paid")
+        assert on("result", instance)[0] == 1
+    on("start", "waiter", "--id", "each-3")
+    out, err = _until_found(on, 2, "retry", "--query", QUERY)
+    head, *lines = [line.split() for line in out.splitlines()]
+    assert head == ["id", "definition", "status", "from", "again", "outside", "events"]
+    assert sorted(lines) == [[f"each-{n}", "later", "failed", "Charge", "1", "1", "0"] for n in "12"]
+    told = "2 instances to go on: later from Charge (2)\n  was done outside since, and is not undone: 2 calls\n"
+    assert err == told
+    assert "stdin is no terminal\n  give --yes" in on("retry", "--query", QUERY)[2]
+    assert "exclude each other" in on("retry", "each-1", "--query", QUERY, "--yes")[2]
+
+    before = json.loads(on("status", "each-1", "-o", "json")[1])["runId"]
+    assert on("retry", "-q", QUERY, "-y")[::2] == (0, f"{told}2 instances go on\n")
+    assert [on("result", instance)[0] for instance in ("each-1", "each-2")] == [1, 1]
+    code, out, err = on("retry", "-q", f"RunId = '{before}'", "-y", "-o", "json")
+    assert (code, json.loads(out)) == (0, [])
+    assert err == "no instances to go on\n  left out, since an earlier run of them was found: 1 instance\n"
+
+    wanted = ("rerun", "-q", f"{QUERY} AND ExecutionStatus != 'Terminated'", "--from", "Check", "--drop-events")
+    out, err = _until_found(on, 2, *wanted, "-o", "json")
+    assert {(one["id"], one["from"], one["events"]) for one in json.loads(out)} == {
+        (f"each-{n}", "Check", 1) for n in "12"
+    }
+    refused, counted, *rest = err.splitlines()
+    assert refused.startswith("error: 'each-3' has never entered a state 'Check'")
+    assert counted == "2 instances to go on: later from Check (2)"
+    assert rest[1] == "  2 events that came since: dropped"
+    code, _, err = on(*wanted, "--yes")
+    assert (code, err.splitlines()[-1]) == (1, "2 instances go on")
+    assert "in state Wait" in on("status", "each-1")[1]
+    on("terminate", "--query", QUERY, "--yes")

@@ -248,7 +248,8 @@ states:
             while "completed" not in (seen := await page(client, path)):
                 await asyncio.sleep(0.05)
         shown += [seen, await page(client, "/console/definitions"), await page(client, "/console/instances")]
-        shown.append(await page(client, f"/console/instances?id={quote(image)}&status={quote(image)}&after=x"))
+        shown.append(await page(client, f"/console/instances?id={quote(image)}&after=x"))
+        shown.append(await page(client, f"/console/instances?status={quote(image)}", 422))
         assert "<img" not in await page(client, f"/console/{quote(image)}", 404)
         shown.append(await page(client, f"{path}/pictures"))
         await worker.bench.client.get_workflow_handle(instance.json()["id"]).describe()
@@ -269,11 +270,14 @@ async def test_lists_have_pages(bench: Bench) -> None:
         assert older is not None
         second = await page(client, html.unescape(older[1]))
         bad = await page(client, f"{path}&attribute=NoSuch&value=1", 422)
+        unknown = [await page(client, f"{path}&{one}", 422) for one in ("status=over", "since=1h", "attribute=a'b")]
         await asyncio.gather(*(one.terminate() for one in handles))
     of_page = [{one.id for one in handles if f">{one.id}<" in shown} for shown in (first, second)]
     assert [len(one) for one in of_page] == [50, 5]
     assert len(of_page[0] | of_page[1]) == 55
     assert "does not understand the filter" in bad
+    assert "It is one of running, paused, completed" in unknown[0]
+    assert not [one for one in unknown if "<tbody>" in one]
 
 
 async def test_it_is_there_if_it_is_asked_for(bench: Bench) -> None:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from swf_temporal.app.client import refusals_as_usage_errors
-from swf_temporal.app.console import definitions, instances, moving, tasks
+from swf_temporal.app.console import definitions, instances, moving, retrying, tasks
 from swf_temporal.app.console.pages import address, page, static
 from swf_temporal.app.console.sessions import LONGEST_KEY, Session, end_session
 from swf_temporal.app.console.visits import Show, Visit, redirect
@@ -38,6 +38,8 @@ _PAGES: Final[dict[tuple[str, str], Show]] = {
     ("GET", "/console/instances/{id}/stream"): moving.stream,
     ("GET", "/console/instances/{id}/pictures"): moving.pictures,
     ("POST", "/console/instances/{id}/send"): tasks.send,
+    ("GET", "/console/instances/{id}/retry"): retrying.show_plan,
+    ("POST", "/console/instances/{id}/retry"): retrying.retry,
     ("POST", "/console/instances/{id}/{action}"): instances.act,
     ("GET", "/console/tasks"): tasks.list_tasks,
 }

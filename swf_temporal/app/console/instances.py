@@ -2,7 +2,7 @@
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -18,6 +18,7 @@ from swf_temporal.app.gateway.instances import TenantInstance, instance_of
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.http_settings import Operation
 from swf_temporal.app.instances import PAUSED, STATUSES, facts_of, filter_of, is_open, row_of
+from swf_temporal.app.rerunning import RETRIED
 from swf_temporal.client_errors import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadUnavailable, SwfError, UsageError
@@ -35,6 +36,7 @@ DONE: Final = {
     "terminate": "The instance was terminated.",
     "pause": "The instance is paused.",
     "resume": "The instance goes on.",
+    "retry": "The instance goes on.",
 }
 """By what was done, what a person is told of it."""
 
@@ -80,16 +82,16 @@ async def list_instances(visit: Visit) -> Response:
         parts.append(f"StartTime > '{(datetime.now(UTC) - _SINCE[query['since']]).isoformat()}'")
     if query["id"]:
         parts.append(f"WorkflowId STARTS_WITH {_quoted(query['id'])}")
-    if query["attribute"] and _ATTRIBUTE.fullmatch(query["attribute"]):
+    if query["attribute"]:
         parts.append(f"`{query['attribute']}` = {_quoted(query['value'])}")
-    status = query["status"] if query["status"] in STATUSES else ""
-    of_status = [filter_of(status, None)] if status else []
-    refusal, found, counts = None, Listing([], ""), dict[str, int]()
-    try:
-        found = await listing(visit, chosen, _PAGE, " AND ".join(parts + of_status), query["after"])
-        counts = await _counts(visit, chosen, " AND ".join(parts))
-    except Exception as error:  # noqa: BLE001 - what a person asks for, the server may refuse
-        refusal = _refusal(error)
+    refusal, found, counts = _wrong(query), Listing([], ""), dict[str, int]()
+    if refusal is None:
+        of_status = [filter_of(query["status"], None)] if query["status"] else []
+        try:
+            found = await listing(visit, chosen, _PAGE, " AND ".join(parts + of_status), query["after"])
+            counts = await _counts(visit, chosen, " AND ".join(parts))
+        except Exception as error:  # noqa: BLE001 - what a person asks for, the server may refuse
+            refusal = _refusal(error)
     return visit.page(
         "instances.html",
         422 if refusal else 200,
@@ -101,6 +103,16 @@ async def list_instances(visit: Visit) -> Response:
         statuses=STATUSES,
         refusal=refusal,
     )
+
+
+def _wrong(query: Mapping[str, str]) -> Refused | None:
+    """Return what is wrong with the filters in the address of the list, which a person may have written."""
+    for name, known in (("status", STATUSES), ("since", _SINCE)):
+        if query[name] and query[name] not in known:
+            return Refused(422, "bad-filter", f"{name} is {query[name]!r}", f"it is one of {', '.join(known)}")
+    if query["attribute"] and not _ATTRIBUTE.fullmatch(query["attribute"]):
+        return Refused(422, "bad-filter", f"{query['attribute']!r} is not the name of a search attribute")
+    return None
 
 
 def _refusal(error: Exception) -> Refused:
@@ -157,6 +169,7 @@ async def live_of(visit: Visit, found: TenantInstance) -> dict[str, Any]:
         "trace": trace[-_MOST_ENTRIES:],
         "cut": max(0, len(trace) - _MOST_ENTRIES),
         "is_open": is_running,
+        "has_failed": facts["status"] in RETRIED,
         "is_paused": facts["status"] == PAUSED,
         "awaited": awaited_of(instance.id, found.definition, facts) if is_running and may_answer else [],
         "data": await _shown(instance.data()) if is_running and "note" not in facts else None,

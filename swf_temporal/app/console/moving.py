@@ -77,8 +77,8 @@ def _parts(visit: Visit, found: TenantInstance, values: dict[str, Any]) -> dict[
         "live-values": made.values(values["data"], values["output"], values["facts"], values["is_open"]),
         "live-trace": made.entries(values["trace"], values["cut"], values["facts"]),
     }
-    if may["end"]:
-        parts["live-actions"] = html_of("actions.html", csrf=csrf, path=path, **values)
+    if may["end"] or may["rerun"]:
+        parts["live-actions"] = html_of("actions.html", csrf=csrf, path=path, may=may, **values)
     return {id_: str(part) for id_, part in parts.items()}
 
 

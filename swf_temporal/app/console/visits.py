@@ -15,7 +15,7 @@ from swf_temporal.app.gateway.requests import RequestContext
 from swf_temporal.app.http_settings import Operation
 
 _MOST_FIELDS: Final = 1000
-_CHANGING: Final = (Operation.EVENTS, Operation.START, Operation.END, Operation.TASKS)
+_CHANGING: Final = (Operation.EVENTS, Operation.START, Operation.END, Operation.TASKS, Operation.RERUN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,31 @@ class Instances(TypedDict):
     instances: list[Instance]
 
 
+class DoneSince(TypedDict):
+    """A call, or a sub-workflow, that an instance has begun since: it is not undone."""
+
+    id: str
+    name: Annotated[str, Field(description="The function, or the definition.")]
+    kind: Literal["call", "subflow"]
+    outcome: str
+
+
+_Place = TypedDict("_Place", {"from": Text, "action": NotRequired[Text]})
+
+
+class Rerun(InstanceFacts, _Place):
+    """What becomes of an instance that goes on from a state, or an action of it, once more."""
+
+    status: Annotated[Status, Field(description="Its status before. If it runs, that run is terminated.")]
+    entered: Annotated[str, Field(description="When it came there.")]
+    times: Annotated[int, Field(description="How often it came there. It goes on from the last time.")]
+    again: Annotated[list[str], Field(description="The states that it has entered since.")]
+    done: Annotated[list[DoneSince], Field(description="What it has begun outside since.")]
+    events: Annotated[int, Field(description="How many events have come since.")]
+    overdue: Annotated[list[str], Field(description="The timers that are due at once.")]
+    runId: NotRequired[Annotated[Text, Field(description="Its new run; not there if it is only planned.")]]
+
+
 class Fault(TypedDict):
     """Why an instance has no output."""
 

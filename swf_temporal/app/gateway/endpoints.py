@@ -19,6 +19,8 @@ from swf_temporal.app.gateway.parameters import (
     FIRST_WAIT,
     INSTANCE_FILTERS,
     MAX_ACTIVE,
+    RERUN_OPTIONS,
+    RETRY_OPTIONS,
     START_OPTIONS,
     SYNCHRONOUS_START_OPTIONS,
     TASK_FILTERS,
@@ -47,7 +49,7 @@ class Endpoint:
     media: str = JSON_MEDIA
     """The media type of the answer."""
     problems: tuple[int, ...] = ()
-    """The statuses of refusals that others do not have."""
+    """The statuses of refusals that it has besides the usual ones."""
 
     @property
     def name(self) -> str:
@@ -83,6 +85,11 @@ _OUTCOME: Final = {
     202: _said(answers.Outcome, "The instance is running: ask again at Location"),
 }
 _ASKED: Final = {202: _said(answers.InstanceFacts, "The request was passed on to the instance")}
+_RERUN: Final = {
+    200: _said(answers.Rerun, "What would be done: that was only asked"),
+    202: _said(answers.Rerun, "The instance goes on from there"),
+}
+_OF_RERUNS: Final = (409, 422)
 _REASON: Final = {JSON_MEDIA: answers.Reason}
 _DATA: Final = {JSON_MEDIA: _said(Any, "The data of the event")}
 
@@ -109,6 +116,24 @@ ENDPOINTS: Final = (
     Endpoint("POST", "/instances/{id}/events", events.deliver_events, Operation.EVENTS, _TAKEN, body=_EVENTS),
     Endpoint("POST", "/instances/{id}/cancel", instances.cancel_instance, Operation.END, _ASKED, body=_REASON),
     Endpoint("POST", "/instances/{id}/terminate", instances.terminate_instance, Operation.END, _ASKED, body=_REASON),
+    Endpoint(
+        "POST",
+        "/instances/{id}/retry",
+        instances.retry_instance,
+        Operation.RERUN,
+        _RERUN,
+        RETRY_OPTIONS,
+        problems=_OF_RERUNS,
+    ),
+    Endpoint(
+        "POST",
+        "/instances/{id}/rerun",
+        instances.rerun_instance,
+        Operation.RERUN,
+        _RERUN,
+        RERUN_OPTIONS,
+        problems=_OF_RERUNS,
+    ),
     Endpoint("GET", "/tasks", instances.show_tasks, Operation.TASKS, {200: answers.Tasks}, TASK_FILTERS),
     Endpoint("GET", "/tasks/{id}", instances.show_task, Operation.TASKS, {200: answers.TaskWithSchema}, (EVENT,)),
     Endpoint("POST", "/tasks/{id}", instances.do_task, Operation.TASKS, {202: answers.Done}, (EVENT,), _DATA),

@@ -10,10 +10,21 @@ from starlette.responses import JSONResponse, Response
 
 from swf_temporal.app.client import Instance
 from swf_temporal.app.gateway.answers import Fault, InstanceFacts, Outcome
-from swf_temporal.app.gateway.parameters import DEFINITION, EVENT, MAX_INSTANCES, MAX_TASKS, STATUS
+from swf_temporal.app.gateway.parameters import (
+    ACTION,
+    DEFINITION,
+    DROP_EVENTS,
+    DRY_RUN,
+    EVENT,
+    FROM,
+    MAX_INSTANCES,
+    MAX_TASKS,
+    STATUS,
+)
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import RequestContext
 from swf_temporal.app.instances import RUNNING, described, facts_of, filter_of, is_open, listed
+from swf_temporal.app.rerunning import Plan, plan_rerun, plan_retry
 from swf_temporal.app.tasks import Tasks, complete_task, find_task, list_tasks
 from swf_temporal.client_errors import InstanceNotFoundError, RunEnded
 from swf_temporal.runtime.names import WORKFLOW_TYPES
@@ -110,6 +121,27 @@ async def _end(asked: RequestContext, how: str) -> Response:
     return JSONResponse(InstanceFacts(id=found.instance.id, definition=found.definition), 202)
 
 
+async def retry_instance(asked: RequestContext) -> Response:
+    """Let an instance that failed go on from the state that it was in."""
+    return await _go_on(asked, plan_retry)
+
+
+async def rerun_instance(asked: RequestContext) -> Response:
+    """Let an instance go on from a state where it has been."""
+    state, action = str(asked.parameter(FROM)), asked.parameter(ACTION)
+    return await _go_on(asked, lambda client, instance_id: plan_rerun(client, instance_id, state, action))
+
+
+async def _go_on(asked: RequestContext, planned: Plan) -> Response:
+    is_planned, drop_events = asked.flag(DRY_RUN), asked.flag(DROP_EVENTS)
+    found = await instance_of(asked, asked.path_id())
+    plan = await planned(asked.client, found.instance.id)
+    if is_planned:
+        return JSONResponse(plan.facts())
+    run = await plan.begin(asked.client, drop_events=drop_events)
+    return JSONResponse(plan.facts() | {"runId": run}, 202, {"Location": link_to(plan.workflow_id)})
+
+
 async def outcome(found: TenantInstance, seconds: float) -> Response:
     """Answer with what came of an instance within *seconds*, or with where to ask later."""
     answer: Outcome = {"id": found.instance.id, "definition": found.definition, "status": RUNNING}
@@ -138,11 +170,8 @@ async def show_tasks(asked: RequestContext) -> Response:
 
 async def tasks_for(asked: RequestContext, definition: str | None, limit: int) -> Tasks:
     """Return the tasks of the tenant's instances, of *limit* at most for each definition."""
-    found = Tasks([], [], 0)
-    for each in [None] if asked.sees_everything and definition is None else asked.known(definition):
-        part = await list_tasks(asked.client, each, limit=limit)
-        found = Tasks(found.tasks + part.tasks, found.silent + part.silent, found.more + part.more)
-    return found
+    every = asked.sees_everything and definition is None
+    return await list_tasks(asked.client, [None] if every else asked.known(definition), limit=limit)
 
 
 async def show_task(asked: RequestContext) -> Response:

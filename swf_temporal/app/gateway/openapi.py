@@ -32,7 +32,7 @@ _PROBLEMS: Final = {
     403: "The key or token does not permit this",
     404: "Not found",
     408: "The body did not arrive in time",
-    409: "The instance has ended or was started before, or another workflow has its id",
+    409: "The instance has ended, has not failed or was started before, or another workflow has its id",
     413: "The body is too large",
     412: "The instance has failed: a service answered so",
     415: "The Content-Type is not supported",
@@ -136,7 +136,9 @@ def _responses(one: Endpoint) -> _Facts:
     for status, what in _PROBLEMS.items():
         if status in _OF_SOME and status not in one.problems:
             continue
-        if (one.body or status not in _OF_BODIES) and ("{id}" in one.path or status not in _OF_IDS):
+        if (one.body or status not in _OF_BODIES or status in one.problems) and (
+            "{id}" in one.path or status not in _OF_IDS
+        ):
             found[str(status)] = {"description": what, "content": {PROBLEM: {"schema": schemas["", PROBLEM]}}}
     return found
 

@@ -14,10 +14,12 @@ _FREE_KEY: Final = f"^(?={FREE_ID_PATTERN}$)[!-~]{{1,200}}$"
 """Ids of new instances: those that are given here have a form of their own."""
 
 
-def _parameter(name: str, description: str | None = None, where: str = "query", **schema: Any) -> Parameter:
+def _parameter(
+    name: str, description: str | None = None, where: str = "query", *, required: bool = False, **schema: Any
+) -> Parameter:
     about = {} if description is None else {"description": description}
-    required = {"required": True} if where == "path" else {}
-    return {"name": name, "in": where, "schema": {"type": "string"} | schema, **about, **required}
+    needed = {"required": True} if required or where == "path" else {}
+    return {"name": name, "in": where, "schema": {"type": "string"} | schema, **about, **needed}
 
 
 DEFINITION_ID: Final = _parameter("id", "The id of a definition", "path", minLength=1)
@@ -49,10 +51,20 @@ TASK_FILTERS: Final = (DEFINITION, MAX_TASKS)
 _EVENT: Final = "The name of the event in the definition, if the instance waits for several."
 EVENT: Final = _parameter("event", _EVENT, minLength=1)
 
+DRY_RUN: Final = _parameter("dryRun", "Whether to tell only what would be done.", type="boolean", default=False)
+_DROP: Final = "Whether not to give it the events again that have come since."
+DROP_EVENTS: Final = _parameter("dropEvents", _DROP, type="boolean", default=False)
+RETRY_OPTIONS: Final = (DRY_RUN, DROP_EVENTS)
+FROM: Final = _parameter("from", "The state from which it goes on.", required=True, minLength=1)
+ACTION: Final = _parameter("action", "The action of that state from which it goes on.", minLength=1)
+RERUN_OPTIONS: Final = (FROM, ACTION, *RETRY_OPTIONS)
+
 
 def what_is_wrong(parameter: Parameter, text: str) -> str | None:
     """Return what *parameter* has to be, if it cannot be *text*."""
     schema = parameter["schema"]
+    if schema["type"] == "boolean":
+        return None if text in ("true", "false") else "it is true or false"
     if "enum" in schema:
         return None if text in schema["enum"] else f"it is one of {', '.join(schema['enum'])}"
     if "pattern" in schema:

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from swf_temporal.app.rerunning import GoneOnError, NeverThereError, NotFailedError, SubWorkflowError
 from swf_temporal.app.tasks import DataRefusedError, NoSuchTaskError
 from swf_temporal.client_errors import (
     AlreadyStartedError,
@@ -93,6 +94,10 @@ _KINDS: Final[dict[type[SwfError], tuple[int, str]]] = {
     InstanceNotFoundError: (404, "unknown-instance"),
     InstanceEndedError: (409, "instance-ended"),
     InstancePausedError: (409, "instance-paused"),
+    NotFailedError: (409, "not-failed"),
+    GoneOnError: (409, "gone-on"),
+    NeverThereError: (422, "never-there"),
+    SubWorkflowError: (422, "sub-workflow"),
     AlreadyStartedError: (409, "already-started"),
     ReservedIdError: (400, "bad-parameter"),
     NoSuchTaskError: (404, "no-task"),
@@ -113,6 +118,9 @@ _HINTS: Final[dict[type[BaseException], str]] = {
     InstanceNotFoundError: "if an event is to start it, ask with ?wait=SECONDS",
     InstanceEndedError: "GET /instances/{id}/result has the outcome",
     InstancePausedError: "POST /instances/{id}/events stores an event for it",
+    NotFailedError: "a rerun lets it go on from a state where it has been",
+    GoneOnError: "look again at what is done again, and ask again",
+    SubWorkflowError: "let the one that began it go on, from the state that did",
     InboxFullError: "send it again later",
     MailboxFullError: "send it again later",
     NoAnswerError: "send the same again: it is taken once",

@@ -102,6 +102,8 @@ class RequestContext:
         values = (request.headers if parameter["in"] == "header" else request.query_params).getlist(name)
         if len(values) > 1:
             raise Refused(400, "bad-parameter", f"the parameter {name} is given more than once")
+        if not values and "required" in parameter:
+            raise Refused(400, "bad-parameter", f"the parameter {name} is missing", parameter.get("description"))
         if values and (hint := what_is_wrong(parameter, values[0])):
             raise Refused(400, "bad-parameter", f"the parameter {name} is {values[0]!r}", hint)
         return values[0] if values else None
@@ -109,6 +111,10 @@ class RequestContext:
     def number(self, parameter: Parameter) -> int:
         """Return a number in the query, or its default. Raises Refused."""
         return int(self.parameter(parameter) or parameter["schema"]["default"])
+
+    def flag(self, parameter: Parameter) -> bool:
+        """Return whether a parameter in the query is true. Raises Refused."""
+        return self.parameter(parameter) == "true"
 
     def memo(self) -> dict[str, JSON]:
         """Return what an instance keeps of the request that starts it. Raises Refused."""

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from starlette.responses import JSONResponse, Response
 
+from swf_temporal.app.asking_many import answers_of
 from swf_temporal.app.client import Instance
 from swf_temporal.app.gateway.answers import WorkflowData
 from swf_temporal.app.gateway.authentication import refuse_workflow
@@ -34,8 +35,6 @@ _OF_DATA: Final = (ExpressionFailed, SchemaMismatch, WrongData)
 """Faults that SonataFlow blamed on the request."""
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.02, 0.5
 """Seconds between two looks whether an instance waits."""
-_AT_ONCE: Final = 10
-"""How many instances are asked for their data at the same time."""
 
 
 async def start_and_wait(asked: RequestContext) -> Response:
@@ -63,17 +62,9 @@ async def list_active(asked: RequestContext) -> Response:
     """List instances that have not ended, with their data."""
     definition = definition_of(asked)
     found = await listed(asked.client, filter_of(None, definition.id, OPEN), asked.number(MAX_ACTIVE))
-    free = asyncio.Semaphore(_AT_ONCE)
-
-    async def shown(instance_id: str) -> WorkflowData:
-        async with free:
-            try:
-                data = await _data(asked, instance_id)
-            except UsageError:
-                data = None
-        return {"id": instance_id, "workflowdata": data}
-
-    return JSONResponse(await asyncio.gather(*(shown(one["id"]) for one in found.rows)))
+    ids = [one["id"] for one in found.rows]
+    data = await answers_of(ids, lambda instance_id: _data(asked, instance_id))
+    return JSONResponse([WorkflowData(id=one, workflowdata=its) for one, its in zip(ids, data, strict=True)])
 
 
 async def show_schema(asked: RequestContext) -> Response:

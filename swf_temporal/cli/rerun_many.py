@@ -1,0 +1,99 @@
+"""`swf retry` and `swf rerun` with `--query`: what becomes of many instances, and its beginning."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import typer
+
+from swf_temporal.app.changing import Outcome
+from swf_temporal.app.client import Client
+from swf_temporal.app.rerunning import Plan, Rerun
+from swf_temporal.app.rerunning_many import Found
+from swf_temporal.app.stopping import beside
+from swf_temporal.cli.output import OutputFormat, print_data
+from swf_temporal.cli.terminal import in_columns
+from swf_temporal.grammar import counted, listed
+
+_FAILED = 1
+_HEAD = ("id", "definition", "status", "from", "again", "outside", "events")
+
+
+async def go_on_all(
+    client: Client, found: Found, plan: Plan, form: OutputFormat, *, drop_events: bool, dry_run: bool, yes: bool
+) -> int:
+    """Show what becomes of the instances that were *found*, ask, let them go on, and return the exit code."""
+    with _progress(len(found.runs)) as tell:
+        plans = await found.plan(client, plan, tell)
+    if form is not OutputFormat.TEXT:
+        print_data([one.facts() for one in plans], form)
+    elif plans:
+        _show(plans)
+    _tell(found.planned)
+    for line in _summary(plans, len(found.earlier), drop_events=drop_events):
+        typer.echo(line, err=True)
+    if dry_run:
+        return 0
+    code = _FAILED if found.planned.failures else 0
+    if not plans:
+        return code
+    if not yes and not await beside(lambda: typer.confirm("Go on?", err=True)):
+        return _FAILED
+    outcome = Outcome()
+    try:
+        with _progress(len(plans)) as tell:
+            await found.begin(client, outcome, tell, drop_events=drop_events)
+    finally:
+        _tell(outcome)
+        failed = f"; {len(outcome.failures):,} failed" if outcome.failures else ""
+        typer.echo(f"{_go_on(outcome.changed)}{failed}", err=True)
+    return _FAILED if outcome.failures else code
+
+
+@contextmanager
+def _progress(length: int) -> Iterator[Callable[[], None]]:
+    """Show a bar of that length, if stderr is a terminal; yield what moves it on by one."""
+    with typer.progressbar(length=length, file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
+        yield lambda: bar.update(1)
+
+
+def _go_on(number: int) -> str:
+    return f"{counted(number, 'instance')} {'goes' if number == 1 else 'go'} on"
+
+
+def _show(plans: Sequence[Rerun]) -> None:
+    """Print a line for each instance: where it goes on, and how much is done again, was done and has come since."""
+    rows = [
+        (
+            *(one.workflow_id, one.definition, one.status, one.place_name),
+            *(str(len(each)) for each in (one.again, one.done, one.events)),
+        )
+        for one in plans
+    ]
+    for line in in_columns(_HEAD, rows):
+        typer.echo(line)
+
+
+def _tell(outcome: Outcome) -> None:
+    for error in outcome.failures.values():
+        typer.echo(f"error: {error.message}", err=True)
+
+
+def _summary(plans: Sequence[Rerun], earlier: int, *, drop_events: bool) -> Iterator[str]:
+    by_place = Counter((one.definition, one.place_name) for one in plans).most_common()
+    places = [f"{definition} from {place} ({number:,})" for (definition, place), number in by_place]
+    yield f"{counted(len(plans), 'instance')} to go on{f': {listed(places)}' if places else ''}"
+    if earlier:
+        yield f"  left out, since an earlier run of them was found: {counted(earlier, 'instance')}"
+    if running := sum(one.is_running for one in plans):
+        yield f"  whose present run is terminated: {counted(running, 'instance')}"
+    kinds = Counter("call" if done.kind == "call" else "sub-workflow" for one in plans for done in one.done)
+    if kinds:
+        made = listed([counted(number, kind) for kind, number in sorted(kinds.items())])
+        yield f"  was done outside since, and is not undone: {made}"
+    if events := sum(len(one.events) for one in plans):
+        became = "dropped" if drop_events else "given to them again"
+        yield f"  {counted(events, 'event')} that came since: {became}"
+    if overdue := sum(bool(one.overdue) for one in plans):
+        yield f"  with timers that are due at once: {counted(overdue, 'instance')}"

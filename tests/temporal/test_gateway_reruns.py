@@ -1,0 +1,176 @@
+"""Instances that go on from a state where they have been, by requests to the gateway."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from swf_temporal.app import rerunning
+from swf_temporal.app.client import Client
+from swf_temporal.app.http_settings import Operation, Tenant
+from swf_temporal.app.rerunning import plan_retry
+from swf_temporal.data import JSON
+from swf_temporal.errors import UsageError
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.resetting import reset
+from tests.temporal.conftest import Bench, Running, calling, define
+from tests.temporal.test_gateway import problem, result_of, served
+from tests.temporal.test_rerunning import Calls, ended
+
+pytestmark = pytest.mark.temporal
+
+DEFINITION = define(
+    calling("First", "first"),
+    {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
+    calling("Last", "last"),
+    functions=("first", "last"),
+    events=[{"name": "go", "type": "go", "source": "x"}],
+    id="gone-on",
+)
+INNER = define(calling("Only", "last"), functions=("last",), id="inner")
+OUTER = define(
+    {"name": "Run", "type": "operation", "actions": [{"name": "inner", "subFlowRef": "inner"}]}, id="outer-of-inner"
+)
+
+
+@asynccontextmanager
+async def failed(bench: Bench, **settings: Any) -> AsyncIterator[tuple[httpx.AsyncClient, Running, Calls, swf.Handle]]:
+    """Serve an instance that has failed in its last state, whose function no longer fails."""
+    calls = Calls()
+    calls.broken = {"last"}
+    definitions = (DEFINITION, INNER, OUTER)
+    async with (
+        bench.worker(*definitions, **calls.functions("first", "last")) as worker,
+        served(bench, definitions, worker.queue, **settings) as client,
+    ):
+        handle = await worker.start({})
+        await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"n": 1}})
+        assert await ended(handle) is None
+        calls.broken.clear()
+        yield client, worker, calls, handle
+
+
+async def test_one_that_failed_is_retried(bench: Bench) -> None:
+    """It can be asked before what is done again; then it goes on once, and has not failed any longer."""
+    async with failed(bench) as (client, _, calls, handle):
+        path = f"/instances/{handle.id}"
+        planned = await client.post(f"{path}/retry", params={"dryRun": "true"})
+        assert calls.made == ["first", "last"]
+        begun = await client.post(f"{path}/retry")
+        outcome = await result_of(client, begun.headers["location"])
+        again = await client.post(f"{path}/retry")
+        shown = (await client.get(path)).json()
+    facts = planned.json()
+    assert (planned.status_code, facts["from"], facts["again"], facts["events"]) == (200, "Last", ["Last"], 0)
+    assert facts["done"] == [{"id": "Last/last#1", "name": "last", "kind": "call", "outcome": "failed"}]
+    assert (begun.status_code, begun.json()) == (202, facts | {"runId": shown["runId"]})
+    assert outcome["output"] == {"first": 1, "n": 1, "last": 2}
+    assert calls.made == ["first", "last", "last"]
+    assert problem(again) == (409, "not-failed")
+    assert again.json()["hint"].startswith("a rerun lets it go on")
+
+
+@pytest.mark.parametrize("drops", [False, True], ids=["given again", "dropped"])
+async def test_one_goes_on_from_a_state(bench: Bench, *, drops: bool) -> None:
+    """Events that came since are given to it again, or dropped."""
+    async with failed(bench) as (client, worker, calls, handle):
+        path = f"/instances/{handle.id}"
+        options = {"from": "First", "action": "first", "dropEvents": str(drops).lower()}
+        begun = await client.post(f"{path}/rerun", params=options)
+        if drops:
+            await worker.awaiting(worker.bench.client.get_workflow_handle(handle.id), "go")
+            await swf.deliver(bench.client, handle.id, {"name": "go", "data": {"n": 2}})
+        outcome = await result_of(client, path)
+    assert (begun.status_code, begun.json()["action"], begun.json()["events"]) == (202, "first", 1)
+    assert outcome["output"] == {"first": 2, "n": 2 if drops else 1, "last": 2}
+    assert calls.made == ["first", "last", "first", "last"]
+
+
+async def test_what_is_refused(bench: Bench) -> None:
+    """It says why to programs, and what to do to people."""
+    async with failed(bench) as (client, worker, calls, handle):
+        calls.broken = {"last"}
+        outer = await worker.start({}, definition=2)
+        assert await ended(outer) is None
+        inner = await _inner(bench, outer.id)
+        path = f"/instances/{handle.id}"
+        refused = [
+            await client.post("/instances/nobody/retry"),
+            await client.post(f"{path}/rerun"),
+            await client.post(f"{path}/rerun", params={"from": "Last", "dryRun": "yes"}),
+            await client.post(f"{path}/rerun", params={"from": "last"}),
+            await client.post(f"{path}/rerun", params={"from": "Last", "action": "lsat"}),
+            await client.post(f"/instances/{quote(inner, safe='')}/retry"),
+        ]
+    assert [problem(one) for one in refused] == [
+        (404, "unknown-instance"), (400, "bad-parameter"), (400, "bad-parameter"), (422, "never-there"),
+        (422, "never-there"), (422, "sub-workflow"),
+    ]  # fmt: skip
+    assert refused[3].json()["hint"] == "did you mean 'Last'?"
+    assert refused[4].json()["hint"] == "did you mean 'last'?"
+
+
+async def _inner(bench: Bench, outer: str) -> str:
+    """Return the id of the sub-workflow that an instance has run."""
+    history = await bench.client.get_workflow_handle(outer).fetch_history()
+    started = (one.child_workflow_execution_started_event_attributes for one in history.events)
+    return next(one.workflow_execution.workflow_id for one in started if one.workflow_execution.workflow_id)
+
+
+async def test_tenants(bench: Bench) -> None:
+    """It takes an operation of its own; the instances of another tenant are not there."""
+    keys = {name: f"{name}-key-0123456789" for name in ("ender", "other", "mine")}
+    tenants = {
+        "ender": Tenant(workflows=("*",), operations=frozenset(Operation) - {Operation.RERUN}, keys=(keys["ender"],)),
+        "other": Tenant(workflows=("else",), keys=(keys["other"],)),
+        "mine": Tenant(workflows=("gone-on",), operations=frozenset({Operation.RERUN}), keys=(keys["mine"],)),
+    }
+    async with failed(bench, tenants=tenants) as (client, *_, handle):
+        answers = [
+            await client.post(
+                f"/instances/{handle.id}/retry", params={"dryRun": "true"}, headers={"X-API-Key": keys[name]}
+            )
+            for name in keys
+        ]
+    assert [problem(one) for one in answers[:2]] == [(403, "not-permitted"), (404, "unknown-instance")]
+    assert answers[2].status_code == 200
+
+
+async def test_side_by_side(bench: Bench) -> None:
+    """The history of one instance may be followed several times at once, and it goes on once."""
+    async with failed(bench) as (client, _, calls, handle):
+        path = f"/instances/{handle.id}/retry"
+        planned = await asyncio.gather(*(client.post(path, params={"dryRun": "true"}) for _ in range(5)))
+        plans = [await plan_retry(Client(bench.client), handle.id) for _ in range(2)]
+        await plans[0].begin(Client(bench.client))
+        with pytest.raises(UsageError, match="has gone on meanwhile"):
+            await plans[1].begin(Client(bench.client))
+        output = await ended(bench.client.get_workflow_handle(handle.id))
+    assert [one.status_code for one in planned] == [200] * 5
+    assert calls.made.count("last") == 2
+    assert output is not None
+
+
+async def test_one_that_is_left_halfway(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is cancelled once the server has been asked leaves an instance that has all of its events."""
+    async with failed(bench) as (_, worker, _, handle):
+        plan = await rerunning.plan_rerun(Client(bench.client), handle.id, "Wait")
+        resetting = asyncio.Event()
+
+        async def slow(*arguments: Any, **options: Any) -> JSON:
+            resetting.set()
+            await asyncio.sleep(0.2)
+            return await reset(*arguments, **options)
+
+        monkeypatch.setattr(rerunning, "reset", slow)
+        beginning = asyncio.ensure_future(plan.begin(Client(bench.client)))
+        await resetting.wait()
+        beginning.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await beginning
+        output = await ended(worker.bench.client.get_workflow_handle(handle.id))
+    assert output == {"first": 1, "n": 1, "last": 2}

@@ -351,13 +351,14 @@ async def test_heeds_no_cancellation_that_came_before() -> None:
 
 
 @pytest.mark.parametrize("closed_before", [False, True])
-def test_what_is_dropped_ends_in_silence(*, closed_before: bool) -> None:
+async def test_what_is_dropped_ends_in_silence(*, closed_before: bool) -> None:
     """An engine that forgets an instance drops its paths, and what they wait for may be gone by then."""
     waited: list[Coroutine[Any, Any, str]] = []
 
     @types.coroutine
     def forever() -> Generator[None, None, str]:
         yield
+        return ""
 
     async def work() -> str:
         return await forever()

@@ -7,7 +7,7 @@ All that the task began is begun again, and what came before it stays as it was.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import uuid4
@@ -106,6 +106,8 @@ class Rerun:
     """The place that it had when it came there; None where nothing bounds how many run at once."""
     entry: int
     """The number of the entry of that execution's trace with which it came there."""
+    patch: JSON = None
+    """The JSON merge patch that changes the data with which it enters the state; None leaves them as they were."""
 
     @property
     def is_running(self) -> bool:
@@ -121,6 +123,7 @@ class Rerun:
         """Return it as JSON."""
         found: dict[str, Any] = {"id": self.workflow_id, "definition": self.definition, "status": self.status}
         found |= {"from": self.state} | ({} if self.action is None else {"action": self.action})
+        found |= {} if self.patch is None else {"data": self.patch}
         return found | {
             "entered": self.entered.isoformat(timespec="milliseconds"),
             "times": self.times,
@@ -130,38 +133,37 @@ class Rerun:
             "overdue": list(self.overdue),
         }
 
-    async def begin(self, client: Client, *, drop_events: bool = False, patch: JSON = None) -> str:
+    async def begin(self, client: Client, *, drop_events: bool = False) -> str:
         """Let the instance go on there, and return the id of its new run. If it still runs, that run is terminated.
 
-        Events that have come since are given to it again, unless they are dropped. By *patch*, a JSON merge patch, the
-        data are changed with which it enters the state. Raises UsageError if the server refuses, and for the data of an
-        action, and GoneOnError if the instance has gone on since this was planned: it may have done more by now, and
-        got events. Once it is begun, being cancelled does not stop it halfway.
+        Events that have come since are given to it again, unless they are dropped. Raises UsageError if the server
+        refuses or the data are too large, and GoneOnError if the instance has gone on since this was planned: it may
+        have done more by now, and got events. Once it is begun, being cancelled does not stop it halfway.
         """
-        if patch is not None and self.action is not None:
-            raise UsageError(f"the data of {self.action!r} cannot be changed", "change those of its state")
         now = await client.temporal.get_workflow_handle(self.workflow_id).describe()
         if (now.run_id, now.history_length) != self.latest:
             hint = "look again at what is done again, and answer sooner"
             raise GoneOnError(f"{self.workflow_id!r} has gone on meanwhile", hint, instance=self.workflow_id)
-        return await _to_its_end(self._go_on(client, drop_events=drop_events, patch=patch))
+        return await _to_its_end(self._go_on(client, drop_events=drop_events))
 
-    async def _go_on(self, client: Client, *, drop_events: bool, patch: JSON) -> str:
+    async def _go_on(self, client: Client, *, drop_events: bool) -> str:
         reason = f"rerun from {self.place_name}"
         # A worker is handed signals before updates, and so later ones before those with which it came there.
         by_server = not (drop_events or self.leading)
-        if patch is None:
+        if self.patch is None:
             run = await reset(client.temporal, self.workflow_id, self.run_id, self.task, reason, with_events=by_server)
         else:
             # Not kept since it was planned: many may be planned at once.
             handle = client.temporal.get_workflow_handle(self.workflow_id, run_id=self.run_id)
-            beginning = await beginning_at(await handle.fetch_history(), converter_used_by(client), self.entry, patch)
+            beginning = await beginning_at(
+                await handle.fetch_history(), converter_used_by(client), self.entry, self.patch
+            )
             run, by_server = await beginning.start(client.temporal, self.workflow_id), False
         if self.place is not None:
             await self.place.take_back(client.temporal, self.workflow_id)
         if not by_server:
             # Where it begins with other data, those with which it came there have come already.
-            for event in (*(self.leading if patch is None else ()), *(() if drop_events else self.events)):
+            for event in (*(self.leading if self.patch is None else ()), *(() if drop_events else self.events)):
                 await event.send(client.temporal, self.workflow_id)
         return run
 
@@ -180,12 +182,20 @@ async def _to_its_end(work: Coroutine[Any, Any, str]) -> str:
         raise
 
 
-async def plan_rerun(client: Client, workflow_id: str, state: str, action: str | None = None) -> Rerun:
+async def plan_rerun(
+    client: Client, workflow_id: str, state: str, action: str | None = None, patch: JSON = None
+) -> Rerun:
     """Return what becomes of an instance that goes on from *state*, or *action* in it, where it last came there.
 
-    Raises NeverThereError if it has never come there, and UsageError if it cannot go on from there.
+    By *patch*, a JSON merge patch, the data are changed with which it enters the state. Raises NeverThereError if it
+    has never come there, and UsageError if it cannot go on from there, and for data of an action.
     """
-    return await _planned(client, workflow_id, await described(client, workflow_id), state, action)
+    if patch is not None and not isinstance(patch, dict):
+        raise UsageError("data are changed by a JSON merge patch, which is an object", 'such as {"amount": 12}')
+    if patch is not None and action is not None:
+        raise UsageError(f"the data of the action {action!r} cannot be changed", "go on from its state, without it")
+    plan = await _planned(client, workflow_id, await described(client, workflow_id), state, action)
+    return replace(plan, patch=patch)
 
 
 async def plan_retry(client: Client, workflow_id: str) -> Rerun:

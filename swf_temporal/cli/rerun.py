@@ -84,6 +84,12 @@ def rerun(
         str | None,
         typer.Option("--action", metavar="NAME", callback=not_empty, help="Go on from this action of the state."),
     ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            "--data", metavar="PATCH", help="Change the data with which it enters the state: JSON, @FILE, or -."
+        ),
+    ] = None,
     drop_events: DropEvents = False,
     dry_run: DryRun = False,
     yes: Yes = False,
@@ -94,14 +100,17 @@ def rerun(
     """Let instances go on from the beginning of a state where they have been, whether they run or have ended.
 
     Shows what is done again, and what was done outside and is not undone, and asks first. An instance has the data that
-    it had there. If it was there several times, it goes on from the last. If it runs, that run is terminated.
+    it had there, changed by --data, a JSON merge patch. If it was there several times, it goes on from the last. If it
+    runs, that run is terminated.
     """
     chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
     with default_sigint():
         from swf_temporal.app.rerunning import plan_rerun
+        from swf_temporal.cli.arguments import json_value
+    patch = json_value(data, "--data")
 
     async def plan(client: "Client", instance: str) -> "Rerun":
-        return await plan_rerun(client, instance, state, action)
+        return await plan_rerun(client, instance, state, action, patch)
 
     _go_on(plan, chosen, _How(form, drop_events, dry_run, yes), address, namespace)
 
@@ -177,12 +186,15 @@ async def _one(client: "Client", plan: "Plan", workflow_id: str, how: _How) -> i
 
 def _lines(found: "Rerun", *, drop_events: bool) -> "Iterator[str]":
     from swf_temporal.grammar import counted
+    from swf_temporal.strict_json import show_json
 
     yield f"{found.workflow_id}: {found.definition}, {found.status}"
     last = f", the last of {found.times} times" if found.times > 1 else ""
     yield f"  goes on from {found.place_name}, where it came at {found.entered.isoformat(timespec='seconds')}{last}"
     if found.is_running:
         yield "  its present run is terminated"
+    if found.patch is not None:
+        yield f"  with changed data: {show_json(found.patch)}"
     yield f"  done again: {', '.join(found.again)}"
     if found.done:
         yield "  was done outside since, and is not undone:"

@@ -7,7 +7,7 @@ moment, is what another execution of it begins with.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from temporalio import workflow
 from temporalio.client import Client, WorkflowHistory
@@ -52,8 +52,12 @@ class Beginning:
         return str(handle.first_execution_run_id)
 
 
-_wanted: dict[str, tuple[int, JSON, str]] = {}
-"""By their run ids, of the executions that are being replayed: where to begin, by which patch, on which task queue."""
+class _Asked(NamedTuple):
+    entry: int
+    """The number of the trace entry with which it enters the state."""
+    patch: JSON
+    task_queue: str
+    """That of the instance: a replay has one of its own."""
 
 
 @workflow.defn(dynamic=True, sandboxed=False)
@@ -72,17 +76,16 @@ class Beginner(Observed):
         return await super().run(args)
 
     def _on_trace(self, entry: TraceEntry) -> None:
-        at, patch, queue = _wanted[workflow.info().run_id]
-        if len(self.entries) == at:
-            self._note_beginning(patch, queue)
+        if isinstance(self.asked, _Asked) and len(self.entries) == self.asked.entry:
+            self._note_beginning(self.asked)
         super()._on_trace(entry)
 
-    def _note_beginning(self, patch: JSON, queue: str) -> None:
+    def _note_beginning(self, asked: _Asked) -> None:
         run, host = self._run, self._host
         assert run is not None  # noqa: S101 - for the type checker: it enters a state
         assert host is not None  # noqa: S101 - as above
         data = run.execution.latest_data
-        run.execution.latest_data = merge_patch(data, patch)
+        run.execution.latest_data = merge_patch(data, asked.patch)
         following = carried(run, self._pin, host, first=None)  # no key of a call names an execution before
         run.execution.latest_data = data
         self.size, self.most = following.size, following.most
@@ -91,8 +94,7 @@ class Beginner(Observed):
             if self._definition is not None:
                 options["static_summary"] = summaries.of_instance(self._definition)
             arguments = [None, following.record, *following.parts]
-            # A replay has a task queue of its own.
-            self.beginning = Beginning(workflow.info().workflow_type, queue, arguments, options)
+            self.beginning = Beginning(workflow.info().workflow_type, asked.task_queue, arguments, options)
 
 
 async def beginning_at(history: WorkflowHistory, converter: DataConverter, entry: int, patch: JSON) -> Beginning:
@@ -101,11 +103,8 @@ async def beginning_at(history: WorkflowHistory, converter: DataConverter, entry
     Its data there are changed by *patch*, a JSON merge patch. Raises UsageError if one payload does not hold them.
     """
     started = history.events[0].workflow_execution_started_event_attributes
-    _wanted[history.run_id] = entry, patch, started.task_queue.name
-    try:
-        seen, failure = await observe(history, converter, Beginner)
-    finally:
-        del _wanted[history.run_id]
+    asked = _Asked(entry, patch, started.task_queue.name)
+    seen, failure = await observe(history, converter, Beginner, asked=asked)
     if isinstance(seen, Beginner) and seen.beginning is not None:
         return seen.beginning
     if isinstance(seen, Beginner) and seen.size > seen.most:

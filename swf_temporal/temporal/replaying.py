@@ -73,6 +73,8 @@ _CLOSED: Final[Mapping[EventType.ValueType, Literal["failed", "stopped"]]] = {
 
 _seen: dict[str, "Observed"] = {}
 """By their run ids, the executions that are being replayed."""
+_asked: dict[str, Any] = {}
+"""By their run ids, what those are asked for, beside their trace, that are being replayed."""
 _turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 """By run ids, what lets a run be replayed once at a time: an execution is told apart by that alone."""
 
@@ -87,6 +89,7 @@ class Observed(Interpreter):
         self.state: str | None = None
         self.entries: list[TraceEntry] = []
         self.lengths: list[int] = []
+        self.asked = _asked.get(workflow.info().run_id)
         _seen[workflow.info().run_id] = self
 
     @workflow.run
@@ -168,8 +171,13 @@ async def observe(
     converter: DataConverter,
     observed: type[Observed] = Observed,
     runner: WorkflowRunner | None = None,
+    *,
+    asked: Any = None,
 ) -> tuple[Observed | None, str | None]:
-    """Return the execution that a replay of *history* made, and why the replay failed if it did."""
+    """Return the execution that a replay of *history* made, and why the replay failed if it did.
+
+    *asked* is what it is asked for, beside its trace, where it is *observed* by a class that knows it.
+    """
     if not history.events or not history.events[0].HasField("workflow_execution_started_event_attributes"):
         raise ValueError("it does not begin with the start of a workflow")
     replayer = Replayer(
@@ -179,7 +187,11 @@ async def observe(
         debug_mode=True,  # on a busy machine a step may take longer than a worker may
     )
     async with _turns.setdefault(history.run_id, asyncio.Lock()):
-        outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
+        _asked[history.run_id] = asked
+        try:
+            outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
+        finally:
+            del _asked[history.run_id]
         seen = _seen.pop(history.run_id, None)
     return seen, None if outcome.replay_failure is None else _reason(outcome.replay_failure)
 

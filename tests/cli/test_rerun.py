@@ -53,6 +53,20 @@ def test_shows_what_it_does_before_it_does_it(on: On, dev: Dev) -> None:
     assert on("result", "later-1")[0] == 1
     assert json.loads(on("status", "later-1", "-o", "json")[1])["runId"] != before
 
+    patch = '{"checked": null, "note": {"by": "ada"}}'
+    code, out, _ = on("rerun", "later-1", "--from", "Charge", "--data", patch, "--dry-run")
+    assert (code, out.splitlines()[2]) == (0, f"  with changed data: {patch}")
+    assert (
+        "the data of the action 'ask' cannot be changed"
+        in on("rerun", "later-1", "--from", "Charge", "--action", "ask", "--data", patch, "--dry-run")[2]
+    )
+    assert on("rerun", "later-1", "--from", "Charge", "--data", patch, "-y")[::2] == (
+        0,
+        "later-1 goes on from Charge\n",
+    )
+    assert on("result", "later-1")[0] == 1
+    assert json.loads(on("status", "later-1", "-o", "json")[1])["data"] == {"note": {"by": "ada"}}
+
     code, out, err = on("rerun", "later-1", "--from", "Wait", "--drop-events", "-y", "-o", "json")
     assert (code, err) == (0, "later-1 goes on from Wait\n")
     facts = json.loads(out)

@@ -207,10 +207,8 @@ async def test_a_rerun_with_other_data(bench: Bench, state: str, expected: JSON)
     async with bench.worker(sequence, first={"first": 1}, second=second) as worker:
         handle = await worker.start({"n": 1})
         await output_of(handle)
-        plan = await plan_rerun(Client(bench.client), handle.id, state)
-        again = bench.client.get_workflow_handle(
-            handle.id, run_id=await plan.begin(Client(bench.client), patch={"n": 5})
-        )
+        plan = await plan_rerun(Client(bench.client), handle.id, state, patch={"n": 5})
+        again = bench.client.get_workflow_handle(handle.id, run_id=await plan.begin(Client(bench.client)))
         assert await output_of(again) == expected
         started = (await again.fetch_history()).events[0].workflow_execution_started_event_attributes
         assert json.loads(started.input.payloads[1].data).keys() == {"definitions", "version", "progress"}
@@ -220,15 +218,13 @@ async def test_a_rerun_with_other_data(bench: Bench, state: str, expected: JSON)
     assert given == [{"n": 1}, {"n": 5}, {"n": 5}]
 
 
-async def test_the_data_of_an_action_are_not_changed(bench: Bench) -> None:
-    """They are those of its state, which would be left out."""
-    one = define(calling("Go", "first", "second"), functions=("first", "second"), id="changed-action")
-    async with bench.worker(one, first={}, second={}) as worker:
-        handle = await worker.start({})
-        await output_of(handle)
-        plan = await plan_rerun(Client(bench.client), handle.id, "Go", "second")
-        with pytest.raises(UsageError, match="the data of 'second' cannot be changed"):
-            await plan.begin(Client(bench.client), patch={})
+async def test_what_is_no_rerun(bench: Bench) -> None:
+    """The data of an action are those of its state, and a patch is an object."""
+    client = Client(bench.client)
+    with pytest.raises(UsageError, match="the data of the action 'second' cannot be changed"):
+        await plan_rerun(client, "any", "Go", "second", patch={})
+    with pytest.raises(UsageError, match="a JSON merge patch, which is an object"):
+        await plan_rerun(client, "any", "Go", patch=[1])
 
 
 async def test_a_rerun_with_other_data_of_one_that_runs(bench: Bench) -> None:
@@ -245,9 +241,9 @@ async def test_a_rerun_with_other_data_of_one_that_runs(bench: Bench) -> None:
         second = await worker.start({"n": 1}, options={"memo": {"note": "kept"}})
         await swf.deliver(bench.client, second.id, {"name": "go", "data": {"went": 1}})
         await worker.awaiting(second, "stop")
-        plan = await plan_rerun(Client(bench.client), second.id, "Between")
+        plan = await plan_rerun(Client(bench.client), second.id, "Between", patch={"n": None, "m": 2})
         assert plan.is_running
-        run = await plan.begin(Client(bench.client), patch={"n": None, "m": 2})
+        run = await plan.begin(Client(bench.client))
         rerun = bench.client.get_workflow_handle(second.id, run_id=run)
         await worker.awaiting(rerun, "stop")
         await swf.deliver(bench.client, second.id, {"name": "stop", "data": {"late": 1}})
@@ -257,8 +253,8 @@ async def test_a_rerun_with_other_data_of_one_that_runs(bench: Bench) -> None:
             WorkflowExecutionStatus.TERMINATED,
             "kept",
         )
-        plan = await plan_rerun(Client(bench.client), handle.id, "Again")
-        run = await plan.begin(Client(bench.client), patch={"n": 7})
+        plan = await plan_rerun(Client(bench.client), handle.id, "Again", patch={"n": 7})
+        run = await plan.begin(Client(bench.client))
         assert await output_of(bench.client.get_workflow_handle(handle.id, run_id=run)) == {
             "n": 7, "went": 1, "first": 1, "early": 1,
         }  # fmt: skip
@@ -270,7 +266,7 @@ async def test_what_does_not_fit_is_not_begun(bench: Bench) -> None:
     async with bench.worker(one, first={}) as worker:
         handle = await worker.start({})
         await output_of(handle)
-        plan = await plan_rerun(Client(bench.client), handle.id, "Go")
+        plan = await plan_rerun(Client(bench.client), handle.id, "Go", patch={"text": "x" * (3 << 20)})
         with pytest.raises(UsageError, match="cannot go on with these data: it would carry"):
-            await plan.begin(Client(bench.client), patch={"text": "x" * (3 << 20)})
+            await plan.begin(Client(bench.client))
         assert (await handle.describe()).run_id == plan.run_id

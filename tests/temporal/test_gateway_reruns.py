@@ -174,3 +174,19 @@ async def test_one_that_is_left_halfway(bench: Bench, monkeypatch: pytest.Monkey
             await beginning
         output = await ended(worker.bench.client.get_workflow_handle(handle.id))
     assert output == {"first": 1, "n": 1, "last": 2}
+
+
+async def test_with_other_data(bench: Bench) -> None:
+    """A patch in the body changes the data with which it enters the state; any other body is refused."""
+    async with failed(bench) as (client, _, calls, handle):
+        path, query = f"/instances/{handle.id}/rerun", {"from": "Last"}
+        bodies: list[JSON] = [[1], {"data": 1}, {"patch": {}}]
+        wrong = [await client.post(path, params=query, json=one) for one in bodies]
+        plan = await client.post(path, params=query | {"dryRun": "true"}, json={"data": {"n": 2}})
+        begun = await client.post(path, params=query, json={"data": {"n": 2, "first": None}})
+        output = await ended(bench.client.get_workflow_handle(handle.id, run_id=begun.json()["runId"]))
+    assert [problem(one) for one in wrong] == [(422, "bad-body")] * 3
+    assert (plan.status_code, plan.json()["data"]) == (200, {"n": 2})
+    assert begun.status_code == 202
+    assert output == {"n": 2, "last": 2}
+    assert calls.made.count("first") == 1

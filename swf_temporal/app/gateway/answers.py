@@ -158,6 +158,7 @@ class Rerun(InstanceFacts, _Place):
     times: Annotated[int, Field(description="How often it came there. It goes on from the last time.")]
     again: Annotated[list[str], Field(description="The states that it has entered since.")]
     done: Annotated[list[DoneSince], Field(description="What it has begun outside since.")]
+    data: NotRequired[Annotated[Any, Field(description="The JSON merge patch that changes its data.")]]
     events: Annotated[int, Field(description="How many events have come since.")]
     overdue: Annotated[list[str], Field(description="The timers that are due at once.")]
     runId: NotRequired[Annotated[Text, Field(description="Its new run; not there if it is only planned.")]]
@@ -222,6 +223,12 @@ class Done(TypedDict):
 
 
 @with_config(ConfigDict(json_schema_extra={"example": {"reason": "the order was withdrawn"}}))
+class ChangedData(TypedDict):
+    """With what data an instance enters the state, where they are not those that it had."""
+
+    data: Annotated[dict[str, Any], Field(description="A JSON merge patch: null removes a member.")]
+
+
 class Reason(TypedDict):
     """Why an instance is to end."""
 

@@ -132,6 +132,7 @@ ENDPOINTS: Final = (
         Operation.RERUN,
         _RERUN,
         RERUN_OPTIONS,
+        {JSON_MEDIA: answers.ChangedData},
         problems=_OF_RERUNS,
     ),
     Endpoint("GET", "/tasks", instances.show_tasks, Operation.TASKS, {200: answers.Tasks}, TASK_FILTERS),

@@ -128,8 +128,11 @@ async def retry_instance(asked: RequestContext) -> Response:
 
 async def rerun_instance(asked: RequestContext) -> Response:
     """Let an instance go on from a state where it has been."""
-    state, action = str(asked.parameter(FROM)), asked.parameter(ACTION)
-    return await _go_on(asked, lambda client, instance_id: plan_rerun(client, instance_id, state, action))
+    state, action, body = str(asked.parameter(FROM)), asked.parameter(ACTION), await asked.json()
+    patch = body.get("data") if isinstance(body, dict) else None
+    if body is not None and not isinstance(patch, dict):
+        raise Refused(422, "bad-body", "the body is not an object with data", 'send {"data": {…}}, or nothing')
+    return await _go_on(asked, lambda client, instance_id: plan_rerun(client, instance_id, state, action, patch))
 
 
 async def _go_on(asked: RequestContext, planned: Plan) -> Response:

@@ -95,7 +95,7 @@ async def change_instance(asked: RequestContext) -> Response:
     """Change the data of an instance by a JSON merge patch, once its calls in progress have ended."""
     found, patch = await _active(asked), await asked.json()
     if not isinstance(patch, dict):
-        raise Refused(400, "invalid-patch", "the data of an instance are changed by a JSON object", None)
+        raise Refused(422, "bad-body", "the body is not an object", "send what changes, and null for what goes")
     await change_data(asked.client.temporal, found.instance.id, patch, PATIENCE)
     data = await _data(asked, found.instance.id)
     return JSONResponse(WorkflowData(id=found.instance.id, workflowdata=data))

@@ -65,7 +65,6 @@ def test_shows_what_it_does_before_it_does_it(on: On, dev: Dev) -> None:
         "later-1 goes on from Charge\n",
     )
     assert on("result", "later-1")[0] == 1
-    assert json.loads(on("status", "later-1", "-o", "json")[1])["data"] == {"note": {"by": "ada"}}
 
     code, out, err = on("rerun", "later-1", "--from", "Wait", "--drop-events", "-y", "-o", "json")
     assert (code, err) == (0, "later-1 goes on from Wait\n")

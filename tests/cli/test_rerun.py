@@ -53,19 +53,6 @@ def test_shows_what_it_does_before_it_does_it(on: On, dev: Dev) -> None:
     assert on("result", "later-1")[0] == 1
     assert json.loads(on("status", "later-1", "-o", "json")[1])["runId"] != before
 
-    patch = '{"checked": null, "note": {"by": "ada"}}'
-    code, out, _ = on("rerun", "later-1", "--from", "Charge", "--data", patch, "--dry-run")
-    assert (code, out.splitlines()[2]) == (0, f"  with changed data: {patch}")
-    assert (
-        "the data of the action 'ask' cannot be changed"
-        in on("rerun", "later-1", "--from", "Charge", "--action", "ask", "--data", patch, "--dry-run")[2]
-    )
-    assert on("rerun", "later-1", "--from", "Charge", "--data", patch, "-y")[::2] == (
-        0,
-        "later-1 goes on from Charge\n",
-    )
-    assert on("result", "later-1")[0] == 1
-
     code, out, err = on("rerun", "later-1", "--from", "Wait", "--drop-events", "-y", "-o", "json")
     assert (code, err) == (0, "later-1 goes on from Wait\n")
     facts = json.loads(out)
@@ -74,6 +61,27 @@ def test_shows_what_it_does_before_it_does_it(on: On, dev: Dev) -> None:
     code, _, err = on("rerun", "later-1", "--from", "Wiat", "--dry-run")
     assert (code, err) == (2, "error: 'later-1' has never entered a state 'Wiat'\n  did you mean 'Wait'?\n")
     on("terminate", "later-1")
+
+
+def test_with_other_data(on: On, dev: Dev) -> None:
+    """It is shown before, and the instance begins in the state."""
+    dev.until("serving later")
+    on("start", "later", "--id", "later-2")
+    on("event", "later-2", "--name", "Paid")
+    assert on("result", "later-2")[0] == 1
+    patch = '{"checked": null, "note": {"by": "ada"}}'
+    code, out, _ = on("rerun", "later-2", "--from", "Wait", "--data", patch, "--dry-run")
+    assert (code, out.splitlines()[2]) == (0, f"  with changed data: {patch}")
+    wrong = on("rerun", "later-2", "--from", "Charge", "--action", "ask", "--data", patch, "--dry-run")
+    assert "the data of the action 'ask' cannot be changed" in wrong[2]
+    begun = on("rerun", "later-2", "--from", "Wait", "--data", patch, "--drop-events", "-y")
+    assert begun[::2] == (0, "later-2 goes on from Wait\n")
+    assert "in state Wait" in on("status", "later-2")[1]
+    assert "Check" not in on("logs", "later-2")[1]
+    on("event", "later-2", "--name", "Paid")
+    assert on("result", "later-2")[0] == 1
+    hint = "it has entered Wait and Charge"
+    assert on("rerun", "later-2", "--from", "Check", "--dry-run")[2].endswith(f"{hint}\n")
 
 
 QUERY = "WorkflowId STARTS_WITH 'each-'"

@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from temporalio.api.enums.v1 import PendingActivityState, PendingWorkflowTaskState
@@ -23,12 +24,13 @@ from swf_temporal.client_errors import (
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.temporal import start_options
 from swf_temporal.temporal.client import Handle, query, result
 from swf_temporal.temporal.client_errors import has_ended, not_there
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.failed_tasks import why_task_failed
 from swf_temporal.temporal.place_records import LOOK
-from swf_temporal.temporal.start_options import BUSINESS_KEY
+from swf_temporal.temporal.search_attributes import facts_in, filters_of, quoted, why_unknown
 from swf_temporal.temporal.statuses import is_closed
 
 if TYPE_CHECKING:
@@ -79,26 +81,35 @@ class Listed(NamedTuple):
 
 async def listed(client: "Client", wanted: str, limit: int) -> Listed:
     """Return at most *limit* of the instances that the list filter *wanted* finds."""
-    rows = [row_of(execution) async for execution in client.temporal.list_workflows(wanted, limit=limit)]
+    try:
+        rows = [row_of(execution) async for execution in client.temporal.list_workflows(wanted, limit=limit)]
+    except RPCError as error:
+        raise why_unknown(error, client.namespace) or error from None
     more = (await client.temporal.count_workflows(wanted)).count - limit if len(rows) == limit else 0
     return Listed(rows, max(more, 0))
 
 
 def filter_of(
-    status: str | None, definition: str | None, query: str | None = None, *, only_instances: bool = False
+    status: str | None,
+    definition: str | None,
+    query: str | None = None,
+    *,
+    attributes: Mapping[str, str | None] = MappingProxyType({}),
+    only_instances: bool = False,
 ) -> str:
     """Return the list filter of Temporal that finds what all of them describe.
 
-    Where it finds *only_instances*, it leaves out the workflows that are ours; a *definition* is none of these.
+    *attributes* are texts by the names of `FACTS`. Where it finds *only_instances*, it leaves out the workflows that
+    are ours; a *definition* is none of these.
     """
     wanted = []
     if status is not None:
         wanted.append(f'ExecutionStatus = "{_NAMES[status]}"')
     if definition is not None:
-        quoted = definition.replace("\\", "\\\\").replace('"', '\\"')
-        wanted.append(f'WorkflowType = "{quoted}"')
+        wanted.append(f"WorkflowType = {quoted(definition)}")
     elif only_instances:
         wanted += [f'WorkflowType != "{name}"' for name in sorted(WORKFLOW_TYPES)]
+    wanted += filters_of(attributes)
     if query is not None:
         wanted.append(f"({query})" if wanted else query)
     return " AND ".join(wanted)
@@ -108,8 +119,8 @@ async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = Fal
     """Return where an instance is, what is under way for it, and *with_trace* what happened in it."""
     execution = await _described(client, workflow_id)
     facts: dict[str, Any] = row_of(execution) | await _under_way(client, execution)
-    if key := await execution.memo_value(BUSINESS_KEY, None):
-        facts[BUSINESS_KEY] = key
+    if key := await execution.memo_value(start_options.BUSINESS_KEY, None):
+        facts["businessKey"] = key
     info = execution.raw_description.workflow_extended_info
     if info.HasField("pause_info"):
         pause = info.pause_info
@@ -282,6 +293,7 @@ def row_of(execution: WorkflowExecution) -> dict[str, JSON]:
         "status": _status_of(execution),
         "started": _time(execution.start_time),
         "ended": _time(execution.close_time),
+        **facts_in(execution.typed_search_attributes),
     }
 
 

@@ -24,9 +24,9 @@ from swf_temporal.runtime.event_matching import DEFAULT_SOURCE
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.limits import PUBLISH_LIMIT
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.operator_options import operator_options
 from swf_temporal.temporal.instance_log import fault_in
 from swf_temporal.temporal.markers import is_recorded
+from swf_temporal.temporal.operator_options import operator_options
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.publishing import with_origin
 from swf_temporal.temporal.records import PUBLISH

@@ -1,4 +1,4 @@
-"""The operator's settings for the events that instances produce, as workflow code gets them.
+"""The operator's settings that change what a run does, as workflow code gets them.
 
 Workers of different configurations may run one instance after the other. So what is asked for is written into the
 history, by a marker, where it makes a difference: a replay goes by the marker alone. Where nothing is asked for there
@@ -20,6 +20,8 @@ class OperatorOptions:
     """Whether events of an instance are delivered one after the other."""
     lifecycle: frozenset[str] = frozenset()
     """Which lifecycle events instances produce: `workflow`, `task`, `status`."""
+    search_attributes: bool = False
+    """Whether instances set search attributes."""
 
 
 class OperatorOptionsInterceptor(Interceptor):

@@ -17,11 +17,12 @@ from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.deployment import Deployment
 from swf_temporal.temporal.endings import Endings
-from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.instance_signals import InstanceFinder
 from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS, KnownOnly
 from swf_temporal.temporal.local_calls import LocalCallsInterceptor
+from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.places import PlaceActivities
+from swf_temporal.temporal.search_attributes import RegisteredAttributes
 from swf_temporal.temporal.variables import TemporalVariables, VariableStorage
 from swf_temporal.temporal.versioning import deployment_config, versioned
 from swf_temporal.temporal.workflow import Interpreter
@@ -66,7 +67,7 @@ class Terms:
     deployment: Deployment | None = None
     """The version as which it serves, if workers have versions."""
     operator_options: OperatorOptions = field(default_factory=OperatorOptions)
-    """What is asked of the events that instances produce."""
+    """What workflow code is told of the worker's settings."""
     chooses_local_calls: bool = False
     """Whether its performer makes calls locally for which the definition does not ask."""
 
@@ -89,6 +90,7 @@ def with_definitions(config: WorkerConfig, activities: Activities, terms: Terms)
             InstanceFinder(client).find,
             places.tell,
             places.look,
+            RegisteredAttributes(client).look,
             *config.get("activities", ()),
         ],
         "interceptors": [

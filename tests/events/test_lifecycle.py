@@ -194,7 +194,8 @@ async def test_an_instance_that_continues_as_new_goes_on_telling(bench: Bench, t
     """It starts once, and nothing is lost in between."""
     states = [{"name": f"S{number}", "type": "sleep", "duration": "PT0.01S"} for number in range(5)]
     definition = define(*states, id=topic)
-    async with working(bench, definition, OperatorOptions(lifecycle=frozenset({"workflow", "task"}))) as (outside, queue):
+    options = OperatorOptions(lifecycle=frozenset({"workflow", "task"}))
+    async with working(bench, definition, options) as (outside, queue):
         handle = await swf.start(
             bench.client, [definition], {}, workflow_id=topic, task_queue=queue, others={SUSPEND_AFTER: 20}
         )

@@ -17,6 +17,7 @@ from swf_temporal.app.gateway.parameters import (
     DRY_RUN,
     EVENT,
     FROM,
+    INSTANCE_FACTS,
     MAX_INSTANCES,
     MAX_TASKS,
     STATUS,
@@ -77,7 +78,9 @@ async def list_instances(asked: RequestContext) -> Response:
     if not known:
         return JSONResponse({"instances": []})
     types = ", ".join("'" + one.replace("'", "''") + "'" for one in known)
-    found = await listed(asked.client, filter_of(status, None, f"WorkflowType IN ({types})"), limit)
+    facts = {one["name"]: asked.parameter(one) for one in INSTANCE_FACTS}
+    wanted = filter_of(status, None, f"WorkflowType IN ({types})", attributes=facts)
+    found = await listed(asked.client, wanted, limit)
     return JSONResponse({"instances": found.rows})
 
 

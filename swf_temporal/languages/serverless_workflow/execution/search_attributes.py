@@ -1,7 +1,7 @@
 """The search attributes that a definition names, in its `metadata.searchAttributes`.
 
-That is an object: by the name of each its value, or an object with a `type` and a `value`. A value is an expression over
-the input, or stands for itself.
+That is an object: by the name of each its value, or an object with a `type` and a `value`. A value is an expression
+over the input, or stands for itself.
 """
 
 from collections.abc import Mapping

@@ -16,11 +16,12 @@ _KEYS: Final = ("type", "value")
 _FORMS: Final = "write 'Customer: \"${ .customer }\"', or 'Total: {type: Double, value: \"${ .total }\"}'"
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _RESERVED: Final = ("Temporal", "Swf")
-_OF_TEMPORAL: Final = frozenset(
-    "BatcherNamespace BatcherUser BinaryChecksums BuildIds CloseTime ExecutionDuration ExecutionStatus ExecutionTime "
-    "HistoryLength HistorySizeBytes ParentRunId ParentWorkflowId RootRunId RootWorkflowId RunId StartTime "
-    "StateTransitionCount TaskQueue WorkflowId WorkflowType".split()
-)
+_OF_TEMPORAL: Final = frozenset({
+    "BatcherNamespace", "BatcherUser", "BinaryChecksums", "BuildIds", "CloseTime", "ExecutionDuration",
+    "ExecutionStatus", "ExecutionTime", "HistoryLength", "HistorySizeBytes", "ParentRunId", "ParentWorkflowId",
+    "RootRunId", "RootWorkflowId", "RunId", "StartTime", "StateTransitionCount", "TaskQueue", "WorkflowId",
+    "WorkflowType",
+})  # fmt: skip
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -62,9 +63,9 @@ def _check_attribute(context: Context, name: str, asked: Any) -> Iterator[Proble
     where = context.workflow.where
     for key in asked:
         if key not in _KEYS:
-            hint = did_you_mean(key, _KEYS) or _FORMS
             at = where.at("metadata", METADATA, name, key)
-            yield context.error(_CODE, f"the search attribute {name!r} has no {key!r}", at, hint)
+            message = f"the search attribute {name!r} has no {key!r}"
+            yield context.error(_CODE, message, at, did_you_mean(key, _KEYS) or _FORMS)
     kind = asked.get("type", ATTRIBUTE_TYPES[0])
     if kind not in ATTRIBUTE_TYPES:
         message = f"the type of the search attribute {name!r} is not known: {kind!r}"

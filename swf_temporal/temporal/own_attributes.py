@@ -53,12 +53,14 @@ class OwnAttributes:
         self._is_on = has_state or is_recorded(_MARKER, wanted=operator_options().search_attributes)
 
     async def begin(self, definition: Definition, run: Run) -> None:
-        """Set those that are known before the first state of *run*."""
-        if not self._is_on or not run.is_new:
+        """Set those that are known before the first step of *run*."""
+        if not self._is_on:
             return
-        named = await _named(definition, run) if definition.search_attributes else {}
-        for key, value in named.items():
-            self._set(key, value)
+        if not run.is_new:
+            self._set(STATE, run.execution.state)
+        elif definition.search_attributes:
+            for key, value in (await _named(definition, run)).items():
+                self._set(key, value)
         self._set(VERSION, definition.version)
         self._set(BUSINESS_KEY, _business_key())
         self._set(ERROR_CODE, None)  # of a run before, which this one continues or tries again

@@ -47,7 +47,7 @@ OFF = OperatorOptionsInterceptor(OperatorOptions())
 async def searched() -> AsyncIterator[Bench]:
     """Return what runs definitions on a server on which the search attributes of these tests are registered."""
     async with local_server(extra=AT_ONCE) as server:
-        await set_up(server.client, needed_by([waiting("any", NAMED)]))
+        await set_up(server.client, NEEDED)
         yield Bench(server)
 
 
@@ -70,6 +70,10 @@ def waiting(name: str, attributes: Mapping[str, Any] | None = None, **rest: Any)
         **({} if attributes is None else {"metadata": {"searchAttributes": attributes}}),
         **rest,
     )
+
+
+NEEDED = needed_by([waiting("any", NAMED)])
+"""What has to be registered for these tests."""
 
 
 def fail(_: Any) -> Any:

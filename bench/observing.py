@@ -117,8 +117,8 @@ async def _work(name: str, address: str, service: str) -> None:
             port = free.getsockname()[1]
         export_metrics(port)
     client = await Client.connect(address, data_converter=CONVERTER, interceptors=tracing_interceptors())
-    options = OperatorOptions(search_attributes=name == _ATTRIBUTES)
-    async with worker_of(INTERPRETED, client, service, f"{INTERPRETED}-{name}", options):
+    told = OperatorOptions(search_attributes=name == _ATTRIBUTES)
+    async with worker_of(INTERPRETED, client, service, f"{INTERPRETED}-{name}", told=told):
         print(READY, flush=True)
         while await asyncio.to_thread(sys.stdin.readline):
             if name == _TRACES:

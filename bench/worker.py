@@ -35,18 +35,20 @@ def worker_of(
     client: Client,
     service: str,
     task_queue: str = INTERPRETED,
-    operator_options: OperatorOptions | None = None,
+    *,
+    told: OperatorOptions | None = None,
 ) -> Worker:
-    """Return the worker of *contender*, which polls the task queue of that name; the interpreter polls *task_queue*."""
+    """Return the worker of *contender*, which polls the task queue of that name; the interpreter polls *task_queue*.
+
+    *told* is what workflow code of the interpreter is told.
+    """
     if contender == INTERPRETED:
         for work in WORK:  # as `swf worker` does before it asks for work
             load(work.definition(service), name=work.name)
         tune_gc()
         options = {POST: Options(base_url=service)} if service else {}
         calls = Calls({"answer": answer}, settings=Settings(functions=options))
-        return make_worker(
-            client, Catalogue(), calls, Sinks(), task_queue=task_queue, operator_options=operator_options
-        )
+        return make_worker(client, Catalogue(), calls, Sinks(), task_queue=task_queue, operator_options=told)
     capacity, asking = Capacity(), Asking()
     return Worker(
         client,

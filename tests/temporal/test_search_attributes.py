@@ -16,6 +16,7 @@ from swf_temporal.app.instances import facts_of, filter_of, listed
 from swf_temporal.app.rerunning import plan_rerun
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
+from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.routing.keys import instance_id
@@ -117,7 +118,7 @@ async def replay(history: WorkflowHistory, *interceptors: OperatorOptionsInterce
 async def test_they_follow_the_run_to_its_error(searched: Bench) -> None:
     """Those known at the start are set with the first state that waits, then states, then the error."""
     definition = waiting("followed", NAMED)
-    given = {"customer": {"id": 7}, "total": 12.5, "number": 3, "due": "2030-05-06T07:00:00Z", "rush": True}
+    given: JSON = {"customer": {"id": 7}, "total": 12.5, "number": 3, "due": "2030-05-06T07:00:00Z", "rush": True}
     async with searched.worker(definition, interceptors=[ON], f=fail) as running:
         handle = await running.start(given, options={"memo": {BUSINESS_KEY: "b-1"}})
         await running.awaiting(handle, "Go")
@@ -174,7 +175,7 @@ async def test_what_cannot_be_had_is_left_out(searched: Bench, caplog: pytest.Lo
             "Team": "${ .team }",
         },
     )
-    given = {"customer": "c", "total": "a lot", "number": 2**63, "rush": True, "team": "é" * 300 + "\0"}
+    given: JSON = {"customer": "c", "total": "a lot", "number": 2**63, "rush": True, "team": "é" * 300 + "\0"}
     async with searched.worker(definition, interceptors=[ON], f=1) as running:
         handle = await running.start(given)
         await go(running, handle)

@@ -11,7 +11,6 @@ from swf_temporal.languages.serverless_workflow.execution.search_attributes impo
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import did_you_mean, meant_or_known, nearest
 
-_CODE: Final = "search-attributes"
 _KEYS: Final = ("type", "value")
 _FORMS: Final = "write 'Customer: \"${ .customer }\"', or 'Total: {type: Double, value: \"${ .total }\"}'"
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
@@ -30,16 +29,18 @@ def check(context: Context) -> Iterator[Problem]:
     if METADATA not in metadata:
         if (meant := nearest(METADATA, metadata, 0.85)) is not None:
             message = f"the metadata {meant!r} have no effect"
-            yield context.warning(_CODE, message, where.at("metadata", meant), did_you_mean(meant, [METADATA]))
+            yield context.warning(
+                "search-attributes", message, where.at("metadata", meant), did_you_mean(meant, [METADATA])
+            )
         return
     asked = metadata[METADATA]
     if not isinstance(asked, dict):
         message = f"metadata.{METADATA} is {asked!r}, and must be an object of names and values"
-        yield context.error(_CODE, message, where.at("metadata", METADATA), _FORMS)
+        yield context.error("search-attributes", message, where.at("metadata", METADATA), _FORMS)
         return
     if len(asked) > MAX_ATTRIBUTES:
         message = f"metadata.{METADATA} names {len(asked)} search attributes, and may name {MAX_ATTRIBUTES}"
-        yield context.error(_CODE, message, where.at("metadata", METADATA))
+        yield context.error("search-attributes", message, where.at("metadata", METADATA))
     for name, one in asked.items():
         yield from _check_name(context, name)
         yield from _check_attribute(context, name, one)
@@ -53,7 +54,7 @@ def _check_name(context: Context, name: str) -> Iterator[Problem]:
         reason = "is one that every instance has, or a reserved name"
     if reason is not None:
         at = context.workflow.where.at("metadata", METADATA, name)
-        yield context.error(_CODE, f"the name of the search attribute {name!r} {reason}", at)
+        yield context.error("search-attributes", f"the name of the search attribute {name!r} {reason}", at)
 
 
 def _check_attribute(context: Context, name: str, asked: Any) -> Iterator[Problem]:
@@ -65,12 +66,12 @@ def _check_attribute(context: Context, name: str, asked: Any) -> Iterator[Proble
         if key not in _KEYS:
             at = where.at("metadata", METADATA, name, key)
             message = f"the search attribute {name!r} has no {key!r}"
-            yield context.error(_CODE, message, at, did_you_mean(key, _KEYS) or _FORMS)
+            yield context.error("search-attributes", message, at, did_you_mean(key, _KEYS) or _FORMS)
     kind = asked.get("type", ATTRIBUTE_TYPES[0])
     if kind not in ATTRIBUTE_TYPES:
         message = f"the type of the search attribute {name!r} is not known: {kind!r}"
         hint = meant_or_known(str(kind), ATTRIBUTE_TYPES)
-        yield context.error(_CODE, message, where.at("metadata", METADATA, name, "type"), hint)
+        yield context.error("search-attributes", message, where.at("metadata", METADATA, name, "type"), hint)
     yield from _check_value(context, name, asked.get("value"), *(["value"] if "value" in asked else []))
 
 
@@ -78,4 +79,4 @@ def _check_value(context: Context, name: str, value: JSON, *path: str) -> Iterat
     if not isinstance(value, str | int | float):
         said = "has no value" if value is None else f"is {value!r}, and must be an expression, or one value"
         at = context.workflow.where.at("metadata", METADATA, name, *path)
-        yield context.error(_CODE, f"the search attribute {name!r} {said}", at, _FORMS)
+        yield context.error("search-attributes", f"the search attribute {name!r} {said}", at, _FORMS)

@@ -53,10 +53,10 @@ async def searched() -> AsyncIterator[Bench]:
 
 
 @pytest.fixture(scope="module")
-async def bare() -> AsyncIterator[Client]:
-    """Return a client of a server without any."""
+async def bare() -> AsyncIterator[Bench]:
+    """Return what runs definitions on a server without any."""
     async with local_server(extra=AT_ONCE) as server:
-        yield Client.of(server)
+        yield Bench(server)
 
 
 def waiting(name: str, attributes: Mapping[str, Any] | None = None, **rest: Any) -> Definition:
@@ -330,17 +330,21 @@ async def rows(bench: Bench, wanted: str) -> list[dict[str, Any]]:
     return found
 
 
-async def test_what_is_not_registered_is_told(bare: Client) -> None:
+async def test_what_is_not_registered_is_told(bare: Bench) -> None:
     """By a worker that is to set them, which does not begin, and by a list that is to be filtered by them."""
+    unprepared = Client(bare.client)
     definition = waiting("missing", {"Total": {"type": "Double", "value": "${ .total }"}})
     settings = WorkerSettings(task_queue="missing", search_attributes=True)
     with pytest.raises(UsageError, match=r"lacks the search attributes SwfVersion \(Keyword\), .*, Total \(Double\)"):
-        async with Worker(bare, definitions=[definition], settings=settings):
+        async with Worker(unprepared, definitions=[definition], settings=settings):
             pass
     with pytest.raises(UsageError, match="lacks the search attribute SwfState") as refused:
-        await listed(bare, filter_of(None, None, attributes={"state": "A"}), 10)
+        await listed(unprepared, filter_of(None, None, attributes={"state": "A"}), 10)
     assert "swf setup" in str(refused.value)
-    async with Worker(bare, definitions=[definition], settings=WorkerSettings(task_queue="without")):
+    async with served(bare, [definition], "missing") as client:
+        answer = await client.get("/instances", params={"errorCode": "A"})
+        assert (answer.status_code, answer.json()["code"]) == (409, "not-registered")
+    async with Worker(unprepared, definitions=[definition], settings=WorkerSettings(task_queue="without")):
         pass
 
 

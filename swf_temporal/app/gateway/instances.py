@@ -28,6 +28,7 @@ from swf_temporal.app.instances import RUNNING, described, facts_of, filter_of, 
 from swf_temporal.app.rerunning import Plan, plan_rerun, plan_retry
 from swf_temporal.app.tasks import Tasks, complete_task, find_task, list_tasks
 from swf_temporal.client_errors import InstanceNotFoundError, RunEnded
+from swf_temporal.errors import UsageError
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal.client_errors import has_ended
 
@@ -80,7 +81,10 @@ async def list_instances(asked: RequestContext) -> Response:
     types = ", ".join("'" + one.replace("'", "''") + "'" for one in known)
     facts = {one["name"]: asked.parameter(one) for one in INSTANCE_FACTS}
     wanted = filter_of(status, None, f"WorkflowType IN ({types})", attributes=facts)
-    found = await listed(asked.client, wanted, limit)
+    try:
+        found = await listed(asked.client, wanted, limit)
+    except UsageError as error:
+        raise Refused(409, "not-registered", error.message, error.hint) from None
     return JSONResponse({"instances": found.rows})
 
 

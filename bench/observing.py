@@ -1,8 +1,9 @@
-"""`python -m bench.observing`: what metrics and traces cost a worker, in processor time.
+"""`python -m bench.observing`: what metrics, traces and search attributes cost a worker, in processor time.
 
-Three workers do the same work in turn, against one server: one that is not observed, one with `--metrics`, and one that
-exports traces, to a collector that takes and drops them. What is told is the median of the ratios within the rounds
-and, after a stroke, the ratio of the least that each has taken, which a busy machine disturbs less.
+Workers do the same work in turn, against one server: one that is not observed, one with `--metrics`, one that exports
+traces, to a collector that takes and drops them, and one with `--search-attributes`. What is told is the
+median of the ratios within the rounds and, after a stroke, the ratio of the least that each has taken, which a busy
+machine disturbs less.
 """
 
 import argparse
@@ -31,9 +32,11 @@ from swf_temporal.app.tracing import tracing_interceptors
 from swf_temporal.loading import load
 from swf_temporal.temporal.client import start
 from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.operator_options import OperatorOptions
+from swf_temporal.temporal.search_attributes import needed_by, set_up
 from swf_temporal.temporal.server import local_server
 
-_PLAIN, _METRICS, _TRACES = _NAMES = ("not observed", "metrics", "traces")
+_PLAIN, _METRICS, _TRACES, _ATTRIBUTES = _NAMES = ("not observed", "metrics", "traces", "search attributes")
 _ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
 _LARGER: Final = 2
 """By how much batches are larger than those of `bench`: each ends with an export, of which there is one in five seconds
@@ -114,7 +117,8 @@ async def _work(name: str, address: str, service: str) -> None:
             port = free.getsockname()[1]
         export_metrics(port)
     client = await Client.connect(address, data_converter=CONVERTER, interceptors=tracing_interceptors())
-    async with worker_of(INTERPRETED, client, service, task_queue=f"{INTERPRETED}-{name}"):
+    told = OperatorOptions(search_attributes=name == _ATTRIBUTES)
+    async with worker_of(INTERPRETED, client, service, f"{INTERPRETED}-{name}", told=told):
         print(READY, flush=True)
         while await asyncio.to_thread(sys.stdin.readline):
             if name == _TRACES:
@@ -130,9 +134,13 @@ async def _compare(rounds: int, seconds: float, works: list[Work]) -> None:
     threading.Thread(target=collector.serve_forever, daemon=True).start()
     os.environ[_ENDPOINT] = f"http://127.0.0.1:{collector.server_port}"
     ends = time.perf_counter() + seconds
-    print(f"| worker CPU, observed : not | {_METRICS} | {_TRACES} | not observed, ms | rounds |\n|---|---|---|---|---|")
+    observed = _NAMES[1:]
+    print(f"| worker CPU, observed : not | {' | '.join(observed)} | not observed, ms | rounds |")
+    print("|---|---|---|---|---|---|")
     async with AsyncExitStack() as stack:
-        address = (await stack.enter_async_context(local_server())).client.service_client.config.target_host
+        server = await stack.enter_async_context(local_server())
+        await set_up(server.client, needed_by(()))
+        address = server.client.service_client.config.target_host
         url = await stack.enter_async_context(service())
         workers = [await stack.enter_async_context(_observed(name, address, url)) for name in _NAMES]
         for number, work in enumerate(works):
@@ -143,7 +151,7 @@ async def _compare(rounds: int, seconds: float, works: list[Work]) -> None:
             while len(found) < rounds and (not found or time.perf_counter() < until):
                 turned = [*workers[len(found) % len(workers) :], *workers[: len(found) % len(workers)]]
                 found.append({one.name: await one.measure(work) for one in turned})
-            ratios = " | ".join(_ratio(found, name) for name in (_METRICS, _TRACES))
+            ratios = " | ".join(_ratio(found, name) for name in observed)
             plain = 1000 * median(each[_PLAIN] for each in found)
             print(f"| {work.title} | {ratios} | {plain:.1f} | {len(found)} |", flush=True)
     collector.shutdown()

@@ -22,6 +22,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
 from swf_temporal.performing import Calls
 from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.operator_options import OperatorOptions
 from swf_temporal.temporal.worker import Capacity, make_worker, tune_gc
 
 INTERPRETED, SANDBOXED, UNSANDBOXED = CONTENDERS = ("interpreted", "sandboxed", "unsandboxed")
@@ -29,15 +30,25 @@ READY, CPU = "ready", "cpu"
 """What a line of its output begins with that is meant for the program that started it."""
 
 
-def worker_of(contender: str, client: Client, service: str, task_queue: str = INTERPRETED) -> Worker:
-    """Return the worker of *contender*, which polls the task queue of that name; the interpreter polls *task_queue*."""
+def worker_of(
+    contender: str,
+    client: Client,
+    service: str,
+    task_queue: str = INTERPRETED,
+    *,
+    told: OperatorOptions | None = None,
+) -> Worker:
+    """Return the worker of *contender*, which polls the task queue of that name; the interpreter polls *task_queue*.
+
+    *told* is what workflow code of the interpreter is told.
+    """
     if contender == INTERPRETED:
         for work in WORK:  # as `swf worker` does before it asks for work
             load(work.definition(service), name=work.name)
         tune_gc()
         options = {POST: Options(base_url=service)} if service else {}
         calls = Calls({"answer": answer}, settings=Settings(functions=options))
-        return make_worker(client, Catalogue(), calls, Sinks(), task_queue=task_queue)
+        return make_worker(client, Catalogue(), calls, Sinks(), task_queue=task_queue, operator_options=told)
     capacity, asking = Capacity(), Asking()
     return Worker(
         client,

@@ -12,7 +12,8 @@ from temporalio import client as temporal
 from temporalio.common import WorkflowIDReusePolicy
 from temporalio.service import RPCError
 
-from swf_temporal.app.instances import facts_of, warned_if_not_taken_up
+from swf_temporal.app.instances import facts_of
+from swf_temporal.app.taking_up import warned_if_not_taken_up
 from swf_temporal.app.tracing import traced, tracing_interceptors
 from swf_temporal.arguments import check_text, kind_of
 from swf_temporal.client_errors import InvalidEventError, ReservedIdError

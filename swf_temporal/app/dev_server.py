@@ -31,6 +31,7 @@ from swf_temporal.payloads.settings import PLAIN, PayloadSettings
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.constants import DEFAULT_PORT, TASK_QUEUE
 from swf_temporal.temporal.converter import converter_of
+from swf_temporal.temporal.search_attributes import needed_by, set_up
 from swf_temporal.temporal.server import local_server
 
 Tell = Callable[[str], None]
@@ -81,19 +82,29 @@ class Development:
                 call_settings=self.call_settings,
                 events=self.events,
             )
+            await self._register(server)
             router = Router(Client.of(server), self.live, self.settings.task_queue, max_hops=self.events.max_hops)
             async with worker, consuming(self.events, self.call_settings, router), self._gateway(server) as gateway:
                 self.tell(self._explanation(server, gateway))
-                await self._follow(worker, stopping)
+                await self._follow(worker, server, stopping)
             self.tell("stopping the server")
         return 0
 
-    async def _follow(self, worker: Worker, stopping: asyncio.Event) -> None:
+    async def _register(self, server: Server) -> None:
+        """Register the search attributes that instances set, if they do; tell why that cannot be."""
+        if self.settings.search_attributes:
+            try:
+                await set_up(server.client, needed_by(self.live))
+            except UsageError as error:
+                self.tell(str(error))
+
+    async def _follow(self, worker: Worker, server: Server, stopping: asyncio.Event) -> None:
         """Read files again when they change, and tell what is new about them."""
         seen, known = 0, list[Problem]()
         while not stopping.is_set():
             self._tell_all(self.live.refresh())
             if seen != self.live.revision:
+                await self._register(server)
                 before, seen, known = known, self.live.revision, await missing(self.live, worker.functions)
                 self._tell_all(str(problem) for problem in known if problem not in before)
             with suppress(TimeoutError):

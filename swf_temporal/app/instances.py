@@ -1,15 +1,13 @@
 """The state of an instance, as the server and the worker that runs it report it."""
 
-import asyncio
-import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from temporalio.api.enums.v1 import PendingActivityState, PendingWorkflowTaskState
 from temporalio.api.workflow.v1 import PendingActivityInfo
-from temporalio.client import WorkflowExecution, WorkflowExecutionDescription, WorkflowExecutionStatus
+from temporalio.client import WorkflowExecution, WorkflowExecutionDescription
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
@@ -23,12 +21,13 @@ from swf_temporal.client_errors import (
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.temporal import start_options
 from swf_temporal.temporal.client import Handle, query, result
 from swf_temporal.temporal.client_errors import has_ended, not_there
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.failed_tasks import why_task_failed
 from swf_temporal.temporal.place_records import LOOK
-from swf_temporal.temporal.start_options import BUSINESS_KEY
+from swf_temporal.temporal.search_attributes import facts_in, filters_of, quoted, why_unknown
 from swf_temporal.temporal.statuses import is_closed
 
 if TYPE_CHECKING:
@@ -38,13 +37,6 @@ PATIENCE = timedelta(seconds=5)
 """The time in which a worker should have answered a query."""
 _AT_WORK = timedelta(seconds=15)
 """The same if it is at a workflow task, which local calls hold open for up to ten seconds."""
-
-_TAKEN_UP = 4
-"""The number of events in a history after the first workflow task."""
-_STARTED_WITHIN = 2.0
-"""Seconds in which a worker should have taken up what was started."""
-
-_log = logging.getLogger("swf")
 
 RUNNING, PAUSED = "running", "paused"
 
@@ -79,26 +71,35 @@ class Listed(NamedTuple):
 
 async def listed(client: "Client", wanted: str, limit: int) -> Listed:
     """Return at most *limit* of the instances that the list filter *wanted* finds."""
-    rows = [row_of(execution) async for execution in client.temporal.list_workflows(wanted, limit=limit)]
+    try:
+        rows = [row_of(execution) async for execution in client.temporal.list_workflows(wanted, limit=limit)]
+    except RPCError as error:
+        raise why_unknown(error, client.namespace) or error from None
     more = (await client.temporal.count_workflows(wanted)).count - limit if len(rows) == limit else 0
     return Listed(rows, max(more, 0))
 
 
 def filter_of(
-    status: str | None, definition: str | None, query: str | None = None, *, only_instances: bool = False
+    status: str | None,
+    definition: str | None,
+    query: str | None = None,
+    *,
+    attributes: Mapping[str, str | None] = MappingProxyType({}),
+    only_instances: bool = False,
 ) -> str:
     """Return the list filter of Temporal that finds what all of them describe.
 
-    Where it finds *only_instances*, it leaves out the workflows that are ours; a *definition* is none of these.
+    *attributes* are texts by the names of `FACTS`. Where it finds *only_instances*, it leaves out the workflows that
+    are ours; a *definition* is none of these.
     """
     wanted = []
     if status is not None:
         wanted.append(f'ExecutionStatus = "{_NAMES[status]}"')
     if definition is not None:
-        quoted = definition.replace("\\", "\\\\").replace('"', '\\"')
-        wanted.append(f'WorkflowType = "{quoted}"')
+        wanted.append(f"WorkflowType = {quoted(definition)}")
     elif only_instances:
         wanted += [f'WorkflowType != "{name}"' for name in sorted(WORKFLOW_TYPES)]
+    wanted += filters_of(attributes)
     if query is not None:
         wanted.append(f"({query})" if wanted else query)
     return " AND ".join(wanted)
@@ -108,8 +109,8 @@ async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = Fal
     """Return where an instance is, what is under way for it, and *with_trace* what happened in it."""
     execution = await _described(client, workflow_id)
     facts: dict[str, Any] = row_of(execution) | await _under_way(client, execution)
-    if key := await execution.memo_value(BUSINESS_KEY, None):
-        facts[BUSINESS_KEY] = key
+    if key := await execution.memo_value(start_options.BUSINESS_KEY, None):
+        facts["businessKey"] = key
     info = execution.raw_description.workflow_extended_info
     if info.HasField("pause_info"):
         pause = info.pause_info
@@ -188,46 +189,6 @@ async def refuse_ended(client: "Client", workflow_id: str) -> str | None:
     return _status_of(found)
 
 
-async def was_taken_up(client: "Client", workflow_id: str) -> bool:
-    """Tell whether a worker takes the instance up within a short time.
-
-    Raises RunEnded if it fails at once, and UsageError if the worker that was asked cannot run it.
-    """
-    handle = client.temporal.get_workflow_handle(workflow_id)
-    for _ in range(int(_STARTED_WITHIN / 0.05)):
-        found = await handle.describe()
-        if found.status is WorkflowExecutionStatus.FAILED:
-            await result(handle)
-        if (why := await why_task_failed(client.temporal, found)) is not None:
-            hint = f"it goes on once a worker can run it; to give it up: swf terminate {workflow_id}"
-            raise UsageError(why, hint)
-        if (found.history_length or 0) >= _TAKEN_UP:
-            return True
-        await asyncio.sleep(0.05)
-    return False
-
-
-@asynccontextmanager
-async def warned_if_not_taken_up(handle: Handle) -> AsyncIterator[None]:
-    """Log a warning, within the context, if no worker takes up a new instance within a short time."""
-
-    async def look() -> None:
-        await asyncio.sleep(_STARTED_WITHIN)
-        with suppress(RPCError):
-            found = await handle.describe()
-            if not is_closed(found) and (found.history_length or 0) < _TAKEN_UP:
-                _log.warning(
-                    "no worker has taken up %r yet: is one serving the task queue %r?", handle.id, found.task_queue
-                )
-
-    looking = asyncio.create_task(look())
-    try:
-        yield
-    finally:
-        looking.cancel()
-        await asyncio.wait([looking])
-
-
 async def with_sub_workflows(client: "Client", workflow_id: str) -> AsyncIterator[str]:
     """Yield the ids of an instance and of its sub-workflows that are running, their own included."""
     found = [workflow_id]
@@ -282,6 +243,7 @@ def row_of(execution: WorkflowExecution) -> dict[str, JSON]:
         "status": _status_of(execution),
         "started": _time(execution.start_time),
         "ended": _time(execution.close_time),
+        **facts_in(execution.typed_search_attributes),
     }
 
 

@@ -83,6 +83,8 @@ class WorkerSettings(Section):
     """The task queue whose instances it runs."""
     known_definitions_only: bool = False
     """Whether it refuses instances that bring another definition than those that it serves."""
+    search_attributes: bool = False
+    """Whether its instances set search attributes."""
     max_activities: Count = ACTIVITIES
     """The maximum number of function calls in progress."""
     max_cached_workflows: Count = WORKFLOWS

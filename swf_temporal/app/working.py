@@ -41,8 +41,9 @@ from swf_temporal.runtime.external_activities import is_external_activity
 from swf_temporal.secret_providers import SecretProvider
 from swf_temporal.temporal.activities import Activities
 from swf_temporal.temporal.converter import limit_of
-from swf_temporal.temporal.event_options import EventOptions, EventOptionsInterceptor
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
+from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
+from swf_temporal.temporal.search_attributes import check_registered, needed_by
 from swf_temporal.temporal.worker import Terms, allow_long_tasks, with_definitions
 
 _SLOTS: Final = 100
@@ -68,7 +69,8 @@ class Work:
         events, settings = self.events or EventSettings.read(), self.settings
         serving = _Serving(config, self.definitions.catalogue, settings)
         self.definitions.check(_Names(config).check)
-        options = EventOptions(any(sink.ordered for sink in events.sinks), events.lifecycle)
+        ordered = any(sink.ordered for sink in events.sinks)
+        options = OperatorOptions(ordered, events.lifecycle, settings.search_attributes)
         chooses = (self.call_settings or read_settings(os.environ)).chooses_local_calls
         terms = Terms(settings.known_definitions_only, None, settings.version, options, chooses)
         added = with_definitions(config, serving.activities, terms)
@@ -83,6 +85,8 @@ class Work:
         if serving.functions is not None:
             yield serving.functions
             return
+        if self.settings.search_attributes:
+            await check_registered(worker.client, needed_by(self.definitions.catalogue))
         allow_long_tasks(worker)
         client, queue = worker.client, worker.task_queue
         call_settings = self.call_settings or read_settings(os.environ)
@@ -122,7 +126,7 @@ class Work:
         guard.start()
         terms = Terms(self.settings.known_definitions_only)
         config["workflows"] = [*terms.workflows, *config["workflows"]]
-        config["interceptors"] = [EventOptionsInterceptor(terms.event_options), *config["interceptors"]]
+        config["interceptors"] = [OperatorOptionsInterceptor(terms.operator_options), *config["interceptors"]]
         config["workflow_runner"] = _passing_us_through(config["workflow_runner"])
         return config
 

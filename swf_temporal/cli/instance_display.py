@@ -70,8 +70,10 @@ async def show_result(client: Client, workflow_id: str, form: OutputFormat, conn
 
 def show_rows(rows: Sequence[dict[str, Any]]) -> None:
     """Print a line for each of the instances."""
-    head = ("id", "definition", "status", "started")
-    for line in in_columns(head, [[row[name] or "" for name in head] for row in rows]):
+    head = ["id", "definition", "status", "started"]
+    if any("state" in row for row in rows):
+        head.insert(3, "state")
+    for line in in_columns(head, [[row.get(name) or "" for name in head] for row in rows]):
         typer.echo(line)
 
 

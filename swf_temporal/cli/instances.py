@@ -28,6 +28,9 @@ EXAMPLES = {
 }
 
 
+_HAVING = "Only instances with this {}, by a search attribute."
+
+
 class Status(StrEnum):
     RUNNING = "running"
     PAUSED = "paused"
@@ -112,6 +115,18 @@ def list_(
             autocompletion=definition_ids,
         ),
     ] = None,
+    version: Annotated[
+        str | None, typer.Option("--version", metavar="VERSION", callback=not_empty, help=_HAVING.format("version"))
+    ] = None,
+    state: Annotated[
+        str | None, typer.Option("--state", metavar="NAME", callback=not_empty, help=_HAVING.format("state"))
+    ] = None,
+    business_key: Annotated[
+        str | None, typer.Option("--business-key", metavar="KEY", callback=not_empty, help=_HAVING.format("key"))
+    ] = None,
+    error_code: Annotated[
+        str | None, typer.Option("--error-code", metavar="CODE", callback=not_empty, help=_HAVING.format("error code"))
+    ] = None,
     query: Annotated[
         str | None,
         list_filter(
@@ -130,12 +145,14 @@ def list_(
 ) -> None:
     """List instances: those that run first, then what ended last.
 
-    If there are more than are shown, stderr says how many.
+    If there are more than are shown, stderr says how many. Versions, states, keys and error codes are known of
+    instances whose workers set search attributes.
     """
     with default_sigint():
         from swf_temporal.app.instances import filter_of
         from swf_temporal.cli.instance_display import InstanceDisplay
     look = InstanceDisplay(form, address, namespace)
-    wanted = filter_of(status, definition, query, only_instances=not everything)
-    is_all = status is None and definition is None and query is None
+    attributes = {"version": version, "state": state, "businessKey": business_key, "errorCode": error_code}
+    wanted = filter_of(status, definition, query, attributes=attributes, only_instances=not everything)
+    is_all = not any((status, definition, query, *attributes.values()))
     ask(lambda client: look.at_many(client, wanted, limit, is_all=is_all), address, namespace)

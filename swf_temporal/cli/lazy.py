@@ -60,6 +60,7 @@ COMMANDS = {
         "rerun",
         "Let instances go on from the beginning of a state where they have been, whether they run or have ended.",
     ),
+    "setup": Command("setup", "setup", "Register the search attributes that workers set on instances."),
     "cancel": Command("changing", "cancel", "Cancel instances."),
     "terminate": Command("changing", "terminate", "End instances at once."),
     "schedule": Command("schedule", "schedule", "Manage the schedules by which the server starts instances."),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from swf_temporal.app.client import Client, Instance
-from swf_temporal.app.instances import was_taken_up
 from swf_temporal.app.outlasting import Outlasting
+from swf_temporal.app.taking_up import was_taken_up
 from swf_temporal.cli.instance_display import how_to_connect
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.recent_instances import remember

@@ -55,6 +55,14 @@ def worker(
             help="Refuse instances that come with a definition which is not served.",
         ),
     ] = None,
+    search_attributes: Annotated[
+        bool | None,
+        typer.Option(
+            "--search-attributes/--no-search-attributes",
+            show_default=False,
+            help="Set search attributes on instances, by which they are found.",
+        ),
+    ] = None,
     max_activities: Annotated[
         int | None,
         typer.Option(
@@ -172,6 +180,7 @@ def worker(
         namespace,
         task_queue=task_queue,
         known_definitions_only=known_definitions_only,
+        search_attributes=search_attributes,
         max_activities=max_activities,
         max_cached_workflows=max_cached_workflows,
         max_workflow_tasks=max_workflow_tasks,

@@ -72,6 +72,12 @@ class Concurrency:
     """An expression over the input: the limit counts for each of its values. None is for all instances together."""
 
 
+ATTRIBUTE_TYPES: Final = ("Keyword", "Int", "Double", "Bool", "Datetime")
+"""The types of search attributes that a definition may name, as Temporal calls them."""
+MAX_ATTRIBUTES: Final = 20
+"""How many a definition may name."""
+
+
 @dataclass(frozen=True)
 class Words:
     """The language's words for the parts that messages about an instance name."""
@@ -210,6 +216,11 @@ class Definition(ABC):
     def concurrency(self) -> Concurrency | None:
         """How many of its instances run at once; None is without a limit."""
         return None
+
+    @property
+    def search_attributes(self) -> Mapping[str, str]:
+        """The search attributes that its instances have beside those that all have: by their names, their types."""
+        return {}
 
     @property
     def shares_events(self) -> bool:

@@ -1,10 +1,12 @@
 """The execution of one instance by its language, as the run and the hosts see it."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault
 from swf_temporal.records import Record
 from swf_temporal.runtime.host import Completed, ContinuedAs
 
@@ -22,6 +24,9 @@ class Execution(Protocol):
 
     async def concurrency_key(self) -> JSON:
         """Return what the instances have in common that are bounded with this one. Raises WorkflowFault."""
+
+    async def search_attributes(self) -> Mapping[str, JSON | WorkflowFault]:
+        """Return the values of the search attributes that the definition names, or why there is none."""
 
     def abandon(self) -> None:
         """Learn that nothing will happen any more: what waits is ended, and nothing is undone."""
@@ -95,6 +100,10 @@ class ExecutionBase(ABC, Generic[F]):
     async def concurrency_key(self) -> JSON:
         """Return nothing: its definition does not bound how many instances run at once."""
         return None
+
+    async def search_attributes(self) -> Mapping[str, JSON | WorkflowFault]:
+        """Return nothing: its definition names none."""
+        return {}
 
     def abandon(self) -> None:
         """Do nothing: nothing would be undone."""

@@ -9,8 +9,8 @@ WORKFLOW_TYPES: Final = frozenset({"swf variables", "swf delayed event", "swf ev
 ACTIVITY_TYPES: Final = frozenset(
     {
         "ending of workflow", "find instance", "instance has ended", "look definitions up", "look limits up",
-        "look for ended holders", "publish event", "read variable", "resolve definitions", "tell places",
-        "write variable",
+        "look for ended holders", "look search attributes up", "publish event", "read variable", "resolve definitions",
+        "tell places", "write variable",
     }
 )  # fmt: skip
 """The types of activities that are ours."""

@@ -16,6 +16,7 @@ from temporalio.common import (
 )
 
 from swf_temporal.data import JSON
+from swf_temporal.temporal.search_attributes import OF_ALL
 
 _KINDS: Final[Mapping[str, Callable[[str], SearchAttributeKey[Any]]]] = {
     "TEXT": SearchAttributeKey.for_text,
@@ -85,7 +86,7 @@ def options_of_this() -> OptionsRecord:
     attributes = {
         one.key.name: AttributeRecord(kind=one.key.indexed_value_type.name, value=_written(one.value))
         for one in info.typed_search_attributes
-        if not one.key.name.startswith(_RESERVED)
+        if not one.key.name.startswith(_RESERVED) and one.key not in OF_ALL  # each instance sets these itself
     }
     if attributes:
         found["attributes"] = attributes

@@ -24,9 +24,9 @@ from swf_temporal.runtime.event_matching import DEFAULT_SOURCE
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.limits import PUBLISH_LIMIT
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.event_options import event_options
 from swf_temporal.temporal.instance_log import fault_in
 from swf_temporal.temporal.markers import is_recorded
+from swf_temporal.temporal.operator_options import operator_options
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.publishing import with_origin
 from swf_temporal.temporal.records import PUBLISH
@@ -66,7 +66,7 @@ class Lifecycle:
     def begin(self, definition: Definition, outgoing: Outgoing, hops: int) -> None:
         """Find out what is to be told of the execution, which is one of *definition* after *hops* others in a chain."""
         self._hops = hops
-        wanted = event_options().lifecycle
+        wanted = operator_options().lifecycle
         self._asked = frozenset(kind for kind, marker in _MARKERS.items() if is_recorded(marker, wanted=kind in wanted))
         if self._asked:
             self.is_asked = True

@@ -18,10 +18,10 @@ from swf_temporal.runtime.limits import PUBLISH_LIMIT
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.children import REUSE
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT, DelayedRecord
-from swf_temporal.temporal.event_options import event_options
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_start
 from swf_temporal.temporal.instance_log import log_untaken_event
 from swf_temporal.temporal.markers import is_recorded
+from swf_temporal.temporal.operator_options import operator_options
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.records import PUBLISH, Pin
 
@@ -50,7 +50,7 @@ class Publishing:
         Raises CallFailed for one that cannot be delivered.
         """
         self._count += 1
-        waits = self._turn.locked() and is_recorded(f"{_ORDERED}{self._count}", wanted=event_options().ordered)
+        waits = self._turn.locked() and is_recorded(f"{_ORDERED}{self._count}", wanted=operator_options().ordered)
         if self._turn.locked() and not waits:
             await self._publish(event)
             return

@@ -17,11 +17,12 @@ from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.deployment import Deployment
 from swf_temporal.temporal.endings import Endings
-from swf_temporal.temporal.event_options import EventOptions, EventOptionsInterceptor
 from swf_temporal.temporal.instance_signals import InstanceFinder
 from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS, KnownOnly
 from swf_temporal.temporal.local_calls import LocalCallsInterceptor
+from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.places import PlaceActivities
+from swf_temporal.temporal.search_attributes import RegisteredAttributes
 from swf_temporal.temporal.variables import TemporalVariables, VariableStorage
 from swf_temporal.temporal.versioning import deployment_config, versioned
 from swf_temporal.temporal.workflow import Interpreter
@@ -65,8 +66,8 @@ class Terms:
     """What runs definitions, where that is to be another than ours."""
     deployment: Deployment | None = None
     """The version as which it serves, if workers have versions."""
-    event_options: EventOptions = field(default_factory=EventOptions)
-    """What is asked of the events that instances produce."""
+    operator_options: OperatorOptions = field(default_factory=OperatorOptions)
+    """What workflow code is told of the worker's settings."""
     chooses_local_calls: bool = False
     """Whether its performer makes calls locally for which the definition does not ask."""
 
@@ -89,10 +90,11 @@ def with_definitions(config: WorkerConfig, activities: Activities, terms: Terms)
             InstanceFinder(client).find,
             places.tell,
             places.look,
+            RegisteredAttributes(client).look,
             *config.get("activities", ()),
         ],
         "interceptors": [
-            EventOptionsInterceptor(terms.event_options),
+            OperatorOptionsInterceptor(terms.operator_options),
             *([LocalCallsInterceptor()] if terms.chooses_local_calls else ()),
             *config.get("interceptors", ()),
         ],
@@ -119,7 +121,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     interpreter: type[Interpreter] | None = None,
     variables: VariableStorage | None = None,
     deployment: Deployment | None = None,
-    event_options: EventOptions | None = None,
+    operator_options: OperatorOptions | None = None,
     chooses_local_calls: bool = False,
     **options: Any,
 ) -> Worker:
@@ -135,7 +137,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
         max_concurrent_activities=capacity.activities,
     )
     config.update(options)  # type: ignore[typeddict-item]  # they are of the same names
-    terms = Terms(only_known, interpreter, deployment, event_options or EventOptions(), chooses_local_calls)
+    terms = Terms(only_known, interpreter, deployment, operator_options or OperatorOptions(), chooses_local_calls)
     worker = Worker(**with_definitions(config, activities, terms))
     allow_long_tasks(worker)
     return worker

@@ -52,6 +52,7 @@ from swf_temporal.temporal.known_definitions import check_known, needs_check
 from swf_temporal.temporal.lifecycle import Lifecycle
 from swf_temporal.temporal.metrics import InstanceMetrics
 from swf_temporal.temporal.next_execution import begin_other, carried, checked
+from swf_temporal.temporal.own_attributes import OwnAttributes
 from swf_temporal.temporal.own_place import OwnPlace
 from swf_temporal.temporal.record_types import WRONG_INPUT
 from swf_temporal.temporal.records import RESOLVE, UNKNOWN, Pin, catalogue_of, program_of
@@ -118,12 +119,13 @@ class Interpreter:
         self._shown = LatestEntry(self._show, asyncio.get_running_loop())
         is_call, is_continued = self._pin.call is not None, self._pin.progress is not None
         self._log = InstanceLog(self._info, is_call=is_call, is_continued=is_continued)
+        self._attributes = OwnAttributes(asyncio.get_running_loop())
         self._metrics = InstanceMetrics(is_call=is_call, is_continued=is_continued)
 
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
         """Run the definition whose id is this workflow's type; the result is its output."""
-        with self._log.ending(), self._metrics.ending():
+        with self._log.ending(), self._metrics.ending(), self._attributes.ending():
             return await self._lifecycle.reported(self._outcome())
 
     async def _outcome(self) -> Any:
@@ -255,6 +257,7 @@ class Interpreter:
         self._log.started(definition)
         self._metrics.started(definition)
         self._lifecycle.begin(definition, host.outgoing, self._pin.hops)
+        self._attributes.find_out()
         instance = InstanceIdentity(info.workflow_id, info.run_id, self._pin.thread, request_of_workflow())
         progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
         if self.subscribes:
@@ -323,15 +326,21 @@ class Interpreter:
         events, self._pin.events = self._pin.events, []
         if self._subscriptions is not None:
             run.on_wait = self._subscriptions.begin
-        definition = self._definition
-        if self.takes_places and definition is not None and self._place.is_needed(definition):
-            run.on_begin = lambda: self._place.take(definition, run)
+        run.on_begin = lambda: self._prepare(run)
         is_forwardable = self._info.parent is not None and not self._pin.inherited  # they came through a mailbox
         for event in events:
             run.deliver(CloudEvent.from_record(event), is_forwardable=is_forwardable)
         signals, self._signals = self._signals, []
         for name, raw in signals:
             self._take(name, raw)
+
+    async def _prepare(self, run: Run) -> None:
+        """Do what comes before the first step."""
+        definition = self._definition
+        assert definition is not None  # noqa: S101 - for the type checker
+        await self._attributes.begin(definition, run)
+        if self.takes_places and self._place.is_needed(definition):
+            await self._place.take(definition, run)
 
     def _take(self, name: str, raw: RawValue | None) -> None:
         run, definition = self._run, self._definition
@@ -375,6 +384,8 @@ class Interpreter:
         if kind not in _LOOKED_AT or run is None or host is None:
             return
         is_of_main = kind is TraceKind.STATE_ENTERED and entry.lane == entry.state  # and of no branch or iteration
+        if is_of_main:
+            self._attributes.enter(entry.state)
         if is_of_main and host.budget.is_suspicious:
             host.budget.enter_with(entry.state, run.execution.data)
         if kind in SHOWN:

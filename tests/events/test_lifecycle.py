@@ -18,7 +18,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.event_options import EventOptions, EventOptionsInterceptor
+from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.worker import make_worker
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, define, events_of
@@ -55,7 +55,7 @@ class Outside:
 
 @asynccontextmanager
 async def working(
-    bench: Bench, definition: Definition, event_options: EventOptions
+    bench: Bench, definition: Definition, operator_options: OperatorOptions
 ) -> AsyncIterator[tuple[Outside, str]]:
     """Run a worker; return what it works with, and its task queue."""
     outside, queue = Outside(), f"lifecycle-{definition.id}"
@@ -67,7 +67,7 @@ async def working(
         task_queue=queue,
         interpreter=Suspending,
         debug_mode=True,
-        event_options=event_options,
+        operator_options=operator_options,
     )
     async with worker:
         yield outside, queue
@@ -96,7 +96,7 @@ states:
 async def test_an_instance_tells_its_life(bench: Bench, topic: str) -> None:
     """Start, states, waiting, and how it ends; each once, in order. It replays on any worker."""
     definition = load(WAITING.replace("ID", topic))
-    async with working(bench, definition, EventOptions(lifecycle=_ALL)) as (outside, queue):
+    async with working(bench, definition, OperatorOptions(lifecycle=_ALL)) as (outside, queue):
         handle = await swf.start(bench.client, [definition], {}, workflow_id=topic, task_queue=queue)
         async with asyncio.timeout(30):
             while not any(told(event)[1] == "waiting" for event in outside.published):
@@ -130,8 +130,8 @@ async def test_an_instance_tells_its_life(bench: Bench, topic: str) -> None:
     history = await handle.fetch_history()
     for interceptors in (
         [],
-        [EventOptionsInterceptor(EventOptions())],
-        [EventOptionsInterceptor(EventOptions(lifecycle=_ALL, ordered=True))],
+        [OperatorOptionsInterceptor(OperatorOptions())],
+        [OperatorOptionsInterceptor(OperatorOptions(lifecycle=_ALL, ordered=True))],
     ):
         replayer = Replayer(
             workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), interceptors=interceptors
@@ -142,7 +142,7 @@ async def test_an_instance_tells_its_life(bench: Bench, topic: str) -> None:
 async def test_a_cancelled_instance_tells_so(bench: Bench, topic: str) -> None:
     """Before it ends; what no sink ever takes is left out."""
     definition = load(WAITING.replace("ID", topic))
-    async with working(bench, definition, EventOptions(lifecycle=frozenset({"workflow"}))) as (outside, queue):
+    async with working(bench, definition, OperatorOptions(lifecycle=frozenset({"workflow"}))) as (outside, queue):
         outside.refuses = "correlation"
         handle = await swf.start(bench.client, [definition], {}, workflow_id=topic, task_queue=queue)
         async with asyncio.timeout(30):
@@ -176,7 +176,7 @@ async def test_events_of_parallel_paths_are_delivered_in_order_where_asked(
 ) -> None:
     """Otherwise at once."""
     definition = load(PARALLEL.replace("ID", topic))
-    async with working(bench, definition, EventOptions(ordered=ordered)) as (outside, queue):
+    async with working(bench, definition, OperatorOptions(ordered=ordered)) as (outside, queue):
         handle = await swf.start(bench.client, [definition], {}, workflow_id=topic, task_queue=queue)
         await swf.result(handle)
     if ordered:
@@ -194,7 +194,8 @@ async def test_an_instance_that_continues_as_new_goes_on_telling(bench: Bench, t
     """It starts once, and nothing is lost in between."""
     states = [{"name": f"S{number}", "type": "sleep", "duration": "PT0.01S"} for number in range(5)]
     definition = define(*states, id=topic)
-    async with working(bench, definition, EventOptions(lifecycle=frozenset({"workflow", "task"}))) as (outside, queue):
+    options = OperatorOptions(lifecycle=frozenset({"workflow", "task"}))
+    async with working(bench, definition, options) as (outside, queue):
         handle = await swf.start(
             bench.client, [definition], {}, workflow_id=topic, task_queue=queue, others={SUSPEND_AFTER: 20}
         )

@@ -23,6 +23,7 @@ from swf_temporal.loading import load
 from swf_temporal.simulation.scenario import Scenario, find_scenarios, workflows_of
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import result
+from swf_temporal.temporal.search_attributes import set_up
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
 from tests.replay import corpus
@@ -40,6 +41,7 @@ from tests.temporal import (
     test_mapping,
     test_outlasting,
     test_places,
+    test_search_attributes,
     test_variables,
 )
 from tests.temporal.conftest import Bench
@@ -74,6 +76,8 @@ SHOWING: Final[tuple[Callable[[Bench], Awaitable[None]], ...]] = (
     partial(test_outlasting.test_a_run_that_is_cancelled_cancels_it, action=test_outlasting.CALL),
     test_places.test_one_runs_after_the_other,
     test_places.test_each_key_has_places_of_its_own,
+    test_search_attributes.test_they_follow_the_run_to_its_error,
+    test_search_attributes.test_other_executions_go_on_with_them,
     test_variables.test_instances_share_what_they_store,
 )
 """Tests whose workflows show on a real server what no scenario does."""
@@ -122,6 +126,7 @@ async def of_cases(client: Client) -> AsyncIterator[Recorded]:
 
 async def of_tests(bench: Bench) -> AsyncIterator[Recorded]:
     """Yield the executions that tests have on a server of their own."""
+    await set_up(bench.client, test_search_attributes.NEEDED)
     for test in SHOWING:
         await test(bench)
     async for one in bench.client.list_workflows():

@@ -122,13 +122,16 @@ class InstanceFacts(TypedDict):
 
 
 class Instance(InstanceFacts):
-    """An instance. While a worker answers for it, also its state and what it awaits."""
+    """An instance. While a worker answers for it, or its workers set search attributes, also its state."""
 
     runId: Text
     status: Status
     started: str | None
     ended: str | None
+    version: NotRequired[str | None]
+    state: NotRequired[str | None]
     businessKey: NotRequired[str]
+    errorCode: NotRequired[str]
     reason: NotRequired[str | None]
 
 

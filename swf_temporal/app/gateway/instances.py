@@ -17,6 +17,7 @@ from swf_temporal.app.gateway.parameters import (
     DRY_RUN,
     EVENT,
     FROM,
+    INSTANCE_FACTS,
     MAX_INSTANCES,
     MAX_TASKS,
     STATUS,
@@ -27,6 +28,7 @@ from swf_temporal.app.instances import RUNNING, described, facts_of, filter_of, 
 from swf_temporal.app.rerunning import Plan, plan_rerun, plan_retry
 from swf_temporal.app.tasks import Tasks, complete_task, find_task, list_tasks
 from swf_temporal.client_errors import InstanceNotFoundError, RunEnded
+from swf_temporal.errors import UsageError
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal.client_errors import has_ended
 
@@ -77,7 +79,12 @@ async def list_instances(asked: RequestContext) -> Response:
     if not known:
         return JSONResponse({"instances": []})
     types = ", ".join("'" + one.replace("'", "''") + "'" for one in known)
-    found = await listed(asked.client, filter_of(status, None, f"WorkflowType IN ({types})"), limit)
+    facts = {one["name"]: asked.parameter(one) for one in INSTANCE_FACTS}
+    wanted = filter_of(status, None, f"WorkflowType IN ({types})", attributes=facts)
+    try:
+        found = await listed(asked.client, wanted, limit)
+    except UsageError as error:
+        raise Refused(409, "not-registered", error.message, error.hint) from None
     return JSONResponse({"instances": found.rows})
 
 

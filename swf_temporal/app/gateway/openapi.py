@@ -32,7 +32,8 @@ _PROBLEMS: Final = {
     403: "The key or token does not permit this",
     404: "Not found",
     408: "The body did not arrive in time",
-    409: "The instance has ended, has not failed or was started before, or another workflow has its id",
+    409: "The instance has ended, has not failed or was started before; another workflow has its id; or the namespace "
+    "lacks the search attribute",
     413: "The body is too large",
     412: "The instance has failed: a service answered so",
     415: "The Content-Type is not supported",

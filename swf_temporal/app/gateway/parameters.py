@@ -44,7 +44,14 @@ SYNCHRONOUS_START_OPTIONS: Final = (*_START, FIRST_WAIT)
 DEFINITION: Final = _parameter("definition", "Those of this definition.")
 STATUS: Final = _parameter("status", enum=list(STATUSES))
 MAX_INSTANCES: Final = _parameter("limit", type="integer", minimum=1, maximum=100, default=20)
-INSTANCE_FILTERS: Final = (DEFINITION, STATUS, MAX_INSTANCES)
+_FOUND_BY: Final = "Those with this {}, by a search attribute."
+INSTANCE_FACTS: Final = (
+    _parameter("version", _FOUND_BY.format("version"), minLength=1),
+    _parameter("state", _FOUND_BY.format("state"), minLength=1),
+    _parameter("businessKey", _FOUND_BY.format("business key"), minLength=1),
+    _parameter("errorCode", _FOUND_BY.format("error code"), minLength=1),
+)
+INSTANCE_FILTERS: Final = (DEFINITION, STATUS, *INSTANCE_FACTS, MAX_INSTANCES)
 MAX_ACTIVE: Final = _parameter("limit", type="integer", minimum=1, maximum=200, default=200)
 MAX_TASKS: Final = _parameter("limit", type="integer", minimum=1, maximum=200, default=100)
 TASK_FILTERS: Final = (DEFINITION, MAX_TASKS)

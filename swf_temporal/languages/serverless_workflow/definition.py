@@ -1,5 +1,6 @@
 """A Serverless Workflow definition, as hosts and commands see it."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -11,6 +12,7 @@ from swf_temporal.languages.port import Concurrency, Definition, EventUse, Funct
 from swf_temporal.languages.serverless_workflow.execution.concurrency import concurrency_of
 from swf_temporal.languages.serverless_workflow.execution.correlation import value_in
 from swf_temporal.languages.serverless_workflow.execution.functions import functions_of
+from swf_temporal.languages.serverless_workflow.execution.search_attributes import attributes_of
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Correlation
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
@@ -120,6 +122,11 @@ class ServerlessWorkflowDefinition(Definition):
     def concurrency(self) -> Concurrency | None:
         """What its `metadata.concurrency` says."""
         return concurrency_of(self.workflow.metadata)
+
+    @property
+    def search_attributes(self) -> Mapping[str, str]:
+        """What its `metadata.searchAttributes` names."""
+        return {name: one.type for name, one in attributes_of(self.workflow.metadata).items()}
 
     @property
     def has_schedule(self) -> bool:

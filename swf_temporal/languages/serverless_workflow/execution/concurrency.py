@@ -44,11 +44,16 @@ async def concurrency_key(execution: "Execution") -> JSON:
     asked = concurrency_of(execution.program.workflow.metadata)
     if asked is None or asked.key is None:
         return None
-    compiled = execution.program.expressions.template(asked.key)
-    data, variables = execution.run.input, execution.variables()
     try:
-        yielded = await execution.run.evaluated(lambda: compiled(data, variables))
+        return await of_input(execution, asked.key)
     except WorkflowFault as fault:
         facts = {**fault.to_json(), "message": f"the key of metadata.concurrency: {fault.message}"}
         raise WorkflowFault.from_json(facts) from None
+
+
+async def of_input(execution: "Execution", written: JSON) -> JSON:
+    """Return what a part of the metadata, as it is *written*, yields for the input. Raises WorkflowFault."""
+    compiled = execution.program.expressions.template(written)
+    data, variables = execution.run.input, execution.variables()
+    yielded = await execution.run.evaluated(lambda: compiled(data, variables))
     return None if yielded is NOTHING else list(yielded) if isinstance(yielded, Several) else yielded

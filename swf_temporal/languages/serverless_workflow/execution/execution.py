@@ -36,6 +36,7 @@ from swf_temporal.languages.serverless_workflow.execution.progress import (
 )
 from swf_temporal.languages.serverless_workflow.execution.run_state import StateResult, left_by_error, run_state
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
+from swf_temporal.languages.serverless_workflow.execution.search_attributes import attribute_values
 from swf_temporal.languages.serverless_workflow.execution.step import Ended, Terminated
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
 from swf_temporal.languages.serverless_workflow.model.version import REQUEST_FACTS
@@ -70,6 +71,10 @@ class Execution:
     async def concurrency_key(self) -> JSON:
         """Return what the key of `metadata.concurrency` yields for the input."""
         return await concurrency_key(self)
+
+    async def search_attributes(self) -> Mapping[str, JSON | WorkflowFault]:
+        """Return what the values of `metadata.searchAttributes` yield for the input."""
+        return await attribute_values(self)
 
     def abandon(self) -> None:
         """Undo nothing when what waits is ended: a run that only waits was not cancelled."""

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from swf_temporal.errors import Position
-from swf_temporal.languages.serverless_workflow.execution.concurrency import METADATA
+from swf_temporal.languages.serverless_workflow.execution import concurrency, search_attributes
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.by_kind import NodesByKind
 from swf_temporal.languages.serverless_workflow.model.node import Node
@@ -114,11 +114,17 @@ def fields(nodes: NodesByKind) -> Iterator[Field]:
 
 def _in_metadata(nodes: NodesByKind) -> Iterator[Field]:
     for whole, owner in nodes.each(workflow.Workflow):
-        asked = whole.metadata.get(METADATA)
+        asked = whole.metadata.get(concurrency.METADATA)
         text = asked.get("key") if isinstance(asked, dict) else None
         if isinstance(text, str):
-            where = whole.where.at("metadata", METADATA, "key")
-            yield Field(owner, whole, f"metadata.{METADATA}.key", text, Sort.TEMPLATE, where)
+            where = whole.where.at("metadata", concurrency.METADATA, "key")
+            yield Field(owner, whole, f"metadata.{concurrency.METADATA}.key", text, Sort.TEMPLATE, where)
+        named = whole.metadata.get(search_attributes.METADATA)
+        for path, text in _texts(named, ()):
+            if path[1:] != ("type",):
+                key = ".".join(map(str, ("metadata", search_attributes.METADATA, *path)))
+                where = whole.where.at("metadata", search_attributes.METADATA, *path)
+                yield Field(owner, whole, key, text, Sort.TEMPLATE, where)
 
 
 @cache

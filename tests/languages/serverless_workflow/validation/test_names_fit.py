@@ -14,6 +14,7 @@ from swf_temporal.temporal import (
     mailbox_records,
     place_records,
     records,
+    search_attributes,
     variables,
 )
 
@@ -71,5 +72,6 @@ def test_all_of_our_own_types_are_reserved() -> None:
         instance_signals.FIND,
         place_records.TELL,
         place_records.LOOK,
+        search_attributes.LOOK,
     }
     assert activities | {variables.READ_VARIABLE, variables.WRITE_VARIABLE, variables.INSTANCE_ENDED} == ACTIVITY_TYPES

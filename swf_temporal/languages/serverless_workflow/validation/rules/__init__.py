@@ -51,6 +51,7 @@ from swf_temporal.languages.serverless_workflow.validation.rules import (
     retry_values,
     run_before,
     schedules,
+    search_attributes,
     secrets_for_functions,
     selection_sets,
     spec_version,
@@ -123,6 +124,7 @@ RULES: tuple[Rule, ...] = (
     compensation.check,
     # Workflow Metadata
     concurrency.check,
+    search_attributes.check,
 )
 
 

@@ -1,4 +1,4 @@
-"""The operator's settings for the events that instances produce, as workflow code gets them.
+"""The operator's settings that change what a run does, as workflow code gets them.
 
 Workers of different configurations may run one instance after the other. So what is asked for is written into the
 history, by a marker, where it makes a difference: a replay goes by the marker alone. Where nothing is asked for there
@@ -11,33 +11,35 @@ from typing import Any, Final
 from temporalio import workflow
 from temporalio.worker import Interceptor, WorkflowInboundInterceptor, WorkflowInterceptorClassInput
 
-_NAME: Final = "swf_event_options"
+_NAME: Final = "swf_operator_options"
 
 
 @dataclass(frozen=True, slots=True)
-class EventOptions:
+class OperatorOptions:
     ordered: bool = False
     """Whether events of an instance are delivered one after the other."""
     lifecycle: frozenset[str] = frozenset()
     """Which lifecycle events instances produce: `workflow`, `task`, `status`."""
+    search_attributes: bool = False
+    """Whether instances set search attributes."""
 
 
-class EventOptionsInterceptor(Interceptor):
+class OperatorOptionsInterceptor(Interceptor):
     """Gives workflow code the settings of its worker."""
 
-    def __init__(self, event_options: EventOptions) -> None:
-        self._options = event_options
+    def __init__(self, operator_options: OperatorOptions) -> None:
+        self._options = operator_options
 
     def workflow_interceptor_class(
         self,
         input: WorkflowInterceptorClassInput,  # noqa: A002 - the SDK's name
     ) -> type[WorkflowInboundInterceptor] | None:
         """Hand the settings over; nothing is intercepted."""
-        event_options = self._options
-        input.unsafe_extern_functions[_NAME] = lambda: event_options
+        operator_options = self._options
+        input.unsafe_extern_functions[_NAME] = lambda: operator_options
         return None
 
 
-def event_options() -> EventOptions:
+def operator_options() -> OperatorOptions:
     known: Any = workflow.extern_functions().get(_NAME)
-    return EventOptions() if known is None else known()
+    return OperatorOptions() if known is None else known()

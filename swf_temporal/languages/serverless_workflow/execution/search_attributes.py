@@ -1,0 +1,51 @@
+"""The search attributes that a definition names, in its `metadata.searchAttributes`.
+
+That is an object: by the name of each its value, or an object with a `type` and a `value`. A value is an expression
+over the input, or stands for itself.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault
+from swf_temporal.languages.port import ATTRIBUTE_TYPES, MAX_ATTRIBUTES
+from swf_temporal.languages.serverless_workflow.execution.concurrency import of_input
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.serverless_workflow.execution.execution import Execution
+
+METADATA: Final = "searchAttributes"
+"""The key of a definition's metadata."""
+
+
+class Attribute(NamedTuple):
+    type: str
+    value: JSON
+    """As it is written."""
+
+
+def attributes_of(metadata: Mapping[str, Any]) -> dict[str, Attribute]:
+    """Return what *metadata* of a definition name, without what means nothing."""
+    asked = metadata.get(METADATA)
+    if not isinstance(asked, dict):
+        return {}
+    read = {name: _attribute(one) for name, one in list(asked.items())[:MAX_ATTRIBUTES]}
+    return {name: one for name, one in read.items() if one.type in ATTRIBUTE_TYPES}
+
+
+def _attribute(asked: JSON) -> Attribute:
+    if isinstance(asked, dict):
+        return Attribute(str(asked.get("type", ATTRIBUTE_TYPES[0])), asked.get("value"))
+    return Attribute(ATTRIBUTE_TYPES[0], asked)
+
+
+async def attribute_values(execution: "Execution") -> dict[str, JSON | WorkflowFault]:
+    """Return what the values of the definition yield for the input, or why one yields nothing."""
+    found: dict[str, JSON | WorkflowFault] = {}
+    for name, one in attributes_of(execution.program.workflow.metadata).items():
+        try:
+            found[name] = await of_input(execution, one.value)
+        except WorkflowFault as fault:
+            found[name] = fault
+    return found

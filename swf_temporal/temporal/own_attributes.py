@@ -1,0 +1,152 @@
+"""The search attributes of an instance, as its run sets them.
+
+Theory of operation. Whether they are set is decided where an instance begins, by the worker's setting, and recorded by
+a marker; without it, the history is what it would be without the setting. An execution that goes on with the run has
+them from the one before, which tells it the same. Set is only what differs from what there is, once for all that
+happens without waiting: of states that are passed at once, the last.
+"""
+
+import asyncio
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from temporalio import workflow
+from temporalio.common import SearchAttributeKey
+from temporalio.exceptions import ApplicationError
+
+from swf_temporal.data import JSON, as_text
+from swf_temporal.errors import WorkflowFault
+from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.run import Run
+from swf_temporal.temporal import start_options, summaries
+from swf_temporal.temporal.instance_log import fault_in
+from swf_temporal.temporal.markers import is_recorded
+from swf_temporal.temporal.operator_options import operator_options
+from swf_temporal.temporal.search_attributes import BUSINESS_KEY, ERROR_CODE, LOOK, STATE, VERSION, keyword
+
+_MARKER: Final = "swf-search-attributes"
+_ATTEMPT: Final = timedelta(seconds=10)
+"""The time limit for asking once which are registered."""
+_MAX_INT: Final = 2**63
+_KEYS: Final[dict[str, Any]] = {
+    "Keyword": SearchAttributeKey.for_keyword,
+    "Int": SearchAttributeKey.for_int,
+    "Double": SearchAttributeKey.for_float,
+    "Bool": SearchAttributeKey.for_bool,
+    "Datetime": SearchAttributeKey.for_datetime,
+}
+
+
+class OwnAttributes:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._is_on = False
+        self._changes: dict[SearchAttributeKey[Any], Any] = {}
+        """What is to be set; None is to be removed."""
+
+    def find_out(self) -> None:
+        """Find out whether this execution sets them."""
+        has_state = workflow.info().typed_search_attributes.get(STATE) is not None
+        self._is_on = has_state or is_recorded(_MARKER, wanted=operator_options().search_attributes)
+
+    async def begin(self, definition: Definition, run: Run) -> None:
+        """Set those that are known before the first step of *run*."""
+        if not self._is_on:
+            return
+        if not run.is_new:
+            self._set(STATE, run.execution.state)
+        elif definition.search_attributes:
+            for key, value in (await _named(definition, run)).items():
+                self._set(key, value)
+        self._set(VERSION, definition.version)
+        self._set(BUSINESS_KEY, _business_key())
+        self._set(ERROR_CODE, None)  # of a run before, which this one continues or tries again
+
+    def enter(self, state: str) -> None:
+        """Set the state that the run is in."""
+        if self._is_on:
+            self._set(STATE, state)
+
+    @contextmanager
+    def ending(self) -> Iterator[None]:
+        """Set the error that the execution ends with which the context holds, and what was not set yet."""
+        try:
+            yield
+        except ApplicationError as failure:
+            if self._is_on:
+                self._set(ERROR_CODE, fault_in(failure).code)
+            raise
+        finally:
+            self._upsert()
+
+    def _set(self, key: SearchAttributeKey[Any], value: Any) -> None:
+        if not self._changes:
+            self._loop.call_soon(self._upsert)
+        self._changes[key] = keyword(value) if isinstance(value, str) else value
+
+    def _upsert(self) -> None:
+        changes, self._changes = self._changes, {}
+        if not changes:
+            return
+        known = workflow.info().typed_search_attributes
+        updates = [
+            key.value_unset() if value is None else key.value_set(value)
+            for key, value in changes.items()
+            if known.get(key) != value
+        ]
+        if updates:
+            workflow.upsert_search_attributes(updates)
+
+
+def _business_key() -> str | None:
+    try:
+        found = workflow.memo_value(start_options.BUSINESS_KEY, None)
+    except (RuntimeError, ValueError, TypeError):  # another client's, in a form of its own
+        return None
+    return found if isinstance(found, str) else None
+
+
+async def _named(definition: Definition, run: Run) -> dict[SearchAttributeKey[Any], Any]:
+    """Return those that *definition* names and the namespace has."""
+    types = dict(definition.search_attributes)
+    names: list[str] = await workflow.execute_local_activity(
+        LOOK,
+        args=[types],
+        result_type=list[str],
+        start_to_close_timeout=_ATTEMPT,
+        summary=summaries.LOOKING_FOR_ATTRIBUTES,
+    )
+    values = await run.execution.search_attributes()
+    found: dict[SearchAttributeKey[Any], Any] = {}
+    for name, kind in types.items():
+        if name not in names:
+            workflow.logger.warning("the search attribute %r is not registered as %s", name, kind)
+            continue
+        value = values.get(name)
+        try:
+            found[_KEYS[kind](name)] = None if value is None else _value(kind, value)
+        except (ValueError, OverflowError):
+            why = f"{value.name} where it is evaluated" if isinstance(value, WorkflowFault) else f"it is not {kind}"
+            workflow.logger.warning("the search attribute %r is left out: %s", name, why)
+            found[_KEYS[kind](name)] = None
+    return found
+
+
+def _value(kind: str, value: JSON | WorkflowFault) -> Any:
+    """Return *value* as an attribute of the type *kind*. Raises ValueError or OverflowError where it is none."""
+    if kind == "Keyword" and isinstance(value, str | int | float):
+        return as_text(value)
+    if kind == "Bool" and isinstance(value, bool):
+        return value
+    if kind == "Datetime" and isinstance(value, str):
+        moment = datetime.fromisoformat(value)
+        return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if kind == "Double" and math.isfinite(number := float(value)):
+            return number
+        if kind == "Int" and value == int(value) and -_MAX_INT <= value < _MAX_INT:
+            return int(value)
+    raise ValueError(kind)

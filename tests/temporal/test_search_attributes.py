@@ -1,0 +1,359 @@
+"""Search attributes of instances: registered, set where a worker is told to, and what lists are filtered by."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from itertools import count
+from typing import Any
+
+import pytest
+from temporalio.client import WorkflowHistory
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
+
+from swf_temporal import RunEnded
+from swf_temporal.app.client import Client
+from swf_temporal.app.instances import facts_of, filter_of, listed
+from swf_temporal.app.rerunning import plan_rerun
+from swf_temporal.app.settings import WorkerSettings
+from swf_temporal.app.worker import Worker
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed, UsageError
+from swf_temporal.languages.port import Definition
+from swf_temporal.routing.keys import instance_id
+from swf_temporal.temporal.client import Handle, result, send_event
+from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
+from swf_temporal.temporal.search_attributes import needed_by, set_up
+from swf_temporal.temporal.server import local_server
+from swf_temporal.temporal.start_options import BUSINESS_KEY
+from swf_temporal.temporal.workflow import Interpreter
+from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, Running, calling, define, events_of
+from tests.temporal.test_event_starts import ORDER, event, named, send
+from tests.temporal.test_gateway import served
+
+pytestmark = pytest.mark.temporal
+
+NAMED = {
+    "Customer": "${ .customer.id }",
+    "Total": {"type": "Double", "value": "${ .total }"},
+    "Number": {"type": "Int", "value": "${ .number }"},
+    "Due": {"type": "Datetime", "value": "${ .due }"},
+    "IsRush": {"type": "Bool", "value": "${ .rush }"},
+    "Team": "blue",
+}
+ON = OperatorOptionsInterceptor(OperatorOptions(search_attributes=True))
+OFF = OperatorOptionsInterceptor(OperatorOptions())
+
+
+@pytest.fixture(scope="module")
+async def searched() -> AsyncIterator[Bench]:
+    """Return what runs definitions on a server on which the search attributes of these tests are registered."""
+    async with local_server(extra=AT_ONCE) as server:
+        await set_up(server.client, NEEDED)
+        yield Bench(server)
+
+
+@pytest.fixture(scope="module")
+async def bare() -> AsyncIterator[Bench]:
+    """Return what runs definitions on a server without any."""
+    async with local_server(extra=AT_ONCE) as server:
+        yield Bench(server)
+
+
+def waiting(name: str, attributes: Mapping[str, Any] | None = None, **rest: Any) -> Definition:
+    """Return a definition that passes a state at once, waits for an event, and then calls what may fail."""
+    return define(
+        {"name": "First", "type": "inject", "data": {}},
+        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Go"]}]},
+        calling("Work", "f"),
+        functions=("f",),
+        events=[{"name": "Go", "type": "go", "source": "test"}],
+        id=name,
+        **({} if attributes is None else {"metadata": {"searchAttributes": attributes}}),
+        **rest,
+    )
+
+
+NEEDED = needed_by([waiting("any", NAMED)])
+"""What has to be registered for these tests."""
+
+
+def fail(_: Any) -> Any:
+    """Fail."""
+    raise CallFailed("no", name="Broken", code="BROKEN")
+
+
+async def attributes_of(handle: Handle) -> dict[str, Any]:
+    """Return the search attributes of an instance that are not the SDK's."""
+    described = await handle.describe()
+    return {
+        one.key.name: one.value
+        for one in described.typed_search_attributes
+        if not one.key.name.startswith(("BuildId", "Temporal"))
+    }
+
+
+async def upserts(handle: Handle) -> list[dict[str, Any]]:
+    """Return what the run has set, once for each time."""
+    found = []
+    for one in await events_of(handle):
+        fields = one.upsert_workflow_search_attributes_event_attributes.search_attributes.indexed_fields
+        values = {name: json.loads(value.data) for name, value in fields.items() if name != "TemporalChangeVersion"}
+        if values:
+            found.append(values)
+    return found
+
+
+async def go(running: Running, handle: Handle) -> None:
+    """Send the event that the instance waits for."""
+    await running.awaiting(handle, "Go")
+    await send_event(running.bench.client, handle.id, event("go", "go", "test").to_json())
+
+
+async def replay(history: WorkflowHistory, *interceptors: OperatorOptionsInterceptor) -> None:
+    """Replay a history on a worker with these settings. Raises NondeterminismError where it does not."""
+    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner(), interceptors=interceptors)
+    await replayer.replay_workflow(history)
+
+
+async def test_they_follow_the_run_to_its_error(searched: Bench) -> None:
+    """Those known at the start are set with the first state that waits, then states, then the error."""
+    definition = waiting("followed", NAMED)
+    given: JSON = {"customer": {"id": 7}, "total": 12.5, "number": 3, "due": "2030-05-06T07:00:00Z", "rush": True}
+    async with searched.worker(definition, interceptors=[ON], f=fail) as running:
+        handle = await running.start(given, options={"memo": {BUSINESS_KEY: "b-1"}})
+        await running.awaiting(handle, "Go")
+        found = await attributes_of(handle)
+        assert found.pop("Due").isoformat() == "2030-05-06T07:00:00+00:00"
+        assert found == {
+            "SwfVersion": "1.0.0", "SwfState": "Wait", "SwfBusinessKey": "b-1", "Customer": "7", "Total": 12.5,
+            "Number": 3, "IsRush": True, "Team": "blue",
+        }  # fmt: skip
+        await go(running, handle)
+        with pytest.raises(RunEnded):
+            await asyncio.wait_for(result(handle), PATIENCE)
+        found = await attributes_of(handle)
+        assert (found["SwfState"], found["SwfErrorCode"]) == ("Work", "BROKEN")
+        first, *others = await upserts(handle)
+        assert first["SwfState"] == "Wait"
+        assert others == [{"SwfState": "Work"}, {"SwfErrorCode": "BROKEN"}]
+
+
+@pytest.mark.parametrize(("begun", "replayed"), [(ON, OFF), (OFF, ON)])
+async def test_a_replay_goes_by_the_history(
+    searched: Bench, begun: OperatorOptionsInterceptor, replayed: OperatorOptionsInterceptor
+) -> None:
+    """Whatever the worker is told that replays it; without them, there is nothing of them in the history."""
+    definition = waiting("replayed", {"Customer": "${ .customer }"})
+    async with searched.worker(definition, interceptors=[begun], f=1) as running:
+        handle = await running.start({"customer": "c"})
+        await running.awaiting(handle, "Go")
+        queue = running.queue
+    async with searched.worker(definition, interceptors=[replayed], queue=queue, f=1) as running:
+        await go(running, handle)
+        await asyncio.wait_for(result(handle), PATIENCE)
+    is_on = begun is ON
+    assert bool(await upserts(handle)) == is_on
+    assert (await attributes_of(handle) == {}) == (not is_on)
+    events = await events_of(handle)
+    assert any(one.HasField("marker_recorded_event_attributes") for one in events) == is_on
+    history = await handle.fetch_history()
+    for interceptors in ((), (ON,), (OFF,)):
+        await replay(history, *interceptors)
+
+
+async def test_what_cannot_be_had_is_left_out(searched: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """A value of another type, one that fails, one that is missing, and an attribute that is not registered."""
+    definition = waiting(
+        "left-out",
+        {
+            "Customer": "${ .customer.id }",
+            "Total": {"type": "Double", "value": "${ .total }"},
+            "Number": {"type": "Int", "value": "${ .number }"},
+            "Due": {"type": "Datetime", "value": "${ .due }"},
+            "IsRush": {"type": "Keyword", "value": "${ .rush }"},
+            "Unknown": "${ .customer }",
+            "Team": "${ .team }",
+        },
+    )
+    given: JSON = {"customer": "c", "total": "a lot", "number": 2**63, "rush": True, "team": "é" * 300 + "\0"}
+    async with searched.worker(definition, interceptors=[ON], f=1) as running:
+        handle = await running.start(given)
+        await go(running, handle)
+        await asyncio.wait_for(result(handle), PATIENCE)
+    found = await attributes_of(handle)
+    assert found == {"SwfVersion": "1.0.0", "SwfState": "Work", "Team": "é" * 255}
+    told = [one.getMessage() for one in caplog.records if "search attribute" in one.getMessage()]
+    assert [one.partition(" (")[0] for one in told] == [
+        "the search attribute 'Customer' is left out: ExpressionFailed where it is evaluated",
+        "the search attribute 'Total' is left out: it is not Double",
+        "the search attribute 'Number' is left out: it is not Int",
+        "the search attribute 'IsRush' is not registered as Keyword",
+        "the search attribute 'Unknown' is not registered as Keyword",
+    ]
+
+
+async def test_other_executions_go_on_with_them(searched: Bench) -> None:
+    """A run that continues as new keeps them without a marker, whatever its next worker is told."""
+    definition = define(
+        *(calling(name, "f") for name in "ABC"),
+        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["Go"]}]},
+        functions=("f",),
+        events=[{"name": "Go", "type": "go", "source": "test"}],
+        id="continued",
+        metadata={"searchAttributes": {"Customer": "${ .customer }"}},
+    )
+    async with searched.worker(definition, interceptors=[ON], f={"customer": "another"}) as running:
+        handle = await running.start({"customer": "c"}, suspend_after=20)
+        await running.awaiting(searched.client.get_workflow_handle(handle.id), "Go")
+        queue = running.queue
+    latest = searched.client.get_workflow_handle(handle.id)
+    assert (await latest.describe()).run_id != handle.first_execution_run_id
+    async with searched.worker(definition, interceptors=[OFF], queue=queue) as running:
+        await go(running, latest)
+        await asyncio.wait_for(result(latest), PATIENCE)
+    assert await attributes_of(latest) == {"SwfVersion": "1.0.0", "SwfState": "Wait", "Customer": "c"}
+    events = await events_of(latest)
+    assert not any(one.HasField("marker_recorded_event_attributes") for one in events)
+    history = await latest.fetch_history()
+    await replay(history, ON)
+    await replay(history, OFF)
+
+
+async def test_a_continuation_has_those_of_its_own_definition(searched: Bench) -> None:
+    """Its version and state, and without the error of before."""
+    following = waiting("following", {"Customer": "${ .customer }"}, version="2.0.0")
+    first = define(
+        {"name": "Start", "type": "inject", "data": {"customer": "d"}, "end": {"continueAs": "following"}}, id="before"
+    )
+    async with searched.worker(first, following, interceptors=[ON], f=1) as running:
+        handle = await running.start({})
+        latest = searched.client.get_workflow_handle(handle.id)
+        async with asyncio.timeout(PATIENCE):
+            while (await attributes_of(latest)).get("SwfVersion") != "2.0.0":
+                await asyncio.sleep(0.02)
+        assert await attributes_of(latest) == {"SwfVersion": "2.0.0", "SwfState": "Wait", "Customer": "d"}
+        await latest.terminate()
+
+
+async def test_a_sub_workflow_has_its_own(searched: Bench) -> None:
+    """And not those of the instance that waits for it, nor the key by which that one is known."""
+    child = waiting("child", {"Customer": "${ .customer }"}, version="3")
+    parent = define({"name": "Sub", "type": "operation", "actions": [{"subFlowRef": "child"}]}, id="parent")
+    async with searched.worker(parent, child, interceptors=[ON], f=1) as running:
+        handle = await running.start({"customer": "c"}, options={"memo": {BUSINESS_KEY: "b"}})
+        async with asyncio.timeout(PATIENCE):
+            while not (found := (await facts_of(Client(searched.client), handle.id)).get("subflows")):
+                await asyncio.sleep(0.05)
+        inner = searched.client.get_workflow_handle(found[0])
+        await running.awaiting(inner, "Go")
+        assert await attributes_of(inner) == {"SwfVersion": "3", "SwfState": "Wait", "Customer": "c"}
+        assert await attributes_of(handle) == {"SwfVersion": "1.0.0", "SwfState": "Sub", "SwfBusinessKey": "b"}
+        await handle.terminate()
+
+
+async def test_a_rerun_is_rid_of_the_error(searched: Bench) -> None:
+    """It goes on from before the state that failed."""
+    attempts = count(1)
+    async with searched.worker(
+        waiting("again"), interceptors=[ON], f=lambda data: fail(data) if next(attempts) == 1 else 1
+    ) as running:
+        handle = await running.start({})
+        await go(running, handle)
+        with pytest.raises(RunEnded):
+            await asyncio.wait_for(result(handle), PATIENCE)
+        assert (await attributes_of(handle))["SwfErrorCode"] == "BROKEN"
+        client = Client(searched.client)
+        run = await (await plan_rerun(client, handle.id, "Work")).begin(client)
+        again = searched.client.get_workflow_handle(handle.id, run_id=run)
+        await asyncio.wait_for(result(again), PATIENCE)
+        assert await attributes_of(again) == {"SwfVersion": "1.0.0", "SwfState": "Work"}
+
+
+async def test_the_next_instance_of_a_key_has_its_own(searched: Bench) -> None:
+    """A mailbox begins it with the options of the one before, but not with its state."""
+    definition = named(ORDER)
+    async with searched.worker(definition, interceptors=[ON]) as running:
+        id_ = instance_id(definition.id, {"order": "1"})
+        first = await running.start(workflow_id=id_)
+        await running.awaiting(first, "Placed")
+        await send(running, *(event(str(n), "placed", "shop", n, order=1) for n in range(2)))
+        await running.awaiting(first, "Paid")
+        handle = searched.client.get_workflow_handle(id_)
+        async with asyncio.timeout(PATIENCE):
+            while not (await handle.query("status"))["kept"]:
+                await asyncio.sleep(0.05)
+        await send_event(searched.client, id_, event("p0", "paid", "bank", 0, order=1).to_json())
+        await asyncio.wait_for(result(first), PATIENCE)
+        async with asyncio.timeout(PATIENCE):
+            while (await handle.describe()).run_id == first.first_execution_run_id:
+                await asyncio.sleep(0.05)
+        await running.awaiting(handle, "Paid")
+        started = (await events_of(handle))[0].workflow_execution_started_event_attributes
+        assert "SwfState" not in started.search_attributes.indexed_fields
+        assert (await attributes_of(handle))["SwfState"] == (await attributes_of(first))["SwfState"]
+        await handle.terminate()
+
+
+async def test_lists_are_filtered_by_them(searched: Bench) -> None:
+    """By each, and show them, as the gateway does; a text is found that is longer than an attribute holds."""
+    key = "b's " + "é" * 300
+    definition = waiting("listed")
+    async with (
+        searched.worker(definition, interceptors=[ON], f=fail) as running,
+        served(searched, [definition], running.queue) as client,
+    ):
+        handle = await running.start({}, options={"memo": {BUSINESS_KEY: key}})
+        other = await running.start({})
+        await go(running, handle)
+        with pytest.raises(RunEnded):
+            await asyncio.wait_for(result(handle), PATIENCE)
+        await running.awaiting(other, "Go")
+        wanted = {"version": "1.0.0", "state": "Work", "businessKey": key, "errorCode": "BROKEN"}
+        for names in (["state"], ["businessKey"], ["errorCode"], list(wanted)):
+            wish = filter_of(None, "listed", attributes={name: wanted[name] for name in names})
+            assert [row["id"] for row in await rows(searched, wish)] == [handle.id]
+            answer = await client.get("/instances", params={name: wanted[name] for name in names})
+            assert [one["id"] for one in answer.json()["instances"]] == [handle.id]
+        [row] = await rows(searched, filter_of(None, "listed", attributes={"state": "Wait"}))
+        assert (row["id"], row["state"], row["version"]) == (other.id, "Wait", "1.0.0")
+        assert {"businessKey", "errorCode"}.isdisjoint(row)
+        [shown] = (await client.get("/instances", params={"state": "Wait"})).json()["instances"]
+        assert shown == row
+        await other.terminate()
+
+
+async def rows(bench: Bench, wanted: str) -> list[dict[str, Any]]:
+    """Return what is listed, once there is anything: the server lists some time late."""
+    async with asyncio.timeout(PATIENCE):
+        while not (found := (await listed(Client(bench.client), wanted, 10)).rows):
+            await asyncio.sleep(0.05)
+    return found
+
+
+async def test_what_is_not_registered_is_told(bare: Bench) -> None:
+    """By a worker that is to set them, which does not begin, and by a list that is to be filtered by them."""
+    unprepared = Client(bare.client)
+    definition = waiting("missing", {"Total": {"type": "Double", "value": "${ .total }"}})
+    settings = WorkerSettings(task_queue="missing", search_attributes=True)
+    with pytest.raises(UsageError, match=r"lacks the search attributes SwfVersion \(Keyword\), .*, Total \(Double\)"):
+        async with Worker(unprepared, definitions=[definition], settings=settings):
+            pass
+    with pytest.raises(UsageError, match="lacks the search attribute SwfState") as refused:
+        await listed(unprepared, filter_of(None, None, attributes={"state": "A"}), 10)
+    assert "swf setup" in str(refused.value)
+    async with served(bare, [definition], "missing") as client:
+        answer = await client.get("/instances", params={"errorCode": "A"})
+        assert (answer.status_code, answer.json()["code"]) == (409, "not-registered")
+    async with Worker(unprepared, definitions=[definition], settings=WorkerSettings(task_queue="without")):
+        pass
+
+
+async def test_one_of_another_type_is_told(searched: Bench) -> None:
+    """By the set-up and by a worker; and one that two definitions give two types by neither's server."""
+    wrong = waiting("wrong", {"Total": {"type": "Int", "value": "${ .total }"}})
+    settings = WorkerSettings(task_queue="wrong", search_attributes=True)
+    with pytest.raises(UsageError, match=r"has the type Double .* and Int is needed"):
+        async with Worker(Client(searched.client), definitions=[wrong], settings=settings):
+            pass
+    with pytest.raises(UsageError, match="is Double in 'right', and Int in 'wrong'"):
+        needed_by([waiting("right", NAMED), wrong])

@@ -27,9 +27,9 @@ def setup(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Register the search attributes that workers set on instances, in a namespace.
+    """Register the search attributes that workers set on instances.
 
-    What is there already stays as it is.
+    What the namespace has already stays as it is.
     """
     with default_sigint():
         from swf_temporal.app.definitions import catalogue_of, resources_of

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from itertools import count
 from typing import Any
 
+import httpx
 import pytest
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
@@ -19,6 +20,7 @@ from swf_temporal.app.worker import Worker
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, UsageError
 from swf_temporal.languages.port import Definition
+from swf_temporal.loading import load
 from swf_temporal.routing.keys import instance_id
 from swf_temporal.temporal.client import Handle, result, send_event
 from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
@@ -232,7 +234,8 @@ async def test_a_continuation_has_those_of_its_own_definition(searched: Bench) -
             while (await attributes_of(latest)).get("SwfVersion") != "2.0.0":
                 await asyncio.sleep(0.02)
         assert await attributes_of(latest) == {"SwfVersion": "2.0.0", "SwfState": "Wait", "Customer": "d"}
-        await latest.terminate()
+        await go(running, latest)
+        await asyncio.wait_for(result(latest), PATIENCE)
 
 
 async def test_a_sub_workflow_has_its_own(searched: Bench) -> None:
@@ -248,7 +251,17 @@ async def test_a_sub_workflow_has_its_own(searched: Bench) -> None:
         await running.awaiting(inner, "Go")
         assert await attributes_of(inner) == {"SwfVersion": "3", "SwfState": "Wait", "Customer": "c"}
         assert await attributes_of(handle) == {"SwfVersion": "1.0.0", "SwfState": "Sub", "SwfBusinessKey": "b"}
-        await handle.terminate()
+        await go(running, inner)
+        await asyncio.wait_for(result(handle), PATIENCE)
+
+
+async def test_a_workflow_of_direktiv_has_those_of_all(searched: Bench) -> None:
+    """Its definition has no version, and its states have ids."""
+    definition = load("states: [{id: greet, type: noop, transition: end}, {id: end, type: noop}]", name="/greet.yaml")
+    async with searched.worker(definition, interceptors=[ON]) as running:
+        handle = await running.start({}, workflow_id="greeting")
+        await asyncio.wait_for(result(handle), PATIENCE)
+    assert await attributes_of(handle) == {"SwfState": "end"}
 
 
 async def test_a_rerun_is_rid_of_the_error(searched: Bench) -> None:
@@ -312,13 +325,12 @@ async def test_lists_are_filtered_by_them(searched: Bench) -> None:
         for names in (["state"], ["businessKey"], ["errorCode"], list(wanted)):
             wish = filter_of(None, "listed", attributes={name: wanted[name] for name in names})
             assert [row["id"] for row in await rows(searched, wish)] == [handle.id]
-            answer = await client.get("/instances", params={name: wanted[name] for name in names})
-            assert [one["id"] for one in answer.json()["instances"]] == [handle.id]
+            shown = await rows_over_http(client, {name: wanted[name] for name in names})
+            assert [one["id"] for one in shown] == [handle.id]
         [row] = await rows(searched, filter_of(None, "listed", attributes={"state": "Wait"}))
         assert (row["id"], row["state"], row["version"]) == (other.id, "Wait", "1.0.0")
         assert {"businessKey", "errorCode"}.isdisjoint(row)
-        [shown] = (await client.get("/instances", params={"state": "Wait"})).json()["instances"]
-        assert shown == row
+        assert await rows_over_http(client, {"state": "Wait"}) == [row]
         await other.terminate()
 
 
@@ -328,6 +340,17 @@ async def rows(bench: Bench, wanted: str) -> list[dict[str, Any]]:
         while not (found := (await listed(Client(bench.client), wanted, 10)).rows):
             await asyncio.sleep(0.05)
     return found
+
+
+async def rows_over_http(client: httpx.AsyncClient, parameters: dict[str, str]) -> list[dict[str, Any]]:
+    """Return what the gateway lists, once there is anything."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            answer = await client.get("/instances", params=parameters)
+            assert answer.status_code == 200, answer.text
+            if found := answer.json()["instances"]:
+                return list(found)
+            await asyncio.sleep(0.05)
 
 
 async def test_what_is_not_registered_is_told(bare: Bench) -> None:

@@ -37,6 +37,11 @@ _MAX_UNITS: Final = 255
 _REFUSED: Final = NOT_PERMITTED | {RPCStatusCode.UNIMPLEMENTED}
 _BY_OTHERS: Final = "one who may change the namespace registers them; in Temporal Cloud, in its UI or with `tcld`"
 
+
+class NotRegisteredError(UsageError):
+    """A list filter has a search attribute that the namespace lacks."""
+
+
 Types = Mapping[str, str]
 """Types of search attributes, as Temporal calls them, by the names of the attributes."""
 
@@ -144,12 +149,12 @@ def quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def why_unknown(error: RPCError, namespace: str) -> UsageError | None:
+def why_unknown(error: RPCError, namespace: str) -> NotRegisteredError | None:
     """Return why the server refused a list filter with one that every instance may have; None if that is not why."""
     missing = [one.name for one in OF_ALL if one.name in error.message]
     if error.status is not RPCStatusCode.INVALID_ARGUMENT or not missing:
         return None
-    return UsageError(
+    return NotRegisteredError(
         f"the namespace {namespace!r} lacks the search attribute {missing[0]}",
         "`swf setup` registers it, and workers with `searchAttributes` set it",
     )

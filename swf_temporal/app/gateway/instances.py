@@ -28,9 +28,9 @@ from swf_temporal.app.instances import RUNNING, described, facts_of, filter_of, 
 from swf_temporal.app.rerunning import Plan, plan_rerun, plan_retry
 from swf_temporal.app.tasks import Tasks, complete_task, find_task, list_tasks
 from swf_temporal.client_errors import InstanceNotFoundError, RunEnded
-from swf_temporal.errors import UsageError
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal.client_errors import has_ended
+from swf_temporal.temporal.search_attributes import NotRegisteredError
 
 _PATIENCE: Final = 2.0
 """For how many seconds an instance is looked for: an event that was accepted starts its own in a moment."""
@@ -75,15 +75,15 @@ async def _instance_of(asked: RequestContext, instance_id: str) -> TenantInstanc
 async def list_instances(asked: RequestContext) -> Response:
     """List instances."""
     definition, status = asked.parameter(DEFINITION), asked.parameter(STATUS)
+    facts = {one["name"]: asked.parameter(one) for one in INSTANCE_FACTS}
     limit, known = asked.number(MAX_INSTANCES), asked.known(definition)
     if not known:
         return JSONResponse({"instances": []})
     types = ", ".join("'" + one.replace("'", "''") + "'" for one in known)
-    facts = {one["name"]: asked.parameter(one) for one in INSTANCE_FACTS}
     wanted = filter_of(status, None, f"WorkflowType IN ({types})", attributes=facts)
     try:
         found = await listed(asked.client, wanted, limit)
-    except UsageError as error:
+    except NotRegisteredError as error:
         raise Refused(409, "not-registered", error.message, error.hint) from None
     return JSONResponse({"instances": found.rows})
 

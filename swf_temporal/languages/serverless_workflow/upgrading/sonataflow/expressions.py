@@ -87,6 +87,7 @@ class Marking:
         text = function.get("operation")
         if function.get("type") == "expression" and isinstance(text, str) and self._expressions.is_jq:
             who = f"function {function.get('name')!r}"
+            self._look_at(text, who, function)
             self._put(function, "operation", self._constants.written(text, who, function), who)
 
     def _state(self, state: Tree) -> None:
@@ -190,9 +191,14 @@ class Marking:
         """Return *text* in `${ }` if SonataFlow evaluates it, else None. Arguments may have secrets."""
         found = _MARKED.fullmatch(text)
         inner = (text if found is None else found["jq"] or found["old"] or "").strip()
-        if not inner or not self._expressions.is_jq:
-            return braced(inner) if inner and (found is not None or inner.startswith("$")) else None
+        if not inner or (not self._expressions.is_jq and found is None and not inner.startswith("$")):
+            return None
         if not self._compiles(inner):
+            if not self._expressions.is_jq:
+                if found is not None:
+                    return braced(inner)
+                self._no_path(inner, who, node)
+                return None
             interpolated = f'"{inner}"'
             if found is not None or "\\(" not in inner or '"' in inner or not self._compiles(interpolated):
                 return None
@@ -203,6 +209,12 @@ class Marking:
         if found is not None and found["jq"] is not None and changed == inner:
             return text
         return braced(changed)
+
+    def _no_path(self, text: str, who: str, node: Any) -> None:
+        """Report a text that looks like a JSONPath and is none: it is sent as it is."""
+        place = node if isinstance(node, Mapping) else None
+        hint = 'write expressionLang: jq, and the text with interpolation, as in "${ \\"\\(.a) \\(.b)\\" }"'
+        self._report.differs(f"{who}: {_short(text)} is no single JSONPath, and is taken as text", hint, place)
 
     def _compiles(self, text: str) -> bool:
         try:

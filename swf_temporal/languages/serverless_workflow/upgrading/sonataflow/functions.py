@@ -150,11 +150,17 @@ def _sent(root: Tree, services: Container[Any], state: Tree, action: Tree, repor
         return
     if isinstance(reference, dict) and reference.get("arguments"):
         return
+    everything = braced(_everything(root))
     if isinstance(reference, dict):
-        reference["arguments"] = "${ . }"
+        reference["arguments"] = everything
     else:
-        replace(action, "functionRef", {"functionRef": {"refName": name, "arguments": "${ . }"}})
+        replace(action, "functionRef", {"functionRef": {"refName": name, "arguments": everything}})
     report.reshaped(f"{called(state)}: {name!r} is sent all data, as nothing else is said to be", action)
+
+
+def _everything(root: Tree) -> str:
+    """Return the expression of all data, in the language of *root*."""
+    return "$" if root.get("expressionLang") == "jsonpath" else "."
 
 
 def _answer(root: Tree, state: Tree, action: Tree, report: UpgradeReport) -> None:
@@ -168,14 +174,16 @@ def _answer(root: Tree, state: Tree, action: Tree, report: UpgradeReport) -> Non
     if not isinstance(given, dict) or given.get("useResults") is False:
         return
     old = given.get("results")
-    marked = _MARKED.fullmatch("." if old is None else str(old))
+    everything = _everything(root)
+    marked = _MARKED.fullmatch(everything if old is None else str(old))
     inner = marked[1] or marked[2] or marked[3] if marked is not None else ""
-    if root.get("expressionLang", "jq") != "jq" or inner.startswith((".body", "fn:")) or not inner:
+    is_path = everything == "$" and inner.startswith("$") and not inner.startswith("$.body")
+    if not (is_path or root.get("expressionLang", "jq") == "jq") or inner.startswith((".body", "fn:")) or not inner:
         report.differs(
             f"{called(state)}: the result of {name!r} has the keys 'status', 'headers' and 'body'", None, action
         )
         return
-    results = braced(".body" if inner == "." else f".body | {inner}")
+    results = braced(_of_body(inner, is_path=is_path))
     if old is None and given:
         add(given, "results", results)
     elif old is None:
@@ -183,6 +191,13 @@ def _answer(root: Tree, state: Tree, action: Tree, report: UpgradeReport) -> Non
     else:
         given["results"] = results
     report.reshaped(f"{called(state)}: the result of {name!r} is the body, which is {results!r} of the answer", action)
+
+
+def _of_body(inner: str, *, is_path: bool) -> str:
+    """Return the expression of what *inner* selects of the body, where it is given all of an answer."""
+    if is_path:
+        return f"$.body{inner[1:]}"
+    return ".body" if inner == "." else f".body | {inner}"
 
 
 def _called(root: Tree, action: Tree) -> tuple[str | None, Tree]:

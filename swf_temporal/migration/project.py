@@ -23,6 +23,8 @@ _DOCUMENTS: Final = (*_ENDINGS, ".proto", ".graphql", ".avsc", ".xsd", ".txt")
 _SKIPPED: Final = frozenset({"target", "build", "node_modules", "test", "dist"})
 _ROOTS: Final = ("src/main/resources", "src/main/java/resources")
 _NEXT_DOCUMENT: Final = re.compile(r"^---[ \t]*(?:#.*)?$\n?", re.MULTILINE)
+DEFINITIONS: Final = tuple(f".sw{ending}" for ending in _ENDINGS)
+"""What the names of SonataFlow's definitions end in."""
 _LARGEST: Final = 5 << 20
 _PROPERTIES: Final = "application.properties"
 _OF_PROFILE: Final = re.compile(r"application(?:-([\w-]+))?\.properties")
@@ -124,7 +126,7 @@ def _parts(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _take_part(project: Project, text: str, part: Part, *, is_beside: bool) -> bool:
-    if ".sw." in part.path.name or (not is_beside and "kind" not in text and looks_like_definition(text)):
+    if part.path.name.endswith(DEFINITIONS) or (not is_beside and "kind" not in text and looks_like_definition(text)):
         project.parts.append(part)
         return True
     kind, root = _kind(text)

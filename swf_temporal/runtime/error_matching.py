@@ -20,7 +20,9 @@ from swf_temporal.patterns import BadPattern, PatternTooSlow, matches_somewhere,
 ErrorName: TypeAlias = tuple[str, str | None]
 """An error's name and its code."""
 
-CATCH_ALL = frozenset({"*", "DefaultErrorRef", "java.lang.Exception", "java.lang.RuntimeException"})
+CATCH_ALL = frozenset(
+    {"*", "DefaultErrorRef", "java.lang.Throwable", "java.lang.Exception", "java.lang.RuntimeException"}
+)
 
 GRPC_STATUSES = (
     "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",

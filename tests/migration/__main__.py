@@ -19,7 +19,7 @@ from swf_temporal import Definition, InvalidDefinition, SwfError, check, load, s
 from swf_temporal.fetching.resources import Resources, in_mode
 from swf_temporal.migration.findings import Migration
 from swf_temporal.migration.migrate import migrate, write
-from swf_temporal.migration.project import Part, project_at
+from swf_temporal.migration.project import DEFINITIONS, Part, project_at
 
 _ENDINGS: Final = (".json", ".yaml", ".yml")
 _EVENTS: Final = 3
@@ -77,7 +77,9 @@ def tried(folder: Path) -> tuple[Counter[str], list[str]]:
 def projects(folder: Path) -> list[Path]:
     """Return what is migrated as one: each folder with `src/main/resources`, and each other folder with definitions."""
     files = [one for one in sorted(folder.rglob("*")) if one.suffix in _ENDINGS and one.is_file()]
-    return list(dict.fromkeys(_project_of(one, folder) for one in files if ".sw." in one.name or _is_manifest(one)))
+    return list(
+        dict.fromkeys(_project_of(one, folder) for one in files if one.name.endswith(DEFINITIONS) or _is_manifest(one))
+    )
 
 
 def _is_manifest(file: Path) -> bool:

@@ -215,8 +215,6 @@ async def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]
     items = await lane.elements(lane.program.expressions.expression(state.input_collection), data)
     if items is NOTHING and lane.program.expressions.is_jq:
         return []
-    if items is None and lane.program.workflow.language_version.data_flow is DataFlowKind.REPLACING:
-        return [None]
     if items is None or items is NOTHING:  # a path that finds nothing leads to no collection
         found = "null" if items is None else "nothing"
         raise lane.locate(WrongData(f"inputCollection {state.input_collection!r} of {state.name!r} yields {found}"))

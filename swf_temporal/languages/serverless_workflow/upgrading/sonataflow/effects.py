@@ -1,6 +1,6 @@
 """What is written as it was, and does something else here."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
@@ -16,6 +16,9 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
 from swf_temporal.text.round_trip import add
 
 _IGNORED: Final = ("actionExecTimeout", "branchExecTimeout", "stateExecTimeout")
+_CONSUMING: Final = ("eventRefs", "consumeEventRef", "resultEventRef")
+_PRODUCING: Final = ("produceEventRef", "triggerEventRef", "eventRef")
+"""The keys of names of events that are produced; under the last also those that states and conditions wait for."""
 _ON_CANCEL: Final = "compensateOnCancel"
 _GENERAL: Final = ("java.lang.Exception", "java.lang.RuntimeException", "java.lang.Throwable", "*")
 
@@ -31,6 +34,8 @@ def tell(root: Tree, report: UpgradeReport) -> None:
                 report.differs("SonataFlow sends several produceEvents from the last one to the first", None, way)
     _timeouts(root, "the workflow", report)
     _compensation(root, report)
+    _timeout_errors(root, report)
+    _event_kinds(root, report)
     _actions(root, report)
     for start in children(root, "start"):
         if "schedule" in start:
@@ -53,6 +58,40 @@ def _compensation(root: Tree, report: UpgradeReport) -> None:
     if any("workflowExecTimeout" in timeouts for timeouts in children(root, "timeouts")):
         hint = "compensate in the state that runBefore names"
         report.differs("SonataFlow compensates where workflowExecTimeout is over", hint)
+
+
+def _timeout_errors(root: Tree, report: UpgradeReport) -> None:
+    """Call by its name here what SonataFlow's timers raise."""
+    for error in children(root, "errors"):
+        code = error.get("code")
+        if isinstance(code, str) and code.rpartition(".")[2] == "TimerExpiredException":
+            error["code"] = "TimedOut"
+            report.reshaped(f"error {name_of(error)!r}: the code {code!r} is 'TimedOut'", error)
+
+
+def _event_kinds(root: Tree, report: UpgradeReport) -> None:
+    """Say which events are produced alone: SonataFlow does not ask for the kind of an event."""
+    consumed: set[Any] = {name for key in _CONSUMING for name in _used(root, key)}
+    for state in states(root):
+        consumed |= {one.get("eventRef") for one in (state, *children(state, "eventConditions"))}
+    produced = {name for key in _PRODUCING for name in _used(root, key)} - consumed
+    for event in children(root, "events"):
+        name = name_of(event)
+        if name in produced and "kind" not in event:
+            add(event, "kind", "produced", "name")
+            report.reshaped(f"event {name!r}: its kind is produced", event)
+
+
+def _used(node: Any, key: str) -> Iterator[str]:
+    """Yield the texts under *key*, anywhere in *node*, also in lists."""
+    if isinstance(node, Mapping):
+        for name, value in node.items():
+            if name == key:
+                yield from (one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str))
+            yield from _used(value, key)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _used(item, key)
 
 
 def _state(root: Tree, state: Tree, order: Mapping[Any, int], report: UpgradeReport) -> None:

@@ -18,6 +18,9 @@ _REST: Final = re.compile(r"rest:(?:(?P<method>\w+):)?(?P<url>.*)", re.DOTALL)
 _MARKED: Final = re.compile(r"\s*(?:\$\{\s*(.*?)\s*\}|\{\{\s*(.*?)\s*\}\}|(.*?))\s*", re.DOTALL)
 """An expression, in braces or not."""
 _WITH_BODY: Final = ("POST", "PUT")
+_HANDLER: Final = re.compile(r"([\w-]+):")
+_KNOWN: Final = ("rest", "service", "script", "sysout", "temporal")
+"""The handlers that are here, too."""
 _NO_PLACE: Final = {
     "camel": "call the endpoint that the route reaches by HTTP or a broker, or write a Python function",
     "script:java": "write what the script does as an expression or as a Python function",
@@ -122,6 +125,9 @@ def _without_place(function: Tree, operation: str, report: UpgradeReport) -> Non
     kind = next((one for one in _NO_PLACE if operation == one or operation.startswith(f"{one}:")), None)
     if kind is not None and not operation.startswith("script:python"):
         report.inexpressible(f"function {function.get('name')!r}: {operation!r}", function, _NO_PLACE[kind])
+    elif kind is None and (handler := _HANDLER.match(operation)) and handler[1] not in _KNOWN:
+        hint = "write what it does as a Python function, or give it an operation in the configuration"
+        report.inexpressible(f"function {function.get('name')!r}: {operation!r} is of a handler", function, hint)
 
 
 def _knative(function: Tree, found: re.Match[str], report: UpgradeReport) -> None:

@@ -10,7 +10,9 @@ from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.states import OnError
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
-EVERY_ERROR = frozenset({"*", "DefaultErrorRef", "java.lang.Exception", "java.lang.RuntimeException"})
+EVERY_ERROR = frozenset(
+    {"*", "DefaultErrorRef", "java.lang.Throwable", "java.lang.Exception", "java.lang.RuntimeException"}
+)
 """The names that stand for any error; all but the first are those of other runtimes."""
 
 

@@ -130,9 +130,15 @@ class Marking:
         """Mark what always is an expression."""
         text = node.get(key)
         if isinstance(text, str):
-            marked = self._expression(text, who, node)
+            marked = self._expression(self._from_root(text), who, node)
             if marked is not None:
                 self._put(node, key, marked, f"{who}: {key}")
+
+    def _from_root(self, text: str) -> str:
+        """Return *text*, which always is an expression, with the root before a path that leaves it out."""
+        found = _MARKED.fullmatch(text)
+        inner = (text if found is None else found["jq"] or found["old"] or "").strip()
+        return text if self._expressions.is_jq or not inner or inner[0] in "$@" else f"$.{inner}"
 
     def _condition(self, node: Tree, who: str) -> None:
         """Mark a condition, and report one that may be something else than true or false."""
@@ -213,7 +219,7 @@ class Marking:
     def _no_path(self, text: str, who: str, node: Any) -> None:
         """Report a text that looks like a JSONPath and is none: it is sent as it is."""
         place = node if isinstance(node, Mapping) else None
-        hint = 'write expressionLang: jq, and the text with interpolation, as in "${ \\"\\(.a) \\(.b)\\" }"'
+        hint = 'write each path in braces of its own, as in "${ $.a } ${ $.b }"'
         self._report.differs(f"{who}: {_short(text)} is no single JSONPath, and is taken as text", hint, place)
 
     def _compiles(self, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""What SonataFlow reads as something else, or does without: truths, sources, actions, names, and constants."""
+"""What SonataFlow reads as something else, or does without: truths, times, sources, actions, names, and constants."""
 
 import re
 from typing import Any, Final
@@ -6,6 +6,7 @@ from typing import Any, Final
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
+    actions,
     called,
     children,
     free_name,
@@ -23,6 +24,8 @@ _FREE: Final = frozenset({"data", "arguments", "metadata", "constants", "dataInp
 """What holds values of the author's."""
 
 
+_UNITS: Final = re.compile(r"(?=\d)(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?")
+"""A time in units, such as `1m30s`, which timers take beside those of ISO 8601."""
 _CONSTANT: Final = re.compile(r"\$CONST\.(\w+)")
 
 
@@ -33,6 +36,7 @@ def upgrade(root: Tree, report: UpgradeReport) -> None:
         for metadata in children(function, "metadata"):
             _truth(metadata, "failOnStatusCode", report)
     _constants(root, report)
+    _times(root, report)
     for state in states(root):
         if state.get("type") == "operation" and not state.get("actions"):
             _without_actions(state, report)
@@ -61,6 +65,28 @@ def _truth(node: Tree, key: str, report: UpgradeReport) -> None:
     if isinstance(value, str) and value in _TRUTHS:
         node[key] = _TRUTHS[value]
         report.respelled(f"{key} is a truth, not the text {value!r}", node)
+
+
+def _times(root: Tree, report: UpgradeReport) -> None:
+    for state in states(root):
+        _time(state, "duration", called(state), report)
+    for state, action in actions(root):
+        for sleep in children(action, "sleep"):
+            for key in ("before", "after"):
+                _time(sleep, key, called(state), report)
+
+
+def _time(node: Tree, key: str, who: str, report: UpgradeReport) -> None:
+    value = node.get(key)
+    found = _UNITS.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        return
+    days, hours, minutes, seconds, milliseconds = (int(one or 0) for one in found.groups())
+    exact = f"{seconds + milliseconds / 1000:g}"
+    parts = [f"{one}{unit}" for one, unit in ((hours, "H"), (minutes, "M"), (exact, "S")) if one not in (0, "0")]
+    text = f"P{f'{days}D' if days else ''}{'T' if parts else ''}{''.join(parts)}"
+    node[key] = text if text != "P" else "PT0S"
+    report.reshaped(f"{who}: {key} {value!r} is {node[key]!r}", node)
 
 
 def _without_actions(state: Tree, report: UpgradeReport) -> None:

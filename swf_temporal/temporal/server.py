@@ -50,8 +50,8 @@ _FAIRNESS = ("--dynamic-config-value", "matching.enableFairness=true")
 
 _STARTS = 3
 """The number of attempts to start the server: it chooses further ports itself, which others may take meanwhile."""
-_PATIENCE = 120
-"""Seconds that a server has to start."""
+_PATIENCE = 40
+"""Seconds that a server has to start, in each attempt: one that has lost a port may end, or wait for it for ever."""
 _PAUSE = 0.025
 """Seconds between two attempts to connect to it."""
 
@@ -116,7 +116,7 @@ def _holding(database: Path | None, port: int) -> Iterator[list[int]]:
 
 
 class _StartError(UsageError):
-    """The server ended before it answered, perhaps because another program was quicker to take one of its ports."""
+    """The server ended, or did not answer, perhaps because another program was quicker to take one of its ports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ async def _ready(started: _Started, port: int, converter: DataConverter) -> Clie
                     return await Client.connect(f"127.0.0.1:{port}", data_converter=converter)
                 await asyncio.sleep(_PAUSE)
     except TimeoutError:
-        raise UsageError(f"the Temporal server did not answer on port {port} in time") from None
+        raise _StartError(f"the Temporal server did not answer on port {port} in time") from None
 
 
 async def _stop(process: Process) -> None:

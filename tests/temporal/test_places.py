@@ -232,12 +232,14 @@ async def test_a_place_is_given_back_whatever_the_end(bench: Bench, end: str) ->
 async def test_one_that_continues_as_new_keeps_its_place(bench: Bench) -> None:
     """It does not ask again, and gives it back at its end."""
     async with bench.worker(bounded(1)) as running:
-        first = await running.start({}, suspend_after=8)
+        first = await running.start({}, suspend_after=12)
         handle = bench.client.get_workflow_handle(first.id)
+        await running.awaiting(handle, "Go")  # it has the place, and is not long yet
+        second = await running.start({})
+        await waiting(second)
+        await send_event(bench.client, first.id, event("other", "kept", "test").to_json())
         await until(lambda: _was_continued(handle))
         await running.awaiting(handle, "Go")
-        second = await running.start({})  # once the first has the place: who asks first is the server's choice
-        await waiting(second)
         await queued(giver_of(running), 1, 1)
         await go(running, handle)
         await go(running, second)

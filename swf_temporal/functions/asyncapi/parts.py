@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, merge_patch
 from swf_temporal.functions.asyncapi.locations import read_location
 from swf_temporal.functions.asyncapi.operations import AddressParameter, Bindings, MessageType
 from swf_temporal.functions.asyncapi.schemas import is_understood, self_contained
@@ -18,19 +18,6 @@ def is_version_3(document: Document) -> bool:
     return str(document.content.get("asyncapi")).startswith("3.")
 
 
-def merge_patched(target: JSON, patch: JSON) -> JSON:
-    """Return *target* with *patch* merged into it as RFC 7396 has it: objects deeply, null takes away."""
-    if not isinstance(patch, dict):
-        return patch
-    merged = dict(target) if isinstance(target, dict) else {}
-    for key, value in patch.items():
-        if value is None:
-            merged.pop(key, None)
-        else:
-            merged[key] = merge_patched(merged.get(key), value)
-    return merged
-
-
 def with_traits(node: DocumentPart, document: Document) -> DocumentPart:
     """Return an operation or a message with its traits.
 
@@ -43,7 +30,7 @@ def with_traits(node: DocumentPart, document: Document) -> DocumentPart:
     own: JSON = {key: value for key, value in node.value.items() if key != "traits"}
     whole: JSON = {}
     for part in [*traits, own] if is_version_3(document) else [own, *traits]:
-        whole = merge_patched(whole, part)
+        whole = merge_patch(whole, part)
     return DocumentPart(node.document, whole if isinstance(whole, dict) else {})
 
 

@@ -60,7 +60,7 @@ def _works() -> dict[str, dict[str, Any]]:
     """Return the work, as it is described to those that do it."""
     found: dict[str, dict[str, Any]] = {}
     for work in WORK:
-        if not work.calls_service:
+        if not (work.calls_service or work.by_type or work.signalled):
             by_hand = {"by_hand": work.by_hand or work.name, "input": work.data}
             given = {"name": work.name, "title": work.title, "data": work.data, "events": []}
             found[work.name] = {**given, "definition": work.definition(""), **by_hand}

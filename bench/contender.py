@@ -11,13 +11,15 @@ from itertools import count
 
 from temporalio.client import Client, WorkflowHandle
 
-from bench.work import Work
+from bench.work import GO, SIGNALLED, Work
 from bench.worker import CPU, INTERPRETED, READY
 from swf_temporal.data import JSON
 from swf_temporal.loading import load
 from swf_temporal.temporal.client import start
 
 _numbers = count(1)
+_FIRST_TASK = 4
+"""The length of a history whose first workflow task is over."""
 
 LONGEST_LINE = 16 * 1024 * 1024
 """Bytes of the longest line that a worker may write: the SDK's own log goes to the same output."""
@@ -60,15 +62,21 @@ class Contender:
     async def run(self, work: Work) -> JSON:
         """Run one workflow and return its output."""
         self.latest = f"{self.name}-{next(_numbers)}"
-        output: JSON = await (await self._started(work, self.latest)).result()
+        handle = await self._started(work, self.latest)
+        if work.signalled:
+            while (await handle.describe()).history_length < _FIRST_TASK:
+                await asyncio.sleep(0)
+            await handle.signal(GO, SIGNALLED)
+        output: JSON = await handle.result()
         return output
 
     async def _started(self, work: Work, workflow_id: str) -> WorkflowHandle[object, JSON]:
         data = work.data_for(self._service)
-        if self.name == INTERPRETED:
+        if self.name == INTERPRETED and not work.by_type:
             workflow = load(work.definition(self._service), name=work.name)
             return await start(self._client, [workflow], data, workflow_id=workflow_id, task_queue=self.name)
-        return await self._client.start_workflow(work.by_hand or work.name, data, id=workflow_id, task_queue=self.name)
+        name = work.name if self.name == INTERPRETED else work.by_hand or work.name
+        return await self._client.start_workflow(name, data, id=workflow_id, task_queue=self.name)
 
     async def cpu(self) -> float:
         """Return how many seconds of processor time the worker's process has used."""

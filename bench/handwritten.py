@@ -64,6 +64,25 @@ class NoActivity:
         return {**data, "accepted": True}
 
 
+@workflow.defn(name="signal")
+class Signal:
+    """Waits for a signal."""
+
+    def __init__(self) -> None:
+        self._given: dict[str, Any] | None = None
+
+    @workflow.signal(name="Go")
+    def go(self, given: dict[str, Any]) -> None:
+        """Take what it carries."""
+        self._given = given
+
+    @workflow.run
+    async def run(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return the data and what came."""
+        await workflow.wait_condition(lambda: self._given is not None)
+        return {**data, **(self._given or {})}
+
+
 @workflow.defn(name="one")
 class OneActivity:
     """Calls one activity."""
@@ -231,4 +250,4 @@ async def _call(number: int) -> dict[str, Any]:
     return await workflow.execute_activity(answer_activity, {"number": number}, start_to_close_timeout=LIMIT)
 
 
-WORKFLOWS = (NoActivity, OneActivity, Sequence, Parallel, Foreach, Rest, Asks, AsksLocally, Posts, Counting)
+WORKFLOWS = (NoActivity, Signal, OneActivity, Sequence, Parallel, Foreach, Rest, Asks, AsksLocally, Posts, Counting)

@@ -6,10 +6,13 @@ from itertools import pairwise
 from typing import Any
 
 ACTIVITIES = 10
-ELEMENTS = 1000
+ELEMENTS = 100
 REST_CALLS = 500
 POST = "post"
 """The function of Direktiv's workflows, and its image."""
+GO = "Go"
+"""The signal that the work waits for that waits for one; it carries `SIGNALLED`."""
+SIGNALLED = {"accepted": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,12 @@ class Work:
     direktiv: bool = False
     """Whether it is written in Direktiv's language."""
 
+    by_type: bool = False
+    """Whether the interpreted one is started by its type, as by `temporal workflow start`: without its definition."""
+
+    signalled: bool = False
+    """Whether it waits for the signal `GO`, which is sent once it does."""
+
     def data_for(self, service: str) -> dict[str, Any]:
         """Return what a workflow begins with."""
         return {**self.data, "service": service} if self.calls_service else self.data
@@ -46,18 +55,24 @@ class Work:
             return {"id": self.name, "functions": [post], "states": self.states()}
         rest = {"name": "ask", "operation": f"{service}/openapi.json#answer", "metadata": self.metadata}
         custom = {"name": "answer", "type": "custom", "operation": "answer"}
+        events = [{"name": GO, "type": "go", "source": "bench"}] if self.signalled else []
         return {
             "id": self.name,
             "name": self.title,
             "version": "1.0.0",
             "specVersion": "0.8",
             "functions": [rest if self.calls_service else custom],
+            "events": events,
             "states": self.states(),
         }
 
 
 def _no_activity() -> list[dict[str, Any]]:
     return [{"name": "Answer", "type": "inject", "data": {"accepted": True}, "end": True}]
+
+
+def _signal() -> list[dict[str, Any]]:
+    return [{"name": "Answer", "type": "event", "onEvents": [{"eventRefs": [GO]}], "end": True}]
 
 
 def _operation(actions: int, mode: str = "sequential", function: str = "answer") -> list[dict[str, Any]]:
@@ -114,10 +129,12 @@ def _foreach(function: str = "answer") -> list[dict[str, Any]]:
 
 WORK = (
     Work("none", "no activity", _no_activity, {"number": 7}, batch=40),
+    Work("typed", "no activity, by type", _no_activity, {"number": 7}, batch=40, by_hand="none", by_type=True),
+    Work("signal", "1 signal", _signal, {"number": 7}, batch=30, signalled=True),
     Work("one", "1 activity", lambda: _operation(1), {"number": 7}, batch=30),
     Work("sequence", "10 in sequence", lambda: _operation(ACTIVITIES), {"number": 7}, batch=10),
     Work("parallel", "10 in parallel", lambda: _operation(ACTIVITIES, "parallel"), {"number": 7}, batch=10),
-    Work("foreach", "foreach of 1,000", _foreach, {"numbers": list(range(ELEMENTS))}, batch=2),
+    Work("foreach", "foreach of 100", _foreach, {"numbers": list(range(ELEMENTS))}, batch=4),
     Work(
         "rest",
         "500 REST calls at once",

@@ -43,12 +43,11 @@ def worker_of(
     *told* is what workflow code of the interpreter is told.
     """
     if contender == INTERPRETED:
-        for work in WORK:  # as `swf worker` does before it asks for work
-            load(work.definition(service), name=work.name)
+        definitions = [load(work.definition(service), name=work.name) for work in WORK]  # as `swf worker` does
         tune_gc()
         options = {POST: Options(base_url=service)} if service else {}
         calls = Calls({"answer": answer}, settings=Settings(functions=options))
-        return make_worker(client, Catalogue(), calls, Sinks(), task_queue=task_queue, operator_options=told)
+        return make_worker(client, Catalogue(definitions), calls, Sinks(), task_queue=task_queue, operator_options=told)
     capacity, asking = Capacity(), Asking()
     return Worker(
         client,

@@ -69,8 +69,7 @@ class SwfPayloadConverter(CompositePayloadConverter):
     """The size limit of one payload, in bytes of JSON."""
 
     def __init__(self) -> None:
-        usual = (_ours(one) for one in DefaultPayloadConverter.default_encoding_payload_converters)
-        super().__init__(*usual, *map(Refusing, (ENCRYPTED, COMPRESSED, REFUSED)))
+        super().__init__(*_CONVERTERS)
 
     def to_payloads(self, values: Sequence[Any]) -> list[Payload]:
         """Write *values*. Most are JSON by their type, and need not be offered to each converter in turn."""
@@ -157,6 +156,11 @@ _ENCODING = "json/plain"
 _JSON = _ENCODING.encode()
 _RAW: Final = [RawValue]
 _PLAIN: Final = frozenset({dict, list, str, int, float, bool})
+_CONVERTERS: Final = (
+    *map(_ours, DefaultPayloadConverter.default_encoding_payload_converters),
+    *map(Refusing, (ENCRYPTED, COMPRESSED, REFUSED)),
+)
+"""They hold nothing of a payload: the SDK asks for a converter twice in every activation, and these are shared."""
 
 CONVERTER: Final = DataConverter(
     payload_converter_class=SwfPayloadConverter, failure_converter_class=SwfFailureConverter

@@ -42,6 +42,8 @@ def _bounds(options: HostOptions) -> Iterable[AbstractAsyncContextManager[None]]
 
 
 def _all_of(bounds: _Bounds) -> AbstractAsyncContextManager[None]:
+    if len(bounds) == 1:  # as it is where the operator has set nothing
+        return bounds[0]
     return _entered(bounds) if bounds else nullcontext()
 
 

@@ -65,7 +65,7 @@ class Contender:
         handle = await self._started(work, self.latest)
         if work.signalled:
             while (await handle.describe()).history_length < _FIRST_TASK:
-                await asyncio.sleep(0)
+                pass
             await handle.signal(GO, SIGNALLED)
         output: JSON = await handle.result()
         return output

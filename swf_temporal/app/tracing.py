@@ -54,9 +54,9 @@ def tracing_interceptors() -> "list[Interceptor]":
     _provide()
     from temporalio.contrib.opentelemetry import TracingInterceptor  # noqa: PLC0415 - of an extra
 
-    from swf_temporal.app.attempt_spans import AttemptTracer  # noqa: PLC0415 - needs the extra
+    from swf_temporal.app.attempt_spans import AttemptSpans  # noqa: PLC0415 - needs the extra
 
-    return [TracingInterceptor(AttemptTracer(_tracer()))]
+    return [TracingInterceptor(_tracer()), AttemptSpans()]
 
 
 def traced(client: "Client") -> "Client":

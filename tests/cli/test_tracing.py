@@ -198,6 +198,9 @@ def test_a_trace_goes_from_the_gateway_to_services(swf: Swf, dev: Dev, collector
         *("StartChildWorkflow:beneath", "RunWorkflow:beneath", "State:Look", "RunActivity:look"),
     }
     assert spans["POST /workflows/{id}"].parent_span_id.hex() == PARENT
+    assert not any(name.startswith("StartActivity") for name in spans)
+    assert spans["RunActivity:ask"].parent_span_id == spans["StartWorkflow:traced"].span_id
+    assert spans["RunActivity:look"].parent_span_id == spans["StartChildWorkflow:beneath"].span_id
     state = spans["State:Ask"]
     assert state.parent_span_id == spans["StartWorkflow:traced"].span_id  # as it is of what the instance begins
     assert state.start_time_unix_nano < state.end_time_unix_nano

@@ -40,6 +40,10 @@ def start(
     strict: Strict = False,
     mode: Mode = None,  # noqa: ARG001 - its callback has the effect
     workflow_id: NewWorkflowId = None,
+    business_key: Annotated[
+        str | None,
+        typer.Option("--business-key", metavar="KEY", callback=not_empty, help="The business key that it keeps."),
+    ] = None,
     task_queue: TaskQueue = TASK_QUEUE,
     priority: Annotated[
         int | None,
@@ -70,8 +74,10 @@ def start(
     with default_sigint():
         from swf_temporal.cli.arguments import json_value, read_events
         from swf_temporal.cli.starting import Start, start_one
-        from swf_temporal.temporal.start_options import turns_of
-    turns = turns_of(priority, fairness_key, fairness_weight)
+        from swf_temporal.temporal.start_options import BUSINESS_KEY, turns_of
+    options = turns_of(priority, fairness_key, fairness_weight)
+    if business_key is not None:
+        options["memo"] = {BUSINESS_KEY: business_key}
     data, events = json_value(input_, "--input"), read_events(event or ())
     workflows = []
     if is_file:
@@ -80,7 +86,7 @@ def start(
             from swf_temporal.cli.terminal import warn
         workflows = read_related(Path(what), definitions or (), warn=warn, strict=strict)
         refuse_unfit(workflows[0], data)
-    order = Start(what, workflows, data, events, workflow_id, task_queue, turns, wait, form, address, namespace)
+    order = Start(what, workflows, data, events, workflow_id, task_queue, options, wait, form, address, namespace)
     ask(lambda client: start_one(client, order), address, namespace, waits=wait)
 
 

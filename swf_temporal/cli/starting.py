@@ -32,7 +32,7 @@ class Start:
     events: Sequence[Mapping[str, Any]]
     workflow_id: str | None
     task_queue: str
-    turns: StartOptions
+    options: StartOptions
     wait: bool
     form: OutputFormat
     address: str | None
@@ -49,7 +49,7 @@ async def start_one(client: Client, order: Start) -> int:
         task_queue=order.task_queue,
         events=order.events,
         sub_workflows=order.workflows[1:],
-        **order.turns,
+        **order.options,
     )
     remember([(instance.id, definition_id)], order.address, order.namespace)
     return await _follow(client, instance, order)

@@ -169,6 +169,13 @@ def test_a_change_of_the_configuration_starts_new_pods() -> None:
     assert sums[0] == sums[1] != sums[2]
 
 
+def test_workers_set_search_attributes_where_that_is_asked_for() -> None:
+    """They alone are told so, and only by the value."""
+    for name, those in (("everything", ["worker"]), ("minimal", [])):
+        containers = [pod["containers"][0] for pod in pods(rendered("--values", CHART / "ci" / f"{name}-values.yaml"))]
+        assert [one["name"] for one in containers if "--search-attributes" in one["args"]] == those
+
+
 def test_a_backlog_scales_workers() -> None:
     """KEDA asks the server about the task queue of the workers, with their key, and the chart sets no replicas."""
     manifests = rendered("--values", CHART / "ci" / "cloud-values.yaml")
@@ -211,6 +218,7 @@ def test_the_worker_controller_starts_workers() -> None:
     [
         ([], "temporal.address: the host and port of the Temporal server"),
         (["worker.replica=3"], "additional properties 'replica' not allowed"),
+        (["gateway.searchAttributes=true"], "additional properties 'searchAttributes' not allowed"),
         (["gateway.enabled=true"], "config.gateway: a gateway that others can reach needs tenants"),
         (["definitions.configMap=a", "definitions.persistentVolumeClaim=b"], "definitions come from one of files"),
         (["definitions.git.repository=https://example.com/a"], "definitions.git.ref: name a commit, a tag or a branch"),

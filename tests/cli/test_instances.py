@@ -136,6 +136,16 @@ async def test_start_with_a_priority(on: On, dev: Dev) -> None:
     on("terminate", "early-1")
 
 
+def test_start_with_a_business_key(on: On) -> None:
+    """The instance keeps it, as one does that a request over HTTP starts; an empty one is refused."""
+    assert on("start", "waiter", "--id", "keyed-1", "--business-key", "A-17")[0] == 0
+    assert json.loads(on("status", "keyed-1", "--output", "json")[1])["businessKey"] == "A-17"
+    on("terminate", "keyed-1")
+    code, _, err = on("start", "waiter", "--business-key", " ")
+    assert code == 2
+    assert "Invalid value for '--business-key': it is empty" in err
+
+
 def test_start_with_events(on: On) -> None:
     """An instance that is started by an id takes the events that come with it."""
     on.swf.write("paid.json", '{"type": "com.paid", "source": "shop", "data": {"d": 4}}')

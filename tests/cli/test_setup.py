@@ -56,11 +56,12 @@ def test_dev_registers_what_instances_set(swf: Swf) -> None:
         swf.write("definitions/later.yaml", NAMING.replace("naming", "later").replace("NAME", "Team"))
         dev.until("later.yaml: serving later")
         for name, attribute in (("naming", "Customer"), ("later", "Team")):
-            assert swf("start", name, "--id", name, "--input", '{"customer": "c"}').code == 0
+            begun = swf("start", name, "--id", name, "--business-key", f"of {name}", "--input", '{"customer": "c"}')
+            assert begun.code == 0
             end = time.monotonic() + PATIENCE
             while "Wait" not in (out := swf("list", "--state", "Wait", "--query", f"{attribute} = 'c'").out):
                 assert time.monotonic() < end
             assert out.splitlines()[0].split() == ["id", "definition", "status", "state", "started"]
-            [row] = json.loads(swf("list", "--state", "Wait", "--definition", name, "--output", "json").out)
+            [row] = json.loads(swf("list", "--state", "Wait", "--business-key", f"of {name}", "--output", "json").out)
             assert (row["id"], row["state"], row["version"]) == (name, "Wait", "1.0")
         assert dev.stop(signal.SIGTERM).code == 0

@@ -71,6 +71,9 @@ spec:
         - --deployment=$(TEMPORAL_DEPLOYMENT_NAME)
         - --build-id=$(TEMPORAL_WORKER_BUILD_ID)
         {{- end }}
+        {{- if .part.searchAttributes }}
+        - --search-attributes
+        {{- end }}
         {{- range .part.args }}
         - {{ . | quote }}
         {{- end }}

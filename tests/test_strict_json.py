@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.json_pieces import in_pieces
 from swf_temporal.strict_json import (
     NotJSON,
-    _Pieces,
     json_length,
     json_of,
     read_json,
@@ -16,7 +16,7 @@ from swf_temporal.strict_json import (
     show_json,
     write_json,
 )
-from swf_temporal.weighing import MAX_WRITTEN, json_size
+from swf_temporal.weighing import MAX_WRITTEN
 from tests.test_weighing import any_json
 
 PLAIN = json.JSONEncoder(separators=(",", ":"))
@@ -59,11 +59,15 @@ def test_no_piece_is_large() -> None:
         dict.fromkeys(map(str, range(200_000)), 1),
         {"a": {"b": [row] * 999}},
     ):
-        sizes: dict[int, int] = {}
-        json_size(value, sizes=sizes)
-        longest = max(map(len, _Pieces(PLAIN, sizes).of(value)))
+        lengths: list[int] = []
 
-        assert longest < 200_000 < json_length(value)
+        def encode(piece: Any, lengths: list[int] = lengths) -> str:
+            text = PLAIN.encode(piece)
+            lengths.append(len(text))
+            return text
+
+        assert in_pieces(value, encode, {}, sort_keys=False) == PLAIN.encode(value)
+        assert max(lengths) < 200_000 < json_length(value)
 
 
 def test_what_is_too_large_is_not_written() -> None:

@@ -10,18 +10,21 @@ goes by the same keys, so that both hosts decide a tie alike.
 
 import asyncio
 import selectors
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import Context, ContextVar
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)
 """The default start time of simulations, fixed so that they give the same results every time."""
 MICROSECOND = timedelta(microseconds=1)
 _SECOND = 1_000_000
+
+_Result = TypeVar("_Result")
 
 
 class DueKey(NamedTuple):
@@ -154,6 +157,29 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self.call_soon(handle._run)  # noqa: SLF001 - as the base class does it
         else:
             self._at_standstill()
+
+
+def outside_any_loop(work: Callable[[], _Result]) -> _Result:
+    """Do *work*, which runs an event loop, in a thread of its own if this one is running a loop already."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return work()
+    results: list[_Result] = []
+    failures: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            results.append(work())
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            failures.append(error)
+
+    thread = threading.Thread(target=target, name="simulation", daemon=True)
+    thread.start()
+    thread.join()
+    if failures:
+        raise failures[0]
+    return results[0]
 
 
 class _Jumping(selectors.DefaultSelector):

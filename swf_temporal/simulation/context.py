@@ -1,7 +1,6 @@
 """One simulation: its instances, and the clock, functions, events and definitions that they share."""
 
 import asyncio
-import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import datetime, timedelta
 from operator import itemgetter
@@ -28,7 +27,7 @@ from swf_temporal.runtime.performing import ONE_RUN, check_size, size_of
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.runtime.semantics import SEMANTICS
-from swf_temporal.simulation.clock import EPOCH, PLACE, VirtualLoop
+from swf_temporal.simulation.clock import EPOCH, PLACE, VirtualLoop, outside_any_loop
 from swf_temporal.simulation.cycles import StateHistory, Steps
 from swf_temporal.simulation.host import SimulatedHost
 from swf_temporal.simulation.result import SimulatedInstance, Simulation, Status, error_of, last_metadata
@@ -111,7 +110,7 @@ class SimulationContext:
 
     def run(self, data: object) -> Simulation:
         """Run the first definition to its end, or until it can go no further."""
-        return _outside_any_loop(lambda: self._run(data))
+        return outside_any_loop(lambda: self._run(data))
 
     def _run(self, data: object) -> Simulation:
         loop = self._loop
@@ -326,26 +325,3 @@ class SimulationContext:
             fault=fault,
             definition=self.first,
         )
-
-
-def _outside_any_loop(work: Callable[[], Simulation]) -> Simulation:
-    """Do *work*, which runs an event loop, in a thread of its own if this one is running a loop already."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return work()
-    results: list[Simulation] = []
-    failures: list[BaseException] = []
-
-    def target() -> None:
-        try:
-            results.append(work())
-        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-            failures.append(error)
-
-    thread = threading.Thread(target=target, name="simulation", daemon=True)
-    thread.start()
-    thread.join()
-    if failures:
-        raise failures[0]
-    return results[0]

@@ -32,6 +32,7 @@ from swf_temporal.runtime.local_calls import MAX_RETRYING, NotLocal, locally
 from swf_temporal.runtime.performing import check_result, check_size
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.strict_json import NotJSON
+from swf_temporal.temporal.call_records import CallRecord, call_from_json
 from swf_temporal.temporal.external_activities import MARK
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import HEARTBEAT
@@ -39,19 +40,7 @@ from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event
 from swf_temporal.temporal.local_calls import GoesOn
 from swf_temporal.temporal.metrics import count_failed_attempt
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
-from swf_temporal.temporal.records import (
-    EVALUATE,
-    LIMITS,
-    LOOK_UP,
-    PUBLISH,
-    RESOLVE,
-    UNKNOWN,
-    CallRecord,
-    Pin,
-    PinRecord,
-    call_from_json,
-    pinned,
-)
+from swf_temporal.temporal.records import EVALUATE, LIMITS, LOOK_UP, PUBLISH, RESOLVE, UNKNOWN, Pin, PinRecord, pinned
 from swf_temporal.temporal.variables import (
     INSTANCE_ENDED,
     READ_VARIABLE,

@@ -16,10 +16,11 @@ from swf_temporal.runtime.budgets import Budget, InstanceLimits
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.temporal.call_facts import child_facts
+from swf_temporal.temporal.call_records import call_to_json
 from swf_temporal.temporal.failures import fault_of_call, fault_of_child, fault_of_start
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.outlasting import OutlastingChildren
-from swf_temporal.temporal.records import Pin, Pinned, call_to_json, catalogue_of
+from swf_temporal.temporal.records import Pin, Pinned, catalogue_of
 from swf_temporal.temporal.sizes import check_together
 
 REUSE: Final = WorkflowIDReusePolicy.TERMINATE_IF_RUNNING

@@ -7,9 +7,10 @@ runs; once it has ended, the next event that starts instances begins another wit
 are carried out exactly once, which an activity that starts workflows could not promise. Where an instance is begun with
 all of its events, the mailbox keeps them until there is one of each kind.
 
-Instances that the mailbox did not begin subscribe when they begin to wait, and get the events whose values agree with
-what they know. An event that starts nothing and that nobody waits for is kept for an hour. What an instance was given
-and did not take comes back when it ends (`subscribing.py`), and begins the next one if it is of the kind that does.
+Instances that the mailbox did not begin subscribe when they begin to wait (`mailbox_subscribers.py`), and get the
+events whose values agree with what they know. An event that starts nothing and that nobody waits for is kept for an
+hour. What an instance was given and did not take comes back when it ends (`subscribing.py`), and begins the next one
+if it is of the kind that does.
 
 Ids are remembered for a day, the last 2,000 of them; a mailbox that has nothing to remember ends. Subscribers that were
 terminated are noticed by a signal that fails, once a day at least.
@@ -37,7 +38,6 @@ from swf_temporal.routing.gathering import Arrived, gathered
 from swf_temporal.routing.keys import MAILBOX_PREFIX, single_id
 from swf_temporal.strict_json import json_length
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.constants import PROBE
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.kept_options import OptionsRecord
 from swf_temporal.temporal.mailbox_instances import Instances
@@ -56,6 +56,7 @@ from swf_temporal.temporal.mailbox_records import (
     digest_of_event,
     read_arriving,
 )
+from swf_temporal.temporal.mailbox_subscribers import Subscribers
 from swf_temporal.temporal.record_types import RecordInput
 from swf_temporal.temporal.records import Pin, Pinned, PinnedRecord, catalogue_of
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
@@ -64,10 +65,6 @@ EVENT_ID_LIFETIME: Final = timedelta(days=1)
 """The time for which an event is known again."""
 MAX_REMEMBERED: Final = 2000
 """The number of events that are known again."""
-MAX_SUBSCRIBERS: Final = 2000
-"""The number of instances that may wait for events of one key."""
-MAX_SUBSCRIBERS_BYTES: Final = 256 * 1024
-"""The size limit of what is known of them."""
 MAX_DONE_BYTES: Final = 512 * 1024
 MAX_DONE_EVENTS: Final = 2000
 """How much of a history is dealt with, at most, before a mailbox continues as new."""
@@ -99,10 +96,9 @@ class EventMailbox:
         self._gathered: list[Arrived] = list(record.get("gathered", ()))
         self._window: float | None = record.get("window")
         self._held: list[Held] = list(record.get("held", ()))
-        self._subscribers: dict[str, list[dict[str, str]]] = dict(record.get("subscribers", {}))
         self._definitions: list[PinnedRecord] = list(record.get("definitions", ()))
-        self._probed = workflow.time()
         self._instances = Instances(record.get("begun"))
+        self._subscribers = Subscribers(record.get("subscribers", {}), self._instances)
         self._looked_at = 0
         for one in record.get("arrived", ()):
             self._keep(one)
@@ -118,10 +114,10 @@ class EventMailbox:
                 del self._arrived[0]
                 self._looked_at += 1
             self._forget()
-            await self._probe()
+            await self._subscribers.probe()
             if self._arrived:
                 continue
-            if not (self._seen or self._gathered or self._held or self._subscribers):
+            if not (self._seen or self._gathered or self._held or self._subscribers.waits):
                 return
             self._continue_if_long()
             with suppress(TimeoutError):
@@ -162,7 +158,7 @@ class EventMailbox:
     def status(self) -> dict[str, Any]:
         """Return what any instance returns, and how many events are kept."""
         counts = {"gathered": len(self._gathered), "held": len(self._held)}
-        return {"state": None, "awaiting": [], **counts, "subscribers": list(self._subscribers)}
+        return {"state": None, "awaiting": [], **counts, "subscribers": list(self._subscribers.waits)}
 
     @workflow.query(name="looked at")
     def looked_at(self) -> int:
@@ -174,7 +170,7 @@ class EventMailbox:
         """Return what is known of the event with that source and id, and of the instances that wait for events."""
         return {
             "isKnown": digest_of_event(source, id_) in self._seen,
-            "subscribers": self._subscribers,
+            "subscribers": self._subscribers.waits,
             "gathered": len(self._gathered),
             "held": len(self._held),
         }
@@ -199,8 +195,8 @@ class EventMailbox:
         arrived = Held(event=event.to_json(), at=workflow.time())
         if "values" in delivery:
             arrived["values"] = delivery["values"]
-        instance, others = delivery["instance"], self._subscribers_of(arrived)
-        got = [await self._tell(one, arrived, alone=len(others) == 1 and not instance) for one in others]
+        instance, others = delivery["instance"], self._subscribers.of(arrived)
+        got = [await self._subscribers.tell(one, arrived, alone=len(others) == 1 and not instance) for one in others]
         if delivery["starts"]:
             definition, pin = self._definition()
             if instance is None:
@@ -218,36 +214,17 @@ class EventMailbox:
         definition = next(iter(catalogue_of(tuple(pinned))))
         return definition, Pin(pinned, version=definition.version)
 
-    def _subscribers_of(self, arrived: Held) -> list[str]:
-        """Return the ids of the instances that have subscribed to such an event."""
-        values = arrived.get("values")
-        if values is None:
-            return []
-        return [one for one, waits in self._subscribers.items() if any(w.items() <= values.items() for w in waits)]
-
     async def _subscribe(self, instance: str, values: dict[str, str] | None) -> None:
         """Take note of what an instance waits for, and give it what was kept for it; or that it has ended."""
         self._forget()
         if values is None:
-            self._subscribers.pop(instance, None)
+            self._subscribers.remove(instance)
             return
-        is_full = len(self._subscribers) >= MAX_SUBSCRIBERS and instance not in self._subscribers
-        if is_full or json_length([self._subscribers, instance, values]) > MAX_SUBSCRIBERS_BYTES:
-            workflow.logger.warning("%s accepts no more subscribers", workflow.info().workflow_id)
+        if not self._subscribers.add(instance, values):
             return
-        waits = self._subscribers.setdefault(instance, [])
-        if values not in waits:
-            waits.append(values)
         for held in list(self._held):
-            if instance in self._subscribers_of(held) and await self._tell(instance, held, alone=True):
+            if instance in self._subscribers.of(held) and await self._subscribers.tell(instance, held, alone=True):
                 self._held.remove(held)
-
-    async def _tell(self, instance: str, arrived: Held, *, alone: bool) -> bool:
-        """Give an event to a subscriber, which gives it back if it is *alone*; forget one that has ended."""
-        if await self._instances.give(instance, arrived, comes_back=alone):
-            return True
-        self._subscribers.pop(instance, None)
-        return False
 
     async def _take_back(self, given: Untaken) -> None:
         """Give what an instance has not taken to another, or keep it; what starts instances begins the next one."""
@@ -266,8 +243,8 @@ class EventMailbox:
                 break
             rest, self._held = events[count:], []
         for _, one in rest:
-            others = self._subscribers_of(one)
-            if not any([await self._tell(other, one, alone=len(others) == 1) for other in others]):
+            others = self._subscribers.of(one)
+            if not any([await self._subscribers.tell(other, one, alone=len(others) == 1) for other in others]):
                 self._held.append(one)
 
     async def _begin_next(
@@ -312,22 +289,13 @@ class EventMailbox:
             pause = min(2 * pause, _LONGEST_PAUSE)
         self._held = self._held[given - 1 :]
 
-    async def _probe(self) -> None:
-        """Forget subscribers that have ended without saying so, once a day."""
-        if not self._subscribers or workflow.time() - self._probed < EVENT_ID_LIFETIME.total_seconds():
-            return
-        self._probed = workflow.time()
-        for instance in list(self._subscribers):
-            if not await self._instances.send(instance, PROBE, {}):
-                self._subscribers.pop(instance, None)
-
     def _time_left(self) -> float | None:
         """Return the seconds until there is something to forget; None if nothing is, in time."""
         ends = [at + EVENT_ID_LIFETIME.total_seconds() for at in self._seen.values()]
         if self._window is not None:
             ends += [one["at"] + self._window for one in self._gathered]
-        if self._subscribers:
-            ends.append(self._probed + EVENT_ID_LIFETIME.total_seconds())
+        if self._subscribers.next_probe is not None:
+            ends.append(self._subscribers.next_probe)
         ends += [one["at"] + HELD.total_seconds() for one in self._held]  # it makes room
         return max(min(ends) - workflow.time(), 0.0) + _MARGIN if ends else None
 
@@ -349,7 +317,7 @@ class EventMailbox:
             "gathered": self._gathered,
             "window": self._window,
             "held": self._held,
-            "subscribers": self._subscribers,
+            "subscribers": self._subscribers.waits,
             "definitions": self._definitions,
             "begun": self._instances.begun,
         }

@@ -26,6 +26,7 @@ from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.call_facts import activity_facts
+from swf_temporal.temporal.call_records import CallRecord, call_to_json
 from swf_temporal.temporal.children import Children
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
@@ -35,7 +36,7 @@ from swf_temporal.temporal.outgoing import Outgoing, Slowest
 from swf_temporal.temporal.outlasting import OutlastingChildren
 from swf_temporal.temporal.parts import Parts, parts_of
 from swf_temporal.temporal.publishing import Publishing
-from swf_temporal.temporal.records import EVALUATE, LIMITS, CallRecord, Pin, call_to_json
+from swf_temporal.temporal.records import EVALUATE, LIMITS, Pin
 from swf_temporal.temporal.retry_policies import policy_of_lost
 from swf_temporal.temporal.variable_calls import VariableCalls, lasting
 

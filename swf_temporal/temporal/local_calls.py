@@ -32,10 +32,10 @@ from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.local_calls import MAX_ATTEMPT
 from swf_temporal.temporal import summaries
+from swf_temporal.temporal.call_records import CallRecord
 from swf_temporal.temporal.failures import carried
 from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.outgoing import Outgoing
-from swf_temporal.temporal.records import CallRecord
 from swf_temporal.temporal.retry_policies import ONCE
 
 LIMIT: Final = MAX_ATTEMPT + timedelta(seconds=5)

@@ -12,10 +12,11 @@ from swf_temporal.runtime.host import ContinuedAs
 from swf_temporal.runtime.outputs import Front
 from swf_temporal.runtime.performing import ONE_RUN
 from swf_temporal.runtime.run import Run
+from swf_temporal.temporal.call_records import CallRecord
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.instance_log import InstanceLog
-from swf_temporal.temporal.records import CallRecord, Pin
+from swf_temporal.temporal.records import Pin
 from swf_temporal.temporal.sizes import check_fits
 from swf_temporal.weighing import json_size
 

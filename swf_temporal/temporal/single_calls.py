@@ -22,12 +22,13 @@ from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.host import Attempts, CallAttempts, Timer
 from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.temporal import summaries
+from swf_temporal.temporal.call_records import CallRecord, OwnerRecord, call_from_json
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.endings import ATTEMPT, POLICY, AwaitedRecord
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.next_execution import continue_call
 from swf_temporal.temporal.record_types import WRONG_INPUT
-from swf_temporal.temporal.records import CallRecord, OwnerRecord, Pin, call_from_json
+from swf_temporal.temporal.records import Pin
 from swf_temporal.temporal.workflow_input import UNREADABLE
 
 WATCH_AFTER: Final = timedelta(minutes=1)

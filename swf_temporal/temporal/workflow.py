@@ -15,9 +15,7 @@ from temporalio import workflow
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import (
-    HistoryTooLong,
     InvalidDefinition,
     NewerRecord,
     NotServed,
@@ -38,15 +36,15 @@ from swf_temporal.runtime.host import (
 )
 from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.run import Program, Run
-from swf_temporal.strict_json import NotJSON
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.constants import DELIVER, INBOX_FULL, PLACE, PROBE, ROUTED
+from swf_temporal.temporal.constants import DELIVER, PLACE, PROBE
 from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.data_changes import DataChanges
 from swf_temporal.temporal.descriptions import SHOWN, LatestEntry, details, entry_to_json, failure_text, status_of
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import MAY_CONTINUE_AS_NEW, TemporalHost
+from swf_temporal.temporal.incoming_events import IncomingEvents
 from swf_temporal.temporal.instance_log import InstanceLog
 from swf_temporal.temporal.known_definitions import check_known, needs_check
 from swf_temporal.temporal.lifecycle import Lifecycle
@@ -55,23 +53,12 @@ from swf_temporal.temporal.next_execution import begin_other, carried, checked
 from swf_temporal.temporal.own_attributes import OwnAttributes
 from swf_temporal.temporal.own_place import OwnPlace
 from swf_temporal.temporal.record_types import WRONG_INPUT
-from swf_temporal.temporal.records import RESOLVE, UNKNOWN, Pin, catalogue_of, program_of
+from swf_temporal.temporal.records import RESOLVE, UNKNOWN, Pin, program_of
 from swf_temporal.temporal.request_memo import request_of_workflow
-from swf_temporal.temporal.signal_events import (
-    NoRoomError,
-    NotTakenError,
-    check_form,
-    event_of_signal,
-    event_of_update,
-    refuse_more,
-    refuse_never_taken,
-    refuse_unawaited,
-    refused,
-)
 from swf_temporal.temporal.single_calls import make_call
 from swf_temporal.temporal.sizes import fits
 from swf_temporal.temporal.subscribing import Subscriptions
-from swf_temporal.temporal.workflow_input import UNREADABLE, read_input, value_of
+from swf_temporal.temporal.workflow_input import read_input
 from swf_temporal.weighing import json_size
 
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
@@ -105,7 +92,6 @@ class Interpreter:
         self._info = workflow.info()
         self._data, self._pin, self._wrong = read_input(args, is_child=self._info.parent is not None)
         self._parts = [arg.payload for arg in args[2:]]
-        self._signals: list[tuple[str, RawValue | None]] = []
         self._definition: Definition | None = None
         self._run: Run | None = None
         self._host: TemporalHost | None = None
@@ -114,13 +100,12 @@ class Interpreter:
         self._changes = DataChanges()
         self._lifecycle = Lifecycle()
         self._length = LengthCheck(self.is_long, self._words)
-        self._given_up: HistoryTooLong | None = None
-        self._main: asyncio.Task[Any] | None = None
         self._shown = LatestEntry(self._show, asyncio.get_running_loop())
         is_call, is_continued = self._pin.call is not None, self._pin.progress is not None
         self._log = InstanceLog(self._info, is_call=is_call, is_continued=is_continued)
         self._attributes = OwnAttributes(asyncio.get_running_loop())
         self._metrics = InstanceMetrics(is_call=is_call, is_continued=is_continued)
+        self._incoming = IncomingEvents(self._pin, self._length, self._metrics)
 
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
@@ -160,48 +145,16 @@ class Interpreter:
         if name == PLACE:
             self._place.tell(args[0] if args else None)
             return
-        self._length.at_signal()
-        self._take(name, args[0] if args else None)
+        self._incoming.take_signal(name, args[0] if args else None)
 
     @workflow.update(name=DELIVER, unfinished_policy=workflow.HandlerUnfinishedPolicy.ABANDON)
     async def deliver(self, raw: RawValue) -> dict[str, Any]:
         """Take in a CloudEvent, or the `data` of the event that the definition calls `name`; say what became of it."""
-        if self._run is None:
-            await workflow.wait_condition(lambda: self._run is not None)
-            self._validate(raw)
-        run, definition = self._run, self._definition
-        assert run is not None  # noqa: S101 - for the type checker
-        assert definition is not None  # noqa: S101 - they come together
-        taken = event_of_update(value_of(raw), definition)
-        awaited = run.awaits(taken)
-        if not self._deliver(taken, run):
-            return {"status": "duplicate"}
-        return {"status": "taken" if awaited else "kept"}
+        return await self._incoming.take_update(raw)
 
     @deliver.validator
     def _validate(self, raw: RawValue) -> None:
-        """Refuse what the definition never takes. As long as the definition is not known, only its form is looked at.
-
-        What is refused here leaves no trace in the history, and on replay nothing is.
-        """
-        if self._pin.call is not None:
-            raise refused("is a single call, which takes no events")
-        definition = self._definition
-        try:
-            event = value_of(raw)
-            if definition is None or self._run is None:
-                check_form(event)
-            else:
-                taken = event_of_update(event, definition)
-                refuse_unawaited(event, taken, self._run)
-                refuse_never_taken(taken, definition, catalogue_of(tuple(self._pin.definitions)))
-                refuse_more(taken, self._run, limit_of(workflow.payload_converter()) // 2)
-        except NotTakenError as reason:
-            raise refused(str(reason), reason.hint) from None
-        except NotJSON as error:
-            raise refused(f"takes CloudEvents, and this is not JSON: {error}") from None
-        except NoRoomError as reason:
-            raise ApplicationError(str(reason), type=INBOX_FULL) from None
+        self._incoming.check_update(raw)
 
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:
@@ -252,7 +205,6 @@ class Interpreter:
         info = self._info
         host = self._host = self._new_host(definition.source.name)
         host.on_trace = self._on_trace
-        self._main = asyncio.current_task()
         self._definition = definition
         self._log.started(definition)
         self._metrics.started(definition)
@@ -264,7 +216,7 @@ class Interpreter:
             self._subscriptions = Subscriptions(definition, self._pin)
         while True:
             run = Run(program, host, self._data, instance, progress, self._pin.limit)
-            self._begin(run)
+            self._begin(run, definition, host)
             try:
                 outcome = await self._outcome_of(run)
                 await self._lifecycle.delivered()
@@ -307,8 +259,8 @@ class Interpreter:
             return outcome
         finally:
             self._changes.settle(is_over=not isinstance(outcome, Suspended))
-            if self._given_up is not None:
-                raise self._given_up
+            if self._incoming.gave_up is not None:
+                raise self._incoming.gave_up
 
     async def _leave(self, run: Run, host: TemporalHost) -> None:
         await host.outlasting.end()
@@ -319,56 +271,19 @@ class Interpreter:
     def _new_host(self, source: str) -> TemporalHost:
         return TemporalHost(self._pin, source, self._parts, runs_external_activities=self.runs_external_activities)
 
-    def _begin(self, run: Run) -> None:
-        """Hand over what came before the first step."""
+    def _begin(self, run: Run, definition: Definition, host: TemporalHost) -> None:
         self._run = run
         self._changes.begin(run)
-        events, self._pin.events = self._pin.events, []
         if self._subscriptions is not None:
             run.on_wait = self._subscriptions.begin
-        run.on_begin = lambda: self._prepare(run)
-        is_forwardable = self._info.parent is not None and not self._pin.inherited  # they came through a mailbox
-        for event in events:
-            run.deliver(CloudEvent.from_record(event), is_forwardable=is_forwardable)
-        signals, self._signals = self._signals, []
-        for name, raw in signals:
-            self._take(name, raw)
+        run.on_begin = lambda: self._prepare(run, definition)
+        self._incoming.begin(run, definition, host)
 
-    async def _prepare(self, run: Run) -> None:
+    async def _prepare(self, run: Run, definition: Definition) -> None:
         """Do what comes before the first step."""
-        definition = self._definition
-        assert definition is not None  # noqa: S101 - for the type checker
         await self._attributes.begin(definition, run)
         if self.takes_places and self._place.is_needed(definition):
             await self._place.take(definition, run)
-
-    def _take(self, name: str, raw: RawValue | None) -> None:
-        run, definition = self._run, self._definition
-        if run is None or definition is None:
-            self._signals.append((name, raw))
-            return
-        try:
-            event = event_of_signal(name, None if raw is None else value_of(raw), definition)
-        except UNREADABLE as error:
-            reason = f"it does not carry a JSON value: {error}" if isinstance(error, NotJSON) else str(error)
-            workflow.logger.warning("signal %r was not taken: %s", name, reason)
-            run.emit(TraceKind.EVENT_REFUSED, name, reason=reason)
-            return
-        self._deliver(event, run, is_forwardable=name == ROUTED)
-
-    def _deliver(self, event: CloudEvent, run: Run, *, is_forwardable: bool = False) -> bool:
-        """Hand *event* over, and see whether the execution has become long; tell whether it came for the first time."""
-        is_new = run.deliver(event, is_forwardable=is_forwardable)
-        if not is_new or (run.inbox.kept and run.inbox.kept[-1] is event):
-            self._metrics.kept(is_new=is_new)
-        if self._host is not None and self._given_up is None:  # what is done after that is not to be cancelled
-            try:
-                self._length.at_event(run, self._host)
-            except HistoryTooLong as fault:
-                self._given_up = fault
-                if self._main is not None:
-                    self._main.cancel()
-        return is_new
 
     def _show(self, entry: TraceEntry) -> None:
         if self._run is not None and self._definition is not None:

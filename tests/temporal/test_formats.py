@@ -13,12 +13,13 @@ from swf_temporal.errors import NewerRecord
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import schedules
+from swf_temporal.temporal.call_records import call_from_json
 from swf_temporal.temporal.constants import MEMO
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT
 from swf_temporal.temporal.endings import Endings, cause_of
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE
 from swf_temporal.temporal.place_records import PLACES
-from swf_temporal.temporal.records import Pin, Pinned, call_from_json, pinned
+from swf_temporal.temporal.records import Pin, Pinned, pinned
 from swf_temporal.temporal.variable_claims import ClaimedVariables
 from swf_temporal.temporal.variables import TYPE, TemporalVariables, variable_from_json
 from tests.temporal.conftest import Bench, define, events_of, failed_task

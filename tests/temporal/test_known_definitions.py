@@ -21,11 +21,12 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.call_records import call_to_json
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT
 from swf_temporal.temporal.interpreters import KnownOnly
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Delivery
-from swf_temporal.temporal.records import Pin, Pinned, call_to_json, pinned
+from swf_temporal.temporal.records import Pin, Pinned, pinned
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, calling, define, events_of
 

@@ -15,9 +15,10 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import ContinueTimeout
 from swf_temporal.temporal import schedules
+from swf_temporal.temporal.call_records import call_from_json, call_to_json
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.constants import MEMO
-from swf_temporal.temporal.records import Pin, call_from_json, call_to_json
+from swf_temporal.temporal.records import Pin
 from swf_temporal.temporal.worker import make_worker
 from tests.replay import corpus
 from tests.replay.record import written_schedule

@@ -212,8 +212,8 @@ def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.processes", description=__doc__.partition("\n")[0])
     parser.add_argument("--rounds", type=int, default=5, help="how often everything is measured")
-    parser.add_argument("--batch", type=int, default=80, help="how many instances a batch has")
-    parser.add_argument("--steps", type=int, default=10_000, help="how many expressions each evaluates")
+    parser.add_argument("--batch", type=int, default=40, help="how many instances a batch has")
+    parser.add_argument("--steps", type=int, default=20_000, help="how many expressions each evaluates")
     given = parser.parse_args()
     print(table(asyncio.run(measure(given.rounds, given.batch, given.steps))))
 

@@ -82,7 +82,9 @@ class Functions:
 
     async def call(self, call: Call) -> JSON:
         """Return the function's result, and keep the secrets of *call* out of what libraries log; see `_call`."""
-        call = replace(call, function=self._served(call.function))
+        served = self._served(call.function)
+        if served is not call.function:
+            call = replace(call, function=served)
         with with_resources(self._resources):
             if not (call.secrets or self._credentials):
                 return await self._call(call)

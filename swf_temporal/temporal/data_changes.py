@@ -11,7 +11,7 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.data import JSON
 from swf_temporal.runtime.run import Run
-from swf_temporal.temporal.constants import CHANGE_DATA, CHANGE_REFUSED
+from swf_temporal.temporal.constants import CHANGE_REFUSED
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 
 
@@ -27,7 +27,6 @@ class DataChanges:
         self._is_over = False
         self.were_made = False
         """Whether the run was suspended to change its data."""
-        workflow.set_update_handler(CHANGE_DATA, self._change, validator=self._check)
 
     def begin(self, run: Run) -> None:
         """Let *run* make the changes from here on."""
@@ -41,8 +40,9 @@ class DataChanges:
         made, self._made = self._made, self._taken - len(self._pending)
         self._is_over, self.were_made = is_over, made < self._made
 
-    async def _change(self, raw: RawValue) -> None:
-        assert self._run is not None  # noqa: S101 - for the type checker: see `_check`
+    async def change(self, raw: RawValue) -> None:
+        """Make the change that *raw* holds, once the instance has stopped between two steps."""
+        assert self._run is not None  # noqa: S101 - for the type checker: see `check`
         self._run.change(_object(raw))
         self._taken += 1
         number = self._taken
@@ -50,7 +50,7 @@ class DataChanges:
         if self._made < number:
             raise _refused("has ended before its data could be changed")
 
-    def _check(self, raw: RawValue) -> None:
+    def check(self, raw: RawValue) -> None:
         """Refuse what is no change of a run that has begun. What is refused leaves no trace in the history."""
         run = self._run
         if run is None or run.execution.state is None:

@@ -37,7 +37,7 @@ from swf_temporal.runtime.host import (
 from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.constants import DELIVER, PLACE, PROBE
+from swf_temporal.temporal.constants import CHANGE_DATA, DELIVER, PLACE, PROBE
 from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.data_changes import DataChanges
@@ -155,6 +155,15 @@ class Interpreter:
     @deliver.validator
     def _validate(self, raw: RawValue) -> None:
         self._incoming.check_update(raw)
+
+    @workflow.update(name=CHANGE_DATA)
+    async def change_data(self, raw: RawValue) -> None:
+        """Change the data of the running state by a JSON merge patch, between two steps."""
+        await self._changes.change(raw)
+
+    @change_data.validator
+    def _validate_change(self, raw: RawValue) -> None:
+        self._changes.check(raw)
 
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:

@@ -93,9 +93,7 @@ def _show(facts: dict[str, Any], connecting: str) -> None:
         typer.echo(f"  in {facts.get('stateWord', 'state')} {facts['state']}")
         for line in hints(facts["id"], facts, connecting):
             typer.echo(line)
-    if "metadata" in facts:
-        typer.echo(f"  metadata: {show_json(facts['metadata'])}")
-    for line in (*_places(facts), *_under_way(facts)):
+    for line in (*_labels(facts), *_places(facts), *_under_way(facts)):
         typer.echo(line)
     if "note" in facts:
         typer.echo(f"  {facts['note']}")
@@ -103,6 +101,14 @@ def _show(facts: dict[str, Any], connecting: str) -> None:
         line = line_of(entry, sys.stdout)
         if line is not None:
             typer.echo(line)
+
+
+def _labels(facts: dict[str, Any]) -> Iterator[str]:
+    """Yield a line for its business key, and one for the metadata of its definition."""
+    if "businessKey" in facts:
+        yield f"  business key: {facts['businessKey']}"
+    if "metadata" in facts:
+        yield f"  metadata: {show_json(facts['metadata'])}"
 
 
 def _paused(facts: dict[str, Any]) -> str:

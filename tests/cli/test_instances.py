@@ -140,6 +140,7 @@ def test_start_with_a_business_key(on: On) -> None:
     """The instance keeps it, as one does that a request over HTTP starts; an empty one is refused."""
     assert on("start", "waiter", "--id", "keyed-1", "--business-key", "A-17")[0] == 0
     assert json.loads(on("status", "keyed-1", "--output", "json")[1])["businessKey"] == "A-17"
+    assert "  business key: A-17" in on("status", "keyed-1")[1].splitlines()
     on("terminate", "keyed-1")
     code, _, err = on("start", "waiter", "--business-key", " ")
     assert code == 2

@@ -15,7 +15,7 @@ from swf_temporal.app.definitions import catalogue_of, resources_of, with_led_to
 from swf_temporal.app.event_router import Router
 from swf_temporal.app.health import health_endpoint
 from swf_temporal.app.logs import log_lines
-from swf_temporal.app.metrics import MESSAGES, export_metrics, meter_of
+from swf_temporal.app.metrics import MESSAGES, export_metrics
 from swf_temporal.app.server_connection import connected
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.stopping import stop_signal
@@ -27,6 +27,7 @@ from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.temporal.connecting import refuse_unless_readable
+from swf_temporal.temporal.metrics import meter_of
 from swf_temporal.temporal.server_timeout import answers
 
 _log = logging.getLogger("swf.events")

@@ -6,14 +6,13 @@ from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from temporalio import client as temporal
-from temporalio.common import MetricMeter
 from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 
 from swf_temporal.app.logs import core_logging
 from swf_temporal.app.worker_process import LOOPBACK, WorkerProcess
 from swf_temporal.errors import UsageError
 from swf_temporal.guarding.guard import helpers
-from swf_temporal.temporal.metrics import ACTIONS, STATES
+from swf_temporal.temporal.metrics import ACTIONS, STATES, meter_of
 
 HELPERS, MESSAGES = "swf_helper_processes", "swf_consumed_messages"
 REQUESTS: Final = "swf_gateway_request_duration"
@@ -52,11 +51,6 @@ def export_metrics(port: int | None) -> None:
     except ValueError as error:
         raise UsageError(f"port {port} is taken: {error}", "choose another with --metrics") from None
     Runtime.set_default(runtime, error_if_already_set=False)
-
-
-def meter_of(client: temporal.Client) -> MetricMeter:
-    """Return what counts in the process of *client*."""
-    return (client.service_client.config.runtime or Runtime.default()).metric_meter
 
 
 @asynccontextmanager

@@ -12,14 +12,16 @@ from datetime import datetime
 from typing import Final
 
 from temporalio import activity, workflow
-from temporalio.common import MetricCounter, MetricHistogramTimedelta
+from temporalio.client import Client
+from temporalio.common import MetricCounter, MetricHistogramTimedelta, MetricMeter
 from temporalio.exceptions import CancelledError, FailureError
+from temporalio.runtime import Runtime
 
 from swf_temporal.errors import TimedOut, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.temporal.instance_log import fault_in
-from swf_temporal.temporal.spans import record_state
+from swf_temporal.temporal.spans import are_recorded, record_state
 
 STARTED, ENDED = "swf_instances_started", "swf_instances_ended"
 STATES, ACTIONS = "swf_state_duration", "swf_action_duration"
@@ -53,6 +55,21 @@ _Key = tuple[TraceKind, str, str]
 _Begun = tuple[datetime, Mapping[str, str]]
 
 
+_is_exported = False
+"""Whether a worker of the process exports what it counts."""
+
+
+def meter_of(client: Client) -> MetricMeter:
+    """Return what counts in the process of *client*."""
+    return (client.service_client.config.runtime or Runtime.default()).metric_meter
+
+
+def count_instances(client: Client) -> None:
+    """Count what happens in instances from here on, if the process of *client* exports it."""
+    global _is_exported  # noqa: PLW0603 - one for the process, as its exporter is
+    _is_exported = _is_exported or meter_of(client) is not MetricMeter.noop
+
+
 class _Names:
     """The names that a label has had."""
 
@@ -75,6 +92,8 @@ class InstanceMetrics:
 
     def __init__(self, *, is_call: bool, is_continued: bool) -> None:
         """Count what happens in a single call if it *is_call*, or in what goes on with another's work."""
+        self.is_asked = _is_exported or are_recorded()
+        """Whether anything is made of what happens."""
         self._is_call = is_call
         self._is_continued = is_continued
         self._version: Mapping[str, str] = {}
@@ -163,6 +182,8 @@ class InstanceMetrics:
         return histogram
 
     def _count(self, name: str, description: str, labels: Mapping[str, str]) -> None:
+        if not _is_exported:
+            return
         counter = self._counters.get(name)
         if counter is None:
             counter = self._counters[name] = workflow.metric_meter().create_counter(name, description)

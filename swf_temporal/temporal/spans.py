@@ -17,6 +17,11 @@ def record_states(record: RecordSpan) -> None:
     _record = record
 
 
+def are_recorded() -> bool:
+    """Tell whether the process records states as spans."""
+    return _record is not None
+
+
 def record_state(state: str, begun: datetime, ended: datetime, result: str) -> None:
     """Record a state that was left, once: not again where a run is replayed."""
     if _record is not None and not workflow.unsafe.is_replaying():

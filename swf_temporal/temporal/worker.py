@@ -20,6 +20,7 @@ from swf_temporal.temporal.endings import Endings
 from swf_temporal.temporal.instance_signals import InstanceFinder
 from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS, KnownOnly
 from swf_temporal.temporal.local_calls import LocalCallsInterceptor
+from swf_temporal.temporal.metrics import count_instances
 from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.places import PlaceActivities
 from swf_temporal.temporal.search_attributes import RegisteredAttributes
@@ -81,6 +82,7 @@ def with_definitions(config: WorkerConfig, activities: Activities, terms: Terms)
     """Return *config* of a worker that, beside what it has, runs definitions, and has their *activities*."""
     guard.start()
     client = config["client"]
+    count_instances(client)
     places = PlaceActivities(client)
     added: WorkerConfig = {
         "workflows": [*terms.workflows, *config.get("workflows", ())],

@@ -301,7 +301,8 @@ class Interpreter:
     def _on_trace(self, entry: TraceEntry) -> None:
         if self._log.is_detailed:
             self._log.noted(entry)
-        self._metrics.noted(entry)
+        if self._metrics.is_asked:
+            self._metrics.noted(entry)
         if self._lifecycle.is_asked:
             self._lifecycle.note(entry)
         run, host, kind = self._run, self._host, entry.kind

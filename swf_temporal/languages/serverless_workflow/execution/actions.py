@@ -132,7 +132,10 @@ async def _run(
     def attempt() -> Coroutine[Any, Any, ActionResult]:
         return _performed(action, name, data, lane, timeout)
 
-    effect = await (with_result_retries(action, name, attempt, lane) if action.result_retries else attempt())
+    def given() -> Coroutine[Any, Any, JSON]:
+        return _given(action, data, lane)
+
+    effect = await (with_result_retries(action, name, attempt, given, lane) if action.result_retries else attempt())
     if action.sleep is not None and action.sleep.after:
         frame.after = await lane.pause_until(frame.after, action.sleep.after, data, f"after {name}")
         await lane.run.sleep_until(frame.after, lane.timer("sleep after", name))
@@ -160,12 +163,17 @@ async def _performed(
     """Return the effect of an action's invocation, which is performed unless it was already."""
     frame = lane.frame
     flow = lane.program.data_flow
-    seen = data if _is_fire_and_forget(action) else await flow.action_input(action, data, lane)
+    seen = await _given(action, data, lane)
     if not frame.done:
         result = await invoke(action, name, seen, lane, timeout)
         frame.done, frame.result = True, None if result is NOTHING else Value(result)
         lane.emit(TraceKind.ACTION_COMPLETED, name, **({} if result is NOTHING else {"result": result}))
     return ActionResult() if frame.result is None else await flow.action_result(action, frame.result.value, data, lane)
+
+
+async def _given(action: Action, data: JSON, lane: Lane[ActionFrame]) -> JSON:
+    """Return what the filter of *action* lets it have of *data*."""
+    return data if _is_fire_and_forget(action) else await lane.program.data_flow.action_input(action, data, lane)
 
 
 def _is_fire_and_forget(action: Action) -> bool:

@@ -34,11 +34,16 @@ WORDS: Final[dict[str, Callable[[WorkflowFault], bool]]] = {
 
 
 async def with_result_retries(
-    action: Action, name: str, attempt: Callable[[], Coroutine[Any, Any, ActionResult]], lane: Lane[ActionFrame]
+    action: Action,
+    name: str,
+    attempt: Callable[[], Coroutine[Any, Any, ActionResult]],
+    given: Callable[[], Coroutine[Any, Any, JSON]],
+    lane: Lane[ActionFrame],
 ) -> ActionResult:
     """Return the effect of the first *attempt* that no retry of *action* asks to repeat.
 
-    Raises Diverted where a retry that has been used up says where to go.
+    Raises Diverted where a retry that has been used up says where to go, and at once where what each attempt is *given*
+    cannot be selected: the data stay the same.
     """
     frame = lane.frame
     attempts = frame.retries = frame.retries or AttemptsFrame()
@@ -47,7 +52,10 @@ async def with_result_retries(
         fault = lane.locate(outcome, name) if isinstance(outcome, WorkflowFault) else None
         result = None if frame.result is None else frame.result.value
         index = await lane.run.evaluated(lambda: _asked_for(action, fault, result))
-        if index is None or not _is_left(action.result_retries[index], index, fault, attempts):
+        if index is None:
+            return None
+        is_futile = fault is not None and not (fault.retryable and await _is_there(given))
+        if not _is_left(action.result_retries[index], index, fault, attempts, is_futile=is_futile):
             return None
         retry = action.result_retries[index]
         attempts.counts[str(index)] = attempts.counts.get(str(index), 0) + 1
@@ -74,10 +82,20 @@ def _asked_for(action: Action, fault: WorkflowFault | None, result: JSON) -> int
     return None
 
 
-def _is_left(retry: ResultRetry, index: int, fault: WorkflowFault | None, attempts: AttemptsFrame) -> bool:
+async def _is_there(given: Callable[[], Coroutine[Any, Any, JSON]]) -> bool:
+    try:
+        await given()
+    except WorkflowFault:
+        return False
+    return True
+
+
+def _is_left(
+    retry: ResultRetry, index: int, fault: WorkflowFault | None, attempts: AttemptsFrame, *, is_futile: bool
+) -> bool:
     """Tell whether the function is to be called again. Raises Diverted if it is not, and *retry* says where to go."""
     is_used_up = retry.times is not None and attempts.counts.get(str(index), 0) >= retry.times
-    if not is_used_up and (fault is None or fault.retryable):
+    if not (is_used_up or is_futile):
         return True
     if retry.next_state is not None:
         raise Diverted(retry.next_state, fault)

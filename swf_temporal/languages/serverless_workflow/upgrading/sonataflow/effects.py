@@ -71,9 +71,10 @@ def _timeout_errors(root: Tree, report: UpgradeReport) -> None:
 
 def _event_kinds(root: Tree, report: UpgradeReport) -> None:
     """Say which events are produced alone: SonataFlow does not ask for the kind of an event."""
-    consumed: set[Any] = {name for key in _CONSUMING for name in _used(root, key)}
+    consumed = {name for key in _CONSUMING for name in _used(root, key)}
     for state in states(root):
-        consumed |= {one.get("eventRef") for one in (state, *children(state, "eventConditions"))}
+        named = (one.get("eventRef") for one in (state, *children(state, "eventConditions")))
+        consumed |= {name for name in named if isinstance(name, str)}
     produced = {name for key in _PRODUCING for name in _used(root, key)} - consumed
     for event in children(root, "events"):
         name = name_of(event)

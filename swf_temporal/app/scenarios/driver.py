@@ -37,6 +37,8 @@ _CLOSED = {
 
 _LIMIT = 60
 """Seconds of real time that a single thing may take to happen."""
+_TRIES = 3
+"""How often an instance is asked for its status within that time."""
 _MAX_STEPS = 10_000
 """The limit of steps in one run."""
 _ASKING = 0.01
@@ -188,15 +190,26 @@ class ScenarioDriver:
                     return True
         return False
 
+    async def _status_of(self, member: Member) -> Mapping[str, Any]:
+        """Return the answer of *member*. The SDK loses a query now and then that comes while it drops an instance."""
+        patience = timedelta(seconds=_LIMIT / _TRIES)
+        for left in reversed(range(_TRIES)):
+            try:
+                status: Mapping[str, Any] = await query(self._client, member.workflow_id, "status", patience)
+            except NoAnswerError:
+                if not left:
+                    raise
+            else:
+                return status
+        raise AssertionError
+
     async def _awaited_by(self, member: Member) -> list[EventUse]:
         news, definitions = self._awaited.get(member.workflow_id, (-1, []))
         if news != member.news:
             try:
-                # No other answer than its own: a machine that stands still for a while must not seem to await nothing.
-                patience = timedelta(seconds=_LIMIT)
-                status: Mapping[str, Any] = await query(self._client, member.workflow_id, "status", patience)
+                status = await self._status_of(member)
             except NoAnswerError:
-                raise
+                raise  # a machine that stands still for a while must not seem to await nothing
             except UsageError:
                 return []  # it has just ended
             awaited = [event for wait in status["awaiting"] for event in wait["events"]]

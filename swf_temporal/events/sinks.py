@@ -4,7 +4,7 @@ import asyncio
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from uuid import uuid4
 
 from swf_temporal.cloud_event import CloudEvent, check_attributes
@@ -18,10 +18,9 @@ from swf_temporal.events.settings import ROUTER, SinkSettings
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Connecting, Message
 from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.call import cause_here
-from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
 from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.port import Services
 from swf_temporal.functions.secrets import scrubbed
 
 Deliver = Callable[[CloudEvent], Awaitable[bool]]
@@ -43,8 +42,7 @@ class Sinks:
 
     def __init__(self, sinks: Sequence[SinkSettings] = (), settings: Settings | None = None) -> None:
         self._settings = _reaching(settings or Settings(), sinks)
-        self._http = Http(self._settings)
-        self._brokers = Brokers(self._http)
+        self._services = Services(self._settings)
         self._sinks = tuple(sinks)
         own = self._settings.credentials
         self._hidden: dict[str, dict[str, JSON]] = {one.name: {"credentials": [*one.secrets, *own]} for one in sinks}
@@ -55,6 +53,10 @@ class Sinks:
         self._client_ids = {one.name: client_id_of(f"{one.name}/{uuid4()}") for one in sinks}
         self.router: Deliver | None = None
         """What delivers events to the instances that they start and to those that wait for them."""
+
+    @cached_property
+    def _brokers(self) -> Brokers:
+        return Brokers(self._services.http)
 
     async def publish(self, event: CloudEvent) -> list[str]:
         """Deliver *event* to its sinks; return the names of those where somebody takes it. Raises CallFailed."""
@@ -89,8 +91,9 @@ class Sinks:
     async def aclose(self) -> None:
         for connection in self._connections.values():
             await connection.aclose()
-        await self._brokers.aclose()
-        await self._http.aclose()
+        if "_brokers" in self.__dict__:
+            await self._brokers.aclose()
+        await self._services.aclose()
 
     async def _within_time(self, sink: SinkSettings, event: CloudEvent) -> bool:
         try:
@@ -140,7 +143,9 @@ class Sinks:
             pair = f"{sink.credentials.username}:{sink.credentials.password or ''}"
             own.setdefault("Authorization", f"Basic {b64encode(pair.encode()).decode()}")
         headers = (*own.items(), ("Content-Type", message.content_type or ""))
-        await self._http.request_raw(Request("POST", sink.url, headers, message.payload, timeout=sink.timeout))
+        from swf_temporal.functions.http.requests import Request  # noqa: PLC0415 - heavy, and many have no sink
+
+        await self._services.http.request_raw(Request("POST", sink.url, headers, message.payload, timeout=sink.timeout))
 
 
 def _with_key(message: Message, event: CloudEvent) -> Message:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -329,11 +329,7 @@ def reading(folder: Path, variables: Mapping[str, str] | None = None) -> Iterato
 def _free_ports() -> int:
     """Return a port on the loopback address that is free, and so is the one where a server there has its UI."""
     while True:
-        with socket.socket() as one, socket.socket() as other:
-            one.bind(("127.0.0.1", 0))
-            port: int = one.getsockname()[1]
-            try:
-                other.bind(("127.0.0.1", port + 1000))
-            except (OSError, OverflowError):
-                continue
+        port = free_port()
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port + 1000))
             return port

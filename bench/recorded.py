@@ -140,7 +140,7 @@ async def _recorded(contender: str, address: str) -> dict[str, Work]:
     )
     service = "http://127.0.0.1"  # which is not called
     is_known = "service" in signature(worker_of).parameters  # an earlier revision may know none
-    worker = worker_of(contender, client, *[service] * is_known)
+    worker = worker_of(contender, client, *([service] if is_known else []))
     recording = _record(worker)
     found: dict[str, Work] = {}
     async with worker:

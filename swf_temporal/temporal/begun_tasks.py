@@ -15,15 +15,15 @@ and it is read again when its workflow task begins. Our clients ask again then (
 
 import asyncio
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from temporalio.api.workflowservice.v1 import DescribeWorkflowExecutionRequest
 from temporalio.bridge.proto.workflow_activation import WorkflowActivation, WorkflowActivationJob
 from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
 from temporalio.client import Client
-from temporalio.converter import WorkflowSerializationContext
 from temporalio.worker import WorkflowInstance, WorkflowInstanceDetails, WorkflowRunner
 
+from swf_temporal.temporal.converter import is_contextual
 from swf_temporal.temporal.querying import ASK_AGAIN
 from swf_temporal.temporal.wrapping import WrappingInstance, WrappingRunner
 
@@ -53,8 +53,7 @@ class BegunTasksRunner(WrappingRunner):
     def __init__(self, runner: WorkflowRunner, client: Client) -> None:
         super().__init__(runner)
         self._client = client
-        converter, context = client.data_converter, WorkflowSerializationContext(client.namespace, "")
-        self._is_contextual = converter.with_context(context) is not converter
+        self._is_contextual = is_contextual(client.data_converter)
 
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
         inner, loop = super().create_instance(det), asyncio.get_running_loop()
@@ -65,11 +64,9 @@ class _Instance(WrappingInstance):
     def __init__(
         self, inner: WorkflowInstance, client: Client, loop: asyncio.AbstractEventLoop, *, is_contextual: bool
     ) -> None:
-        super().__init__(inner)
+        super().__init__(inner, is_contextual=is_contextual)
         self._client = client
         self._loop = loop
-        self._is_contextual = is_contextual
-        """Whether the converter of its data depends on which workflow or call they are of. Ours does not."""
         self._is_read = False
         """Whether it has been read from a history, and has taken no new step since."""
 
@@ -84,10 +81,6 @@ class _Instance(WrappingInstance):
                 return refused
             self._is_read = False
         return super().activate(act)
-
-    def get_serialization_context(self, command_info: Any) -> Any:
-        """Return what data are of, which the SDK asks for with each payload, if that makes a difference."""
-        return super().get_serialization_context(command_info) if self._is_contextual else None
 
     def _has_begun(self, act: WorkflowActivation) -> bool:
         """Ask the server whether the workflow task is in progress that *act* is of. Raises RPCError."""

@@ -22,6 +22,7 @@ from temporalio.converter import (
     JSONPlainPayloadConverter,
     PayloadConverter,
     SerializationContext,
+    WorkflowSerializationContext,
 )
 from temporalio.exceptions import ApplicationError
 
@@ -192,6 +193,11 @@ def _with_limit(most: int) -> type[SwfPayloadConverter]:
         max_payload_bytes = most
 
     return Limited
+
+
+def is_contextual(converter: DataConverter) -> bool:
+    """Tell whether what *converter* makes of data depends on which workflow or call they are of. Ours does not."""
+    return converter.with_context(WorkflowSerializationContext(DEFAULT_NAMESPACE, "")) is not converter
 
 
 def unwrapped(converter: PayloadConverter) -> PayloadConverter:

@@ -27,17 +27,21 @@ class WrappingRunner(WorkflowRunner):
 
 
 class WrappingInstance(WorkflowInstance):
-    """Does what *inner* does: one execution of a workflow in the memory of a worker."""
+    """Does what *inner* does: one execution of a workflow in the memory of a worker.
 
-    def __init__(self, inner: WorkflowInstance) -> None:
+    Unless the data converter *is_contextual*, it does not say what data are of: the SDK asks that with each payload.
+    """
+
+    def __init__(self, inner: WorkflowInstance, *, is_contextual: bool = True) -> None:
         self.inner = inner
+        self._is_contextual = is_contextual
 
     def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
         """Let the workflow take its next step."""
         return self.inner.activate(act)
 
     def get_serialization_context(self, command_info: Any) -> Any:
-        return self.inner.get_serialization_context(command_info)
+        return self.inner.get_serialization_context(command_info) if self._is_contextual else None
 
     def get_external_store_context(self, command_info: Any) -> Any:
         return self.inner.get_external_store_context(command_info)

@@ -22,14 +22,20 @@ from swf_temporal.temporal import summaries
 from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.constants import EVENT
 from swf_temporal.temporal.mailbox_locks import MailboxLocks
-from swf_temporal.temporal.mailbox_records import DEFINITIONS, MAILBOX, TAKE, Delivery, digest_of_definitions
+from swf_temporal.temporal.mailbox_records import (
+    DEFINITIONS,
+    MAILBOX,
+    MAX_BYTES,
+    TAKE,
+    Delivery,
+    digest_of_definitions,
+)
 from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.sending import sendable
 from swf_temporal.temporal.statuses import OPEN, running_execution
 
-MAX_BYTES: Final = 1024 * 1024
 MAX_EVENTS: Final = 3000
-"""From which size of its history on a mailbox takes no event that only waiting instances take."""
+"""As `MAX_BYTES`, the number of events in its history."""
 MAX_STARTING_BYTES: Final = 4 * MAX_BYTES
 MAX_STARTING_EVENTS: Final = 2 * MAX_EVENTS
 """The same of events that start instances."""

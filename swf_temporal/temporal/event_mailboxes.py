@@ -44,6 +44,7 @@ from swf_temporal.temporal.mailbox_instances import Instances
 from swf_temporal.temporal.mailbox_records import (
     DEFINITIONS,
     MAILBOX,
+    MAX_BYTES,
     RECEPTION,
     TAKE,
     Arriving,
@@ -68,6 +69,8 @@ MAX_REMEMBERED: Final = 2000
 MAX_DONE_BYTES: Final = 512 * 1024
 MAX_DONE_EVENTS: Final = 2000
 """How much of a history is dealt with, at most, before a mailbox continues as new."""
+MIN_FREED_BYTES: Final = MAX_BYTES // 8
+"""How much has to become free where a mailbox continues as new because it is full, or nearly so."""
 HELD: Final = timedelta(hours=1)
 """The time for which an event is kept that starts no instance, and finds none."""
 _PAUSE, _LONGEST_PAUSE = timedelta(seconds=1), timedelta(minutes=1)
@@ -146,12 +149,17 @@ class EventMailbox:
     def _continue_if_long(self) -> None:
         """Continue as new if much of the history is dealt with, and the rest can be carried over."""
         info = workflow.info()
-        done = info.get_current_history_size() - self._carried
-        is_long = done > MAX_DONE_BYTES or info.get_current_history_length() > MAX_DONE_EVENTS
-        if not (is_long or info.is_continue_as_new_suggested()):
+        size, has_progressed = info.get_current_history_size(), self._looked_at > 0
+        is_long = info.get_current_history_length() > MAX_DONE_EVENTS or info.is_continue_as_new_suggested()
+        # Without progress it would continue for ever where a codec makes what is carried larger.
+        is_long = is_long or (has_progressed and size - self._carried > MAX_DONE_BYTES)
+        # Senders see the size alone, and would be refused although what was carried here is dealt with.
+        is_full = has_progressed and not self._arrived and size > MAX_BYTES - MIN_FREED_BYTES
+        if not (is_long or is_full):
             return
         record = self._record()
-        if json_length(record) <= limit_of(workflow.payload_converter()):
+        carried = json_length(record)
+        if (is_long or size - carried >= MIN_FREED_BYTES) and carried <= limit_of(workflow.payload_converter()):
             workflow.continue_as_new(record)
 
     @workflow.query(name="status")

@@ -22,6 +22,8 @@ RECEPTION: Final = "reception"
 """The query that tells what a mailbox would do with an event."""
 DEFINITIONS: Final = "definitions"
 """Under which name a mailbox's memo has the digest of the definitions that it has."""
+MAX_BYTES: Final = 1024 * 1024
+"""From which size of its history on a mailbox takes no event that only waiting instances take."""
 
 
 @final

@@ -1,7 +1,9 @@
 """What a mailbox holds is bounded: senders are refused, workers or none, and nothing that was accepted is lost."""
 
 import asyncio
-from typing import Any
+from functools import partial
+from time import time
+from typing import Any, cast
 
 import pytest
 from temporalio.client import WorkflowHandle
@@ -10,9 +12,20 @@ from swf_temporal.client_errors import MailboxFullError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
-from swf_temporal.routing.keys import mailbox_id
-from swf_temporal.temporal.event_dispatch import MAX_BYTES
-from swf_temporal.temporal.mailbox_records import DEFINITIONS, TAKE
+from swf_temporal.routing.keys import instance_id, mailbox_id
+from swf_temporal.temporal.mailbox_records import (
+    DEFINITIONS,
+    MAILBOX,
+    MAX_BYTES,
+    RECEPTION,
+    TAKE,
+    Delivery,
+    MailboxRecord,
+    digest_of_event,
+)
+from swf_temporal.temporal.querying import answer_of
+from swf_temporal.temporal.records import pinned
+from tests.many_events.flood import DEFINITION as TAKING
 from tests.temporal.conftest import Bench, Running, events_of
 from tests.temporal.test_event_starts import BOTH, ORDER, event, looked_at, named, output, send
 
@@ -59,6 +72,42 @@ async def test_a_kept_event_of_nearly_any_size_goes_to_the_instance(bench: Bench
         await sent(running, paid(2, "small"))
         [receipt] = await send(running, event("s", "placed", "shop", large, order=7))
         assert await output(bench, receipt.instance) == {"placed": large, "paid": large}
+
+
+async def test_what_was_carried_over_and_is_dealt_with_makes_room(bench: Bench) -> None:
+    """A mailbox that continued as new with half of what it may hold, and has passed that on, is not full."""
+    definition = load(TAKING.replace("id: taking", f"id: {named(ORDER).id}"))
+    given = [taking(-1, "go"), *(taking(number) for number in range(9))]
+    record: MailboxRecord = {
+        "seen": [(digest_of_event("flood", f"earlier-{number}"), time()) for number in range(2000)],
+        "arrived": [delivery(definition, one) for one in given],
+        "definitions": [one.to_json() for one in pinned([definition])],
+    }
+    async with bench.worker(definition) as running:
+        mailbox = mailbox_id(definition.id, {"account": "7"})
+        handle = await bench.client.start_workflow(MAILBOX, cast("Any", record), id=mailbox, task_queue=running.queue)
+        await known(handle, given[-1])
+        await sent(running, taking(9))
+        await sent(running, taking(10, last=True))
+        assert (await output(bench, instance_id(definition.id, {"account": "7"})))["count"] == 11
+
+
+async def known(mailbox: WorkflowHandle[Any, Any], one: CloudEvent) -> None:
+    """Wait until a mailbox has dealt with an event."""
+    async with asyncio.timeout(30):
+        while not (await answer_of(partial(mailbox.query, RECEPTION, args=[one.source, one.id])))["isKnown"]:
+            await asyncio.sleep(0.02)
+
+
+def taking(number: int, type_: str = "item", *, last: bool = False) -> CloudEvent:
+    """Return an event of the definition that takes many."""
+    return event(str(number), type_, "flood", {"n": number, "last": last, "text": TEXT[:48_000]}, account="7")
+
+
+def delivery(definition: Definition, one: CloudEvent) -> Delivery:
+    """Return what a mailbox was sent with an event for the instance of its key."""
+    instance = instance_id(definition.id, {"account": "7"})
+    return {"event": one.to_json(), "starts": one.type == "go", "instance": instance, "values": {"account": "7"}}
 
 
 async def test_the_definitions_are_sent_once(bench: Bench) -> None:

@@ -1,7 +1,8 @@
 """Traces by OpenTelemetry, where its variables say where they go: `OTEL_EXPORTER_OTLP_ENDPOINT` and others.
 
-The SDK's interceptor makes the spans of instances and calls, and carries the trace from clients to instances, to their
-calls and sub-workflows. Here are those of states and of requests, and what joins them with the traces of others.
+The SDK's interceptor makes the spans of calls and of what clients ask for, and carries the trace from clients to
+instances, to their calls and sub-workflows. Here are those of instances, of states and of requests, and what joins them
+with the traces of others.
 """
 
 import logging
@@ -17,7 +18,7 @@ from urllib.parse import urlsplit
 
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.http.tracing import TracedRequest, trace_requests
-from swf_temporal.temporal.spans import record_states
+from swf_temporal.temporal.spans import EndedSpan, record_spans
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
@@ -52,11 +53,9 @@ def tracing_interceptors() -> "list[Interceptor]":
     if find_spec("opentelemetry.sdk") is None or find_spec("opentelemetry.exporter.otlp.proto.http") is None:
         raise UsageError("traces need opentelemetry", "pip install 'swf-temporal[otel]', or set OTEL_SDK_DISABLED=true")
     _provide()
-    from temporalio.contrib.opentelemetry import TracingInterceptor  # noqa: PLC0415 - of an extra
+    from swf_temporal.app.instance_tracing import InstanceTracing  # noqa: PLC0415 - needs the extra
 
-    from swf_temporal.app.attempt_spans import AttemptSpans  # noqa: PLC0415 - needs the extra
-
-    return [TracingInterceptor(_tracer()), AttemptSpans()]
+    return [InstanceTracing(_tracer())]
 
 
 def traced(client: "Client") -> "Client":
@@ -95,7 +94,7 @@ def _provide() -> None:
         provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         trace.set_tracer_provider(provider)
     trace_requests(_request)
-    record_states(_record)
+    record_spans(_record)
 
 
 def flush() -> None:
@@ -148,12 +147,17 @@ def _request(method: str, host: str, port: int) -> Iterator[TracedRequest]:
             raise
 
 
-def _record(name: str, begun: datetime, ended: datetime, attributes: Mapping[str, str]) -> None:
+def _record(ended: EndedSpan) -> None:
     from opentelemetry import trace  # noqa: PLC0415 - of an extra
 
-    if trace.get_current_span().get_span_context().is_valid:  # else nobody traces the instance
-        span = _tracer().start_span(name, start_time=_nanoseconds(begun), attributes=dict(attributes))
-        span.end(end_time=_nanoseconds(ended))
+    if not trace.get_current_span().get_span_context().is_valid:
+        return  # no client traces the instance
+    kind = trace.SpanKind.SERVER if ended.serves else trace.SpanKind.INTERNAL
+    begun = _nanoseconds(ended.begun)
+    span = _tracer().start_span(ended.name, kind=kind, start_time=begun, attributes=dict(ended.attributes))
+    if ended.error is not None:
+        span.set_status(trace.Status(trace.StatusCode.ERROR, ended.error))
+    span.end(end_time=_nanoseconds(ended.ended))
 
 
 def _nanoseconds(moment: datetime) -> int:

@@ -21,7 +21,7 @@ from swf_temporal.errors import TimedOut, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.temporal.instance_log import fault_in
-from swf_temporal.temporal.spans import are_recorded, record_state
+from swf_temporal.temporal.spans import are_recorded, record_instance, record_state
 
 STARTED, ENDED = "swf_instances_started", "swf_instances_ended"
 STATES, ACTIONS = "swf_state_duration", "swf_action_duration"
@@ -114,13 +114,17 @@ class InstanceMetrics:
             yield
         except (asyncio.CancelledError, CancelledError):
             self._ended("cancelled")
+            record_instance("cancelled")
             raise
         except FailureError as failure:
             self._ended("failed", fault_in(failure).name)
+            record_instance("failed", str(failure))
             raise
-        except BaseException:
-            raise  # it goes on in another execution, or tries the task again
+        except workflow.ContinueAsNewError:
+            record_instance("continued")  # it goes on in another execution
+            raise
         self._ended("completed")
+        record_instance("completed")
 
     def _ended(self, result: str, error: str = "") -> None:
         if result in {"failed", "cancelled"}:

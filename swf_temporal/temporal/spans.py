@@ -1,35 +1,55 @@
-"""Spans of states, where the process traces: the SDK's interceptor has those of instances and calls."""
+"""Spans of instances and of their states, where the process traces: each is recorded once, when it ends."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from temporalio import workflow
 
-RecordSpan = Callable[[str, datetime, datetime, Mapping[str, str]], None]
-"""Given a name, a beginning, an end and attributes."""
+
+@dataclass(frozen=True, slots=True)
+class EndedSpan:
+    name: str
+    begun: datetime
+    ended: datetime
+    attributes: Mapping[str, str]
+    error: str | None = None
+    """The message of the error with which it ended, if it failed."""
+    serves: bool = False
+    """Whether it is the work that a client asked for, and no part of that."""
+
+
+RecordSpan = Callable[[EndedSpan], None]
 
 _record: RecordSpan | None = None
 
 
-def record_states(record: RecordSpan) -> None:
-    """Have the states of all instances in the process recorded as spans."""
+def record_spans(record: RecordSpan) -> None:
+    """Have the instances in the process, and their states, recorded as spans."""
     global _record  # noqa: PLW0603 - one for the process, as its exporter is
     _record = record
 
 
 def are_recorded() -> bool:
-    """Tell whether the process records states as spans."""
+    """Tell whether the process records spans."""
     return _record is not None
 
 
-def record_state(state: str, begun: datetime, ended: datetime, result: str) -> None:
-    """Record a state that was left, once: not again where a run is replayed."""
+def record_instance(result: str, error: str | None = None) -> None:
+    """Record the execution of an instance that ends now."""
     if _record is not None and not workflow.unsafe.is_replaying():
         info = workflow.info()
-        attributes = {
-            "temporalWorkflowID": info.workflow_id,
-            "temporalRunID": info.run_id,
-            "swf.state": state,
-            "swf.result": result,
-        }
-        _record(f"State:{state}", begun, ended, attributes)
+        name, attributes = f"RunWorkflow:{info.workflow_type}", _attributes(info, result)
+        _record(EndedSpan(name, info.workflow_start_time, workflow.now(), attributes, error, serves=True))
+
+
+def record_state(state: str, begun: datetime, ended: datetime, result: str) -> None:
+    """Record a state that was left."""
+    if _record is not None and not workflow.unsafe.is_replaying():
+        attributes = _attributes(workflow.info(), result)
+        attributes["swf.state"] = state
+        _record(EndedSpan(f"State:{state}", begun, ended, attributes))
+
+
+def _attributes(info: workflow.Info, result: str) -> dict[str, str]:
+    return {"temporalWorkflowID": info.workflow_id, "temporalRunID": info.run_id, "swf.result": result}

@@ -12,7 +12,7 @@ from typing import Protocol, cast
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-from opentelemetry.proto.trace.v1.trace_pb2 import Span
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from tests.cli.conftest import PATIENCE, Dev, Swf
 from tests.cli.test_gateway import asked
@@ -198,7 +198,13 @@ def test_a_trace_goes_from_the_gateway_to_services(swf: Swf, dev: Dev, collector
         *("StartChildWorkflow:beneath", "RunWorkflow:beneath", "State:Look", "RunActivity:look"),
     }
     assert spans["POST /workflows/{id}"].parent_span_id.hex() == PARENT
-    assert not any(name.startswith("StartActivity") for name in spans)
+    assert not any(name.startswith(("StartActivity", "CompleteWorkflow")) for name in spans)
+    instance = spans["RunWorkflow:traced"]
+    assert [span.name for span in received if span.trace_id.hex() == TRACE].count(instance.name) == 1
+    assert instance.parent_span_id == spans["StartWorkflow:traced"].span_id
+    assert instance.kind == Span.SPAN_KIND_SERVER
+    assert instance.start_time_unix_nano <= spans["State:Ask"].start_time_unix_nano
+    assert instance.end_time_unix_nano >= spans["State:Ask"].end_time_unix_nano
     assert spans["RunActivity:ask"].parent_span_id == spans["StartWorkflow:traced"].span_id
     assert spans["RunActivity:look"].parent_span_id == spans["StartChildWorkflow:beneath"].span_id
     state = spans["State:Ask"]
@@ -225,7 +231,11 @@ def test_a_process_that_ends_sends_what_it_has_traced(swf: Swf, dev: Dev) -> Non
             assert {span.name for span in collector.spans} == {"StartWorkflow:failing"}
             worker.stop(signal.SIGTERM)
         [state] = [span for span in collector.spans if span.name == "State:Fail"]
-        assert {each.key: each.value.string_value for each in state.attributes}["swf.result"] == "failed"
+        [instance] = [span for span in collector.spans if span.name == "RunWorkflow:failing"]
+        for one in (state, instance):
+            assert {each.key: each.value.string_value for each in one.attributes}["swf.result"] == "failed"
+        assert instance.status.code == Status.STATUS_CODE_ERROR
+        assert "no" in instance.status.message
         collector.spans.clear()
         assert swf("run", "defs/failing.yaml").code == 1  # with a server of its own, as `swf dev` has it
         assert {span.name for span in collector.spans} >= {"StartWorkflow:failing", "State:Fail"}

@@ -10,7 +10,6 @@ from typing import Any
 import hypothesis
 import pytest
 import pytest_timeout  # type: ignore[import-untyped]  # it has no types
-from _pytest.runner import runtestprotocol
 
 from tests import sampling
 
@@ -27,8 +26,9 @@ LONGEST = (
     "temporal/test_durability.py",
 )
 """Files of tests, the longest first. All others come in their order."""
-STANDING_STILL = ("Timeout (>", "it did not end: ")
-"""What the report of a test has that stood still."""
+STANDING_STILL = [r"Timeout \(>", "it did not end: "]
+"""What is told of a test that stood still. On a busy machine a server that has just been started may do so for good, or
+the SDK as a worker ends: such a test is run once more. What fails for any other reason fails."""
 _SEED = "seed"
 _MAX_SEED = 1 << 32
 
@@ -82,12 +82,18 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the tests of the longest files first; leave out what only a run of everything has."""
+    """Put the tests of the longest files first; leave out what only a run of everything has.
+
+    One that needs a server is run once more if it stands still.
+    """
     ranks = {ROOT / name: rank for rank, name in enumerate(LONGEST)}
     items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
     if not config.option.all and (left := [item for item in items if item.get_closest_marker("long")]):
         items[:] = [item for item in items if not item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=left)
+    for item in items:
+        if item.get_closest_marker("temporal"):
+            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=STANDING_STILL))
 
 
 def pytest_sessionstart() -> None:
@@ -97,32 +103,8 @@ def pytest_sessionstart() -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Run a test once more that stood still until its time was up, and show it as run again.
-
-    On a busy machine a server that has just been started, or the SDK as a worker ends, may now and then stand still for
-    good. What fails for any other reason, or stands still again, fails.
-    """
-    if item.get_closest_marker("temporal") is None:
-        return None
-    hook, place = item.ihook, item.location
-    hook.pytest_runtest_logstart(nodeid=item.nodeid, location=place)
-    reports = runtestprotocol(item, nextitem=nextitem, log=False)
-    stood_still = [one for one in reports if one.failed and any(sign in one.longreprtext for sign in STANDING_STILL)]
-    if stood_still and not any(one.failed for one in reports if one not in stood_still):
-        again: Any = stood_still[0]
-        again.outcome = "rerun"
-        hook.pytest_runtest_logreport(report=again)
-        item._initrequest()  # type: ignore[attr-defined]
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give a test as much time when it is run again: pytest-timeout begins to count once for both."""
+    if getattr(item, "execution_count", 1) > 1:
         settings = pytest_timeout._get_item_settings(item)
-        hook.pytest_timeout_set_timer(item=item, settings=settings)
-        reports = runtestprotocol(item, nextitem=nextitem, log=False)
-    for report in reports:
-        hook.pytest_runtest_logreport(report=report)
-    hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=place)
-    return True
-
-
-def pytest_report_teststatus(report: Any) -> tuple[str, str, str] | None:
-    """Show a test that is run again."""
-    return ("run again", "R", "AGAIN") if report.outcome == "rerun" else None
+        item.ihook.pytest_timeout_set_timer(item=item, settings=settings)

@@ -123,7 +123,7 @@ def is_installed() -> bool:
 def refuse_missing_extra() -> None:
     """Raise UsageError if a package is missing that the gateway needs."""
     if (missing := _missing()) is not None:
-        raise UsageError(f"the gateway needs {missing}", EXTRA)
+        raise UsageError(f"the gateway needs its extra: {missing} is not installed", EXTRA)
 
 
 def _missing() -> str | None:
@@ -143,7 +143,7 @@ async def gateway(
         from swf_temporal.app.asgi_server import asgi_server  # noqa: PLC0415 - of an extra
         from swf_temporal.app.gateway.application import Gateway  # noqa: PLC0415 - of an extra
     except ImportError as error:
-        raise UsageError(f"the gateway needs {error.name}", EXTRA) from None
+        raise UsageError(f"the gateway needs its extra: {error.name} is not installed", EXTRA) from None
     application = Gateway(settings, catalogue, clients).application()
     async with asgi_server(application, settings.address, hint, **(tls or {})) as address:
         yield f"{'https' if tls else 'http'}://{address}"

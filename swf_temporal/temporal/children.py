@@ -158,8 +158,8 @@ class Children:
         return budget.of_child(spread)
 
     async def _start(self, workflow_type: str, call: SubflowCall, pin: Pin) -> "workflow.ChildWorkflowHandle[Any, Any]":
-        data = await self._outgoing.payload(call.data)
-        record = await self._outgoing.in_turn(self._written(pin))
+        data, record = self._outgoing.written(call.data), self._written(pin)
+        await self._outgoing.in_turn(data, record)
         check_together([len(data.data), len(record.data)], self._outgoing.limit)
         policy = ParentClosePolicy.REQUEST_CANCEL
         if call.fire_and_forget or call.outlast is not None:

@@ -276,7 +276,8 @@ class TemporalHost:
         return replace(call, folder=self._variables.folder(call.folder))
 
     async def _run_external_activity(self, call: FunctionCall, options: ActivityOptions) -> JSON:
-        payloads = [await self.outgoing.payload(value) for value in arguments_of(call)]
+        payloads = [self.outgoing.written(value) for value in arguments_of(call)]
+        await self.outgoing.in_turn(*payloads)
         number = self.outgoing.begun(call.id)
         try:
             return await ExternalActivity(call, options, payloads, self.emit, self.evaluate).run(CALL_LIMIT)

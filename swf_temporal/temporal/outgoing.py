@@ -69,6 +69,8 @@ class Outgoing:
         """The numbers of what may outlast the execution."""
         self._begun = 0
         self._waiting_for_room: list[asyncio.Future[None]] = []
+        self._turn = asyncio.Lock()
+        """Held by the first that waits until another workflow task has room for what it sends."""
         self._sent = 0
         self._reserved = 0
         """Bytes of what may still come to be sent with the rest of the workflow task."""
@@ -79,7 +81,9 @@ class Outgoing:
 
         *large* is all of it that may be large, where that is known.
         """
-        return await self.in_turn(self.written(value, large))
+        payload = self.written(value, large)
+        await self.in_turn(payload)
+        return payload
 
     def written(self, value: Any, large: Any = _ALL) -> Payload:
         """Return the payload of *value*, which is to be sent by `in_turn`. Raises PayloadTooLarge."""
@@ -90,9 +94,11 @@ class Outgoing:
         check_fits(len(payload.data), ONE_STEP, self.limit)
         return payload
 
-    async def in_turn(self, payload: Payload) -> Payload:
-        """Return *payload* once there is room to send it."""
-        size = min(len(payload.data), MAX_PAYLOAD_BYTES)  # a larger one is stored, and has a task for itself
+    async def in_turn(self, *payloads: Payload) -> None:
+        """Wait until there is room to send *payloads*, which are sent together: by the time of the return, or never."""
+        # What is larger is stored, and has a task for itself.
+        size = sum(min(len(payload.data), MAX_PAYLOAD_BYTES) for payload in payloads)
+        size = min(size, MAX_BYTES_AT_ONCE)
         while len(self._under_way) >= MAX_PENDING:
             # A future for each: whoever is cancelled cancels the one that it waits for.
             room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -100,16 +106,23 @@ class Outgoing:
             await room
         await self.room(size)
         self._sent += size
-        return payload
 
     async def room(self, size: int) -> None:
-        """Wait until *size* bytes can be sent with all that this workflow task sends already."""
+        """Wait until *size* bytes can be sent with all that this workflow task sends already.
+
+        Those that wait go on in turn. What one of them sends is counted before the next looks whether there is room.
+        """
+        async with self._turn:  # one timer wakes all that wait
+            self._forget_earlier()
+            while self._sent + self._reserved + size > MAX_BYTES_AT_ONCE:
+                await self._yield_control()
+                self._forget_earlier()
+
+    def _forget_earlier(self) -> None:
+        """Begin to count anew if that was sent by an earlier workflow task."""
         now = self._now()
         if now is not self._sent_at:
             self._sent, self._sent_at = 0, now
-        while self._sent + self._reserved + size > MAX_BYTES_AT_ONCE:
-            await self._yield_control()
-            self._sent, self._sent_at = 0, self._now()
 
     @asynccontextmanager
     async def reserved(self, least: int) -> AsyncIterator[Room]:

@@ -1,11 +1,14 @@
 """What side by side is more than one workflow task can send, or a server lets an instance have in progress."""
 
+import asyncio
 from collections import Counter
 from typing import Any
 
 import pytest
 
+from swf_temporal.data import JSON
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal import outgoing
 from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE
 from tests.temporal.conftest import Bench, define, events_of
 
@@ -41,3 +44,43 @@ async def test_what_waits_for_room_is_not_sent_all_in_the_next_task(bench: Bench
     assert isinstance(output, dict)
     assert output["out"] == list(range(ITEMS))
     assert max(sent.values()) <= MAX_BYTES_AT_ONCE
+
+
+MOST = 20
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"functionRef": {"refName": "f", "arguments": "${ .large }"}},
+        {"functionRef": {"refName": "f", "invoke": "async"}},
+        {"subFlowRef": "child"},
+        {"subFlowRef": {"workflowId": "child", "invoke": "async"}},
+        {"subFlowRef": {"workflowId": "child", "invoke": "async", "onParentComplete": "continue"}},
+    ],
+    ids=["large calls", "calls not awaited", "sub-workflows", "not awaited", "abandoned"],
+)
+async def test_no_more_is_in_progress_than_a_server_lets_an_instance_have(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, action: dict[str, Any]
+) -> None:
+    """All begin at once, before it is known of any that it is under way."""
+    monkeypatch.setattr(outgoing, "MAX_PENDING", MOST)
+    each = {"name": "each", "type": "foreach", "inputCollection": "${ .items }", "actions": [action]}
+    child = define({"name": "a", "type": "sleep", "duration": "PT0.5S"}, id="child")
+    after = {"name": "after", "type": "sleep", "duration": "PT2S"}
+
+    async def f(_: JSON) -> None:
+        await asyncio.sleep(0.5)
+
+    async with bench.worker(define(each, after, functions=("f",)), child, f=f) as worker:
+        handle = await worker.start({"items": list(range(ITEMS)), "large": LARGE if "arguments" in str(action) else ""})
+        await swf.result(handle)
+        first = bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id)
+        pending = most = 0
+        for event in await events_of(first):
+            kind = event.WhichOneof("attributes") or ""
+            pending += kind.startswith(("activity_task_scheduled", "start_child_workflow_execution_initiated"))
+            pending -= kind.startswith(("activity_task_completed", "child_workflow_execution_completed"))
+            most = max(most, pending)
+
+    assert most == MOST

@@ -29,7 +29,7 @@ from swf_temporal.temporal.call_facts import activity_facts
 from swf_temporal.temporal.call_records import CallRecord, call_to_json
 from swf_temporal.temporal.children import Children
 from swf_temporal.temporal.converter import limit_of
-from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
+from swf_temporal.temporal.external_activities import ExternalActivity, payloads_of
 from swf_temporal.temporal.failures import fault_of_activity
 from swf_temporal.temporal.local_calls import GoesOn, LocalCalls
 from swf_temporal.temporal.outgoing import Outgoing, Slowest
@@ -276,7 +276,7 @@ class TemporalHost:
         return replace(call, folder=self._variables.folder(call.folder))
 
     async def _run_external_activity(self, call: FunctionCall, options: ActivityOptions) -> JSON:
-        payloads = [self.outgoing.written(value) for value in arguments_of(call)]
+        payloads = payloads_of(call, self.outgoing)
         await self.outgoing.in_turn(*payloads)
         number = self.outgoing.begun(call.id)
         try:

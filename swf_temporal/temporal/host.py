@@ -155,8 +155,7 @@ class TemporalHost:
         One at a time: what they yield is sent together with all else that the workflow task comes to. An attempt that
         was lost, or had to wait for others, is made again, as often as it takes.
         """
-        async with self._evaluating:
-            await self.outgoing.room(min(self.carries, MAX_PAYLOAD_BYTES))
+        async with self._evaluating, self.outgoing.reserved(min(self.carries, MAX_PAYLOAD_BYTES)) as room:
             try:
                 status, text = await workflow.execute_local_activity(
                     EVALUATE,
@@ -169,7 +168,7 @@ class TemporalHost:
                 if isinstance(error.cause, CancelledError):
                     raise asyncio.CancelledError from None
                 raise
-            self.outgoing.sent(len(text))
+            room.used = len(text)
         return EngineAnswer(status, text)
 
     async def yield_control(self) -> None:

@@ -84,3 +84,20 @@ async def test_no_more_is_in_progress_than_a_server_lets_an_instance_have(
             most = max(most, pending)
 
     assert most == MOST
+
+
+async def test_what_an_evaluation_comes_to_is_sent_with_the_rest(bench: Bench) -> None:
+    """It is evaluated within the task that sends calls of other branches."""
+    evaluated = {"name": "evaluated", "actions": [{"functionRef": {"refName": "made"}}]}
+    called = {
+        "functionRef": {"refName": "f", "arguments": {"large": "${ .large + .large + .large + .large + .large }"}}
+    }
+    branches = [evaluated, *({"name": f"called {n}", "actions": [called]} for n in range(4))]
+    made = {"name": "made", "type": "expression", "operation": "[range(200000)] | map(10000000)"}
+    definition = define(
+        {"name": "all", "type": "parallel", "branches": branches},
+        {"name": "done", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {} }"}},
+        functions=("f", made),
+    )
+    async with bench.worker(definition, f=None) as worker:
+        assert await worker.run({"large": LARGE}) == {}

@@ -77,6 +77,7 @@ class Children:
                 pin.above = [*parent.above, *([] if parent.place is None else [parent.place])]
             handle = await self._start(call.workflow_id, call, pin)
         if handle is not None and call.fire_and_forget:
+            self._outgoing.detached(handle)
             if call.parent_close_policy == "terminate":
                 self._ending_with_this.append(handle)
             return None
@@ -121,7 +122,7 @@ class Children:
 
     async def detach(self, call: FunctionCall, source: str) -> None:
         """Run a fire-and-forget call in a workflow of its own: an activity would be lost with this one."""
-        await self._start(call.function.name, *self._alone(call, source))
+        self._outgoing.detached(await self._start(call.function.name, *self._alone(call, source)))
 
     def _alone(self, call: FunctionCall, source: str) -> tuple[SubflowCall, Pin]:
         """Return the sub-workflow that makes *call* and nothing else, and its pin."""
@@ -158,24 +159,25 @@ class Children:
         return budget.of_child(spread)
 
     async def _start(self, workflow_type: str, call: SubflowCall, pin: Pin) -> "workflow.ChildWorkflowHandle[Any, Any]":
-        data = await self._outgoing.payload(call.data)
-        record = await self._outgoing.in_turn(self._written(pin))
+        data, record = self._outgoing.written(call.data), self._written(pin)
+        await self._outgoing.in_turn(data, record, starts_child=True)
         check_together([len(data.data), len(record.data)], self._outgoing.limit)
         policy = ParentClosePolicy.REQUEST_CANCEL
         if call.fire_and_forget or call.outlast is not None:
             policy = _CLOSE_POLICIES[call.parent_close_policy]
         try:
-            return await workflow.start_child_workflow(
-                workflow_type,
-                args=[RawValue(data), RawValue(record)],
-                id=self.id_of(call.id),
-                execution_timeout=call.timeout,
-                id_reuse_policy=self._reuse,
-                parent_close_policy=policy,
-                cancellation_type=ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-                memo=call.request or None,
-                **child_facts(call),
-            )
+            with self._outgoing.starting():
+                return await workflow.start_child_workflow(
+                    workflow_type,
+                    args=[RawValue(data), RawValue(record)],
+                    id=self.id_of(call.id),
+                    execution_timeout=call.timeout,
+                    id_reuse_policy=self._reuse,
+                    parent_close_policy=policy,
+                    cancellation_type=ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+                    memo=call.request or None,
+                    **child_facts(call),
+                )
         except FailureError as error:
             raise fault_of_start(error, workflow_type) from None
 

@@ -40,13 +40,16 @@ from swf_temporal.runtime.evaluating import evaluated
 from swf_temporal.runtime.external_activities import ActivityOptions
 from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import id_of_child, shortened_id
+from swf_temporal.runtime.performing import ONE_STEP
 from swf_temporal.runtime.retrying import jitter_of
 from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.strict_json import NotJSON, read_json
 from swf_temporal.temporal.call_facts import activity_facts, child_facts
 from swf_temporal.temporal.children import REUSE
 from swf_temporal.temporal.failures import fault_of_start
+from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.retry_policies import ONCE, policy_for, policy_of
+from swf_temporal.temporal.sizes import check_fits
 
 MARK = "swf-engine-activity"
 """Metadata of the arguments. By it a worker of ours sees that what it got by mistake is not a call of its own."""
@@ -55,11 +58,17 @@ _MIN_DELAY = 0.001
 """Seconds."""
 
 
-def arguments_of(call: FunctionCall) -> list[JSON]:
-    """Return the arguments of the activity: the elements of an array, none for null, or else the one value."""
-    if isinstance(call.arguments, list):
-        return call.arguments
-    return [] if call.arguments is None else [call.arguments]
+def payloads_of(call: FunctionCall, outgoing: Outgoing) -> list[Payload]:
+    """Return the arguments of the activity: the elements of an array, none for null, or else the one value.
+
+    Raises PayloadTooLarge, also where they are too much together: they travel as one.
+    """
+    given = call.arguments if isinstance(call.arguments, list) else [call.arguments]
+    payloads = [] if call.arguments is None else [outgoing.written(value) for value in given]
+    for payload in payloads:
+        payload.metadata[MARK] = b"1"
+    check_fits(sum(payload.ByteSize() for payload in payloads), ONE_STEP, outgoing.limit)
+    return payloads
 
 
 class ExternalActivity:
@@ -71,8 +80,6 @@ class ExternalActivity:
         emit: Callable[[TraceEntry], None],
         evaluate: Callable[[Evaluation], Awaitable[EngineAnswer]],
     ) -> None:
-        for payload in payloads:
-            payload.metadata[MARK] = b"1"
         self.call = call
         self.options = options
         self.arguments = [RawValue(payload) for payload in payloads]

@@ -29,7 +29,7 @@ from swf_temporal.temporal.call_facts import activity_facts
 from swf_temporal.temporal.call_records import CallRecord, call_to_json
 from swf_temporal.temporal.children import Children
 from swf_temporal.temporal.converter import limit_of
-from swf_temporal.temporal.external_activities import ExternalActivity, arguments_of
+from swf_temporal.temporal.external_activities import ExternalActivity, payloads_of
 from swf_temporal.temporal.failures import fault_of_activity
 from swf_temporal.temporal.local_calls import GoesOn, LocalCalls
 from swf_temporal.temporal.outgoing import Outgoing, Slowest
@@ -155,8 +155,7 @@ class TemporalHost:
         One at a time: what they yield is sent together with all else that the workflow task comes to. An attempt that
         was lost, or had to wait for others, is made again, as often as it takes.
         """
-        async with self._evaluating:
-            await self.outgoing.room(min(self.carries, MAX_PAYLOAD_BYTES))
+        async with self._evaluating, self.outgoing.reserved(min(self.carries, MAX_PAYLOAD_BYTES)) as room:
             try:
                 status, text = await workflow.execute_local_activity(
                     EVALUATE,
@@ -169,7 +168,7 @@ class TemporalHost:
                 if isinstance(error.cause, CancelledError):
                     raise asyncio.CancelledError from None
                 raise
-            self.outgoing.sent(len(text))
+            room.used = len(text)
         return EngineAnswer(status, text)
 
     async def yield_control(self) -> None:
@@ -276,7 +275,8 @@ class TemporalHost:
         return replace(call, folder=self._variables.folder(call.folder))
 
     async def _run_external_activity(self, call: FunctionCall, options: ActivityOptions) -> JSON:
-        payloads = [await self.outgoing.payload(value) for value in arguments_of(call)]
+        payloads = payloads_of(call, self.outgoing)
+        await self.outgoing.in_turn(*payloads)
         number = self.outgoing.begun(call.id)
         try:
             return await ExternalActivity(call, options, payloads, self.emit, self.evaluate).run(CALL_LIMIT)

@@ -31,6 +31,7 @@ from swf_temporal.errors import TimedOut
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.local_calls import MAX_ATTEMPT
+from swf_temporal.runtime.performing import size_of
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.call_records import CallRecord
 from swf_temporal.temporal.failures import carried
@@ -160,6 +161,7 @@ class LocalCalls:
                     summary=summaries.of_call(call),
                 )
             except FailureError as error:
+                room.used = _size_of(error)
                 return self._went_wrong(call, error, limit)
             finally:
                 del record["local"], self.in_progress[call.id]
@@ -169,8 +171,7 @@ class LocalCalls:
 
     def _went_wrong(self, call: FunctionCall, error: FailureError, limit: timedelta) -> GoesOn:
         """Return how *call* goes on after *error*. Raises its fault if it has failed for good."""
-        # What was raised is handed out as it is, a timeout within an ActivityError: but by a replay, as it is, too.
-        cause = error.cause if isinstance(error, ActivityError) else error
+        cause = _cause_of(error)
         if isinstance(cause, CancelledError):
             raise asyncio.CancelledError from None
         if isinstance(cause, ApplicationError):
@@ -184,3 +185,14 @@ class LocalCalls:
         if outcome.is_refused:
             self._refused.add(call.function.name)
         return outcome
+
+
+def _cause_of(error: FailureError) -> BaseException | None:
+    # What was raised is handed out as it is, a timeout within an ActivityError: but by a replay, as it is, too.
+    return error.cause if isinstance(error, ActivityError) else error
+
+
+def _size_of(error: FailureError) -> int:
+    """Return how many bytes of the marker are what the call failed with: the body of an answer may be large."""
+    cause = _cause_of(error)
+    return size_of([cause.message, *cause.details]) if isinstance(cause, ApplicationError) else 0

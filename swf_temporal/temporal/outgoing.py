@@ -1,8 +1,8 @@
 """Limits what a run sends to the server: how much at once, and how many things may be in progress."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -65,10 +65,16 @@ class Outgoing:
         self._yield_control = yield_control
         self._under_way: dict[int, tuple[str, datetime]] = {}
         """By numbers that count what was begun."""
+        self._starting = 0
+        """How many children are being started: they are under way when the server says that they have begun."""
+        self._detached = 0
+        """How many children are in progress that are not waited for: a server counts them among children alone."""
         self._outlasting: set[int] = set()
         """The numbers of what may outlast the execution."""
         self._begun = 0
         self._waiting_for_room: list[asyncio.Future[None]] = []
+        self._turn = asyncio.Lock()
+        """Held by the first that waits until another workflow task has room for what it sends."""
         self._sent = 0
         self._reserved = 0
         """Bytes of what may still come to be sent with the rest of the workflow task."""
@@ -79,7 +85,9 @@ class Outgoing:
 
         *large* is all of it that may be large, where that is known.
         """
-        return await self.in_turn(self.written(value, large))
+        payload = self.written(value, large)
+        await self.in_turn(payload)
+        return payload
 
     def written(self, value: Any, large: Any = _ALL) -> Payload:
         """Return the payload of *value*, which is to be sent by `in_turn`. Raises PayloadTooLarge."""
@@ -90,26 +98,36 @@ class Outgoing:
         check_fits(len(payload.data), ONE_STEP, self.limit)
         return payload
 
-    async def in_turn(self, payload: Payload) -> Payload:
-        """Return *payload* once there is room to send it."""
-        size = min(len(payload.data), MAX_PAYLOAD_BYTES)  # a larger one is stored, and has a task for itself
-        while len(self._under_way) >= MAX_PENDING:
+    async def in_turn(self, *payloads: Payload, starts_child: bool = False) -> None:
+        """Wait until there is room to send *payloads*, all in one workflow task, and for what they begin."""
+        # What is larger is stored, and has a task for itself.
+        size = sum(min(len(payload.data), MAX_PAYLOAD_BYTES) for payload in payloads)
+        size = min(size, MAX_BYTES_AT_ONCE)
+        await self.room(size)
+        while len(self._under_way) + self._starting + (self._detached if starts_child else 0) >= MAX_PENDING:
             # A future for each: whoever is cancelled cancels the one that it waits for.
             room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting_for_room.append(room)
             await room
-        await self.room(size)
+            await self.room(size)
         self._sent += size
-        return payload
 
     async def room(self, size: int) -> None:
-        """Wait until *size* bytes can be sent with all that this workflow task sends already."""
+        """Wait until *size* bytes can be sent with all that this workflow task sends already.
+
+        Those that wait go on in turn. What one of them sends is counted before the next looks whether there is room.
+        """
+        async with self._turn:  # one timer wakes all that wait
+            self._forget_earlier()
+            while self._sent + self._reserved + size > MAX_BYTES_AT_ONCE:
+                await self._yield_control()
+                self._forget_earlier()
+
+    def _forget_earlier(self) -> None:
+        """Begin to count anew if that was sent by an earlier workflow task."""
         now = self._now()
         if now is not self._sent_at:
             self._sent, self._sent_at = 0, now
-        while self._sent + self._reserved + size > MAX_BYTES_AT_ONCE:
-            await self._yield_control()
-            self._sent, self._sent_at = 0, self._now()
 
     @asynccontextmanager
     async def reserved(self, least: int) -> AsyncIterator[Room]:
@@ -149,6 +167,28 @@ class Outgoing:
         """Count it no more, and let those go on that wait for room."""
         del self._under_way[number]
         self._outlasting.discard(number)
+        self._wake()
+
+    @contextmanager
+    def starting(self) -> Iterator[None]:
+        """Count a child that is being started for as long as the context lasts."""
+        self._starting += 1
+        try:
+            yield
+        finally:
+            self._starting -= 1
+            self._wake()
+
+    def detached(self, child: "asyncio.Future[Any]") -> None:
+        """Count a *child* that is not waited for until it has ended."""
+        self._detached += 1
+        child.add_done_callback(self._detached_ended)
+
+    def _detached_ended(self, _: "asyncio.Future[Any]") -> None:
+        self._detached -= 1
+        self._wake()
+
+    def _wake(self) -> None:
         waiting, self._waiting_for_room = self._waiting_for_room, []
         for room in waiting:
             if not room.done():

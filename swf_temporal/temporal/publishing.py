@@ -78,18 +78,21 @@ class Publishing:
         """Begin the workflow that sends *event*; it goes on when this one has ended."""
         sent = with_origin(event, self._pin.hops).to_json()
         delayed: DelayedRecord = {"event": sent, "seconds": after.total_seconds()}
-        payload = await self._outgoing.payload(delayed)
+        payload = self._outgoing.written(delayed)
+        await self._outgoing.in_turn(payload, starts_child=True)
         try:
-            await workflow.start_child_workflow(
-                DELAYED_EVENT,
-                args=[RawValue(payload)],
-                id=self._id_of_child(f"event/{event.id}"),
-                id_reuse_policy=REUSE,
-                parent_close_policy=ParentClosePolicy.ABANDON,
-                static_summary=summaries.of_event(event.type),
-            )
+            with self._outgoing.starting():
+                child = await workflow.start_child_workflow(
+                    DELAYED_EVENT,
+                    args=[RawValue(payload)],
+                    id=self._id_of_child(f"event/{event.id}"),
+                    id_reuse_policy=REUSE,
+                    parent_close_policy=ParentClosePolicy.ABANDON,
+                    static_summary=summaries.of_event(event.type),
+                )
         except FailureError as error:
             raise fault_of_start(error, DELAYED_EVENT) from None
+        self._outgoing.detached(child)
 
 
 def with_origin(event: CloudEvent, hops: int) -> CloudEvent:

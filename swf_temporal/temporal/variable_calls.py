@@ -42,7 +42,7 @@ class VariableCalls:
 
     async def write(self, of: VariableRef, value: Variable | None) -> None:
         record = None if value is None else variable_to_json(value)
-        await self._call(WRITE_VARIABLE, of, [await self._outgoing.payload(record)])
+        await self._call(WRITE_VARIABLE, of, [self._outgoing.written(record)])
 
     def folder(self, folder: CallFolder) -> CallFolder:
         """Return the *folder* of a call with its variables as they are known where they are held."""
@@ -51,7 +51,8 @@ class VariableCalls:
         return CallFolder(tuple(files), owners)
 
     async def _call(self, name: str, of: VariableRef, more: list[Payload]) -> Any:
-        payloads = [await self._outgoing.payload(ref_to_json(_held(of))), *more]
+        payloads = [self._outgoing.written(ref_to_json(_held(of))), *more]
+        await self._outgoing.in_turn(*payloads)
         try:
             return await workflow.execute_activity(
                 name,

@@ -187,6 +187,20 @@ async def test_arguments_and_result_are_plain_json(
         assert await worker.run() == expected
 
 
+@pytest.mark.parametrize(
+    ("arguments", "given"),
+    [(["${ .given }", "${ .given }"], "x" * 1_200_000), ("${ .given }", ["x"] * 40_000)],
+    ids=["large", "many"],
+)
+async def test_arguments_that_are_too_much_together_fail_the_run(bench: Bench, arguments: JSON, given: JSON) -> None:
+    """A server takes all of them as one; each alone would not be too large."""
+    async with running(bench, Shop(), "nothing", arguments) as worker:
+        ended = await worker.failure({"given": given})
+
+    assert ended.fault is not None
+    assert ended.fault.name == "PayloadTooLarge"
+
+
 async def test_a_result_that_is_not_json_is_told(bench: Bench) -> None:
     """The fault says how it is written."""
     async with running(bench, Shop(), "odd") as worker:

@@ -169,6 +169,23 @@ async def test_results_that_do_not_fit_into_one_task(bench: Bench, side_by_side:
     assert (events["activity_task_completed"] > 0) == (side_by_side == 1)
 
 
+async def test_failures_that_do_not_fit_into_one_task(bench: Bench) -> None:
+    """Each is handled, and has the large body of an answer."""
+
+    def work(_: JSON) -> JSON:
+        raise CallFailed("no more", code="410", body="x" * (MAX_BYTES_AT_ONCE // 4))
+
+    gone = [{"errorRef": "Gone", "transition": f"Try {number + 1}"} for number in range(6)]
+    tries = [calling(f"Try {n}", "work", onErrors=[error], transition="Try 6") for n, error in enumerate(gone)]
+    definition = local(*tries, calling("Try 6", "other"), errors=[{"name": "Gone", "code": "410"}])
+    async with bench.worker(definition, work=work, other={}) as worker:
+        handle = await worker.start({})
+        await swf.result(handle)
+
+    assert len(worker.scripted.calls) == 7
+    assert await replays(handle)
+
+
 async def test_a_local_call_is_seen_and_cancelled_while_it_is_made(bench: Bench) -> None:
     """Queries and cancellations get through whenever the workflow task is renewed, which its timeout decides."""
     begun, cancelled = asyncio.Event(), asyncio.Event()

@@ -1,0 +1,103 @@
+"""What side by side is more than one workflow task can send, or a server lets an instance have in progress."""
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from swf_temporal.data import JSON
+from swf_temporal.temporal import client as swf
+from swf_temporal.temporal import outgoing
+from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE
+from tests.temporal.conftest import Bench, define, events_of
+
+ITEMS = 50
+LARGE = "x" * 200_000
+"""So many of these are three times as much as one workflow task may send."""
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"functionRef": {"refName": "f", "arguments": {"large": "${ .large }", "n": "${ .n }"}}},
+        {"subFlowRef": "child"},
+    ],
+    ids=["calls", "sub-workflows"],
+)
+async def test_what_waits_for_room_is_not_sent_all_in_the_next_task(bench: Bench, action: dict[str, Any]) -> None:
+    """Most have to wait, and more of them than the next task may send."""
+    each = {
+        "name": "each", "type": "foreach", "inputCollection": "${ .items }", "outputCollection": "${ .out }",
+        "iterationParam": "n", "actions": [{**action, "actionDataFilter": {"results": "${ .n }"}}],
+    }  # fmt: skip
+    child = define({"name": "a", "type": "inject", "data": {}}, id="child")
+    async with bench.worker(define(each, functions=("f",)), child, f=lambda given: {"n": given["n"]}) as worker:
+        handle = await worker.start({"items": list(range(ITEMS)), "large": LARGE})
+        output = await swf.result(handle)
+        sent = Counter[int]()
+        for event in await events_of(handle):
+            for kind in ("activity_task_scheduled", "start_child_workflow_execution_initiated"):
+                if event.HasField(f"{kind}_event_attributes"):
+                    sent[getattr(event, f"{kind}_event_attributes").workflow_task_completed_event_id] += len(LARGE)
+
+    assert isinstance(output, dict)
+    assert output["out"] == list(range(ITEMS))
+    assert max(sent.values()) <= MAX_BYTES_AT_ONCE
+
+
+MOST = 20
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"functionRef": {"refName": "f", "arguments": "${ .large }"}},
+        {"functionRef": {"refName": "f", "invoke": "async"}},
+        {"subFlowRef": "child"},
+        {"subFlowRef": {"workflowId": "child", "invoke": "async"}},
+        {"subFlowRef": {"workflowId": "child", "invoke": "async", "onParentComplete": "continue"}},
+    ],
+    ids=["large calls", "calls not awaited", "sub-workflows", "not awaited", "abandoned"],
+)
+async def test_no_more_is_in_progress_than_a_server_lets_an_instance_have(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, action: dict[str, Any]
+) -> None:
+    """All begin at once, before it is known of any that it is under way."""
+    monkeypatch.setattr(outgoing, "MAX_PENDING", MOST)
+    each = {"name": "each", "type": "foreach", "inputCollection": "${ .items }", "actions": [action]}
+    child = define({"name": "a", "type": "sleep", "duration": "PT0.5S"}, id="child")
+    after = {"name": "after", "type": "sleep", "duration": "PT2S"}
+
+    async def f(_: JSON) -> None:
+        await asyncio.sleep(0.5)
+
+    async with bench.worker(define(each, after, functions=("f",)), child, f=f) as worker:
+        handle = await worker.start({"items": list(range(ITEMS)), "large": LARGE if "arguments" in str(action) else ""})
+        await swf.result(handle)
+        first = bench.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id)
+        pending = most = 0
+        for event in await events_of(first):
+            kind = event.WhichOneof("attributes") or ""
+            pending += kind.startswith(("activity_task_scheduled", "start_child_workflow_execution_initiated"))
+            pending -= kind.startswith(("activity_task_completed", "child_workflow_execution_completed"))
+            most = max(most, pending)
+
+    assert most == MOST
+
+
+async def test_what_an_evaluation_comes_to_is_sent_with_the_rest(bench: Bench) -> None:
+    """It is evaluated within the task that sends calls of other branches."""
+    evaluated = {"name": "evaluated", "actions": [{"functionRef": {"refName": "made"}}]}
+    called = {
+        "functionRef": {"refName": "f", "arguments": {"large": "${ .large + .large + .large + .large + .large }"}}
+    }
+    branches = [evaluated, *({"name": f"called {n}", "actions": [called]} for n in range(4))]
+    made = {"name": "made", "type": "expression", "operation": "[range(200000)] | map(10000000)"}
+    definition = define(
+        {"name": "all", "type": "parallel", "branches": branches},
+        {"name": "done", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {} }"}},
+        functions=("f", made),
+    )
+    async with bench.worker(definition, f=None) as worker:
+        assert await worker.run({"large": LARGE}) == {}

@@ -177,13 +177,16 @@ class Inbox:
             return await waiting
         except asyncio.CancelledError:
             if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
-                # It was handed over in the very moment in which the path was given up: another path may want it.
-                self.kept.insert(0, waiting.result())
-                self._unmeasured[id(waiting.result())] = waiting.result()
-                self._searched.clear()
+                self.put_back(waiting.result())
             raise
         finally:
             self._waiting.remove(entry)
+
+    def put_back(self, event: CloudEvent) -> None:
+        """Keep *event*, handed over in the very moment in which its path was given up: another path may want it."""
+        self.kept.insert(0, event)
+        self._unmeasured[id(event)] = event
+        self._searched.clear()
 
     def interrupt(self) -> None:
         """End every wait, and let no other begin: the instance is to be suspended."""

@@ -40,6 +40,8 @@ class InboxRecord(Record):
     """`[source, id]` of those that came."""
     returnable: list[list[str]] = field(default_factory=list)
     """The same of those that are kept, and go elsewhere if this instance never takes them."""
+    has_taken: bool = False
+    """Whether a path has taken any event."""
 
 
 class Inbox:
@@ -48,6 +50,7 @@ class Inbox:
         self.kept = [CloudEvent.from_record(event) for event in record.kept]
         self.seen = _keys(record.seen)
         self._returnable = _keys(record.returnable)
+        self._has_taken = record.has_taken
         self._waiting: list[tuple[Accepts, asyncio.Future[CloudEvent]]] = []
         self._sizes: dict[int, int] = {}
         """The sizes of the kept events that were measured, by the identity of each."""
@@ -63,6 +66,7 @@ class Inbox:
             [event.to_record() for event in self.kept],
             [list(key) for key in self.seen],
             [list(key) for key in self._returnable],
+            self._has_taken,
         )
 
     @property
@@ -82,7 +86,7 @@ class Inbox:
     @property
     def has_untaken(self) -> bool:
         """Whether events are kept that go elsewhere: not if none of all that came was ever taken."""
-        return bool(self._returnable) and any(key not in self._returnable for key in self.seen)
+        return bool(self._returnable) and self._has_taken
 
     def forward_untaken(self) -> list[CloudEvent]:
         """Return the kept events that go elsewhere, and forget that they came."""
@@ -145,6 +149,7 @@ class Inbox:
             event = self.kept[index]
             if accepts(event):
                 del self.kept[index]
+                self._has_taken = True
                 if self._returnable:
                     self._returnable.pop((event.source, event.id), None)
                 if self._unmeasured.pop(id(event), None) is None:
@@ -174,13 +179,15 @@ class Inbox:
         entry = (accepts, waiting)
         self._waiting.append(entry)
         try:
-            return await waiting
+            event = await waiting
         except asyncio.CancelledError:
             if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
                 self.put_back(waiting.result())
             raise
         finally:
             self._waiting.remove(entry)
+        self._has_taken = True
+        return event
 
     def put_back(self, event: CloudEvent) -> None:
         """Keep *event*, handed over in the very moment in which its path was given up: another path may want it."""

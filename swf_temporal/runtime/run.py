@@ -40,7 +40,7 @@ from swf_temporal.runtime.host import (
     TraceKind,
 )
 from swf_temporal.runtime.id_counters import IdCounters
-from swf_temporal.runtime.inbox import Inbox
+from swf_temporal.runtime.inbox import Inbox, InboxRecord
 from swf_temporal.runtime.joining import SuspendRequested, within
 from swf_temporal.runtime.limits import CARRY_LESS, MAX_CALLS_IN_ONE_EXECUTION
 from swf_temporal.runtime.pacing import Pacing
@@ -328,7 +328,7 @@ class Run(Tracer):
             self.execution.frame.to_json(),
             self.input,
             self.started,
-            inbox if inbox.seen or inbox.kept else None,
+            None if inbox == InboxRecord() else inbox,
             self.numbers,
             self.limit,
         )

@@ -7,11 +7,13 @@ import pytest
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.client_errors import AlreadyStartedError
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.routing.keys import instance_id, mailbox_id, single_id
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_mailboxes import EventMailbox
+from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, Running, define, events_of
 from tests.temporal.test_event_starts import BOTH, LOOSE, ORDER, event, instances, looked_at, named, output, send
@@ -162,6 +164,30 @@ async def test_what_was_not_taken_begins_the_next(bench: Bench) -> None:
         assert sorted(one["placed"] for one in outputs) == [0, 1, 2]
         assert sorted(one["paid"] for one in outputs) == [0, 1, 2]
         assert receipt.instance is not None
+
+
+async def test_what_comes_while_the_end_is_told_begins_the_next(bench: Bench) -> None:
+    """An instance that has ended but for the delivery of its last lifecycle event still gets the events of its key."""
+    options = OperatorOptionsInterceptor(OperatorOptions(lifecycle=frozenset({"workflow"})))
+    async with bench.worker(named(ORDER), interceptors=[options]) as running:
+        told, may_end, publish = asyncio.Event(), asyncio.Event(), running.scripted.publish
+
+        async def slow(event: CloudEvent) -> list[str] | None:
+            if "workflow.completed" in event.type:
+                told.set()
+                await may_end.wait()
+            return await publish(event)
+
+        running.scripted.publish = slow  # type: ignore[method-assign]  # a sink that is away for a while
+        await send(running, event("1", "placed", "shop", 1, order=7), event("2", "paid", "bank", 1, order=7))
+        await asyncio.wait_for(told.wait(), 30)
+        [receipt] = await send(
+            running, event("3", "placed", "shop", 3, order=7), event("4", "paid", "bank", 4, order=7)
+        )
+        await looked_at(running, {"order": "7"}, 4)
+        may_end.set()
+        await instances(running, 2)
+        assert await output(bench, receipt.instance) == {"placed": 3, "paid": 4}
 
 
 async def test_events_of_the_next_round_are_not_lost(bench: Bench) -> None:

@@ -101,7 +101,7 @@ class EventMailbox:
         self._held: list[Held] = list(record.get("held", ()))
         self._definitions: list[PinnedRecord] = list(record.get("definitions", ()))
         self._instances = Instances(record.get("begun"))
-        self._subscribers = Subscribers(record.get("subscribers", {}), self._instances)
+        self._subscribers = Subscribers(record.get("subscribers", {}), self._instances, record.get("probed"))
         self._looked_at = 0
         for one in record.get("arrived", ()):
             self._keep(one)
@@ -327,6 +327,7 @@ class EventMailbox:
             "window": self._window,
             "held": self._held,
             "subscribers": self._subscribers.waits,
+            "probed": self._subscribers.probed,
             "definitions": self._definitions,
             "begun": self._instances.begun,
         }

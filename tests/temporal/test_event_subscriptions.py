@@ -1,7 +1,8 @@
 """Events that reach instances which no event began, or by other values than those that began them, on a real server."""
 
 import asyncio
-from typing import Any
+from datetime import timedelta
+from typing import Any, cast
 
 import pytest
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
@@ -11,9 +12,12 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.routing.keys import instance_id, mailbox_id, single_id
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal import event_mailboxes, mailbox_subscribers
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_mailboxes import EventMailbox
+from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord
 from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
+from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, Running, define, events_of
 from tests.temporal.test_event_starts import BOTH, LOOSE, ORDER, event, instances, looked_at, named, output, send
@@ -88,6 +92,27 @@ async def test_every_instance_that_correlates_has_the_event(bench: Bench) -> Non
         async with asyncio.timeout(30):
             while not await _are_subscribed(mailbox, 0):
                 await asyncio.sleep(0.05)
+
+
+async def test_a_mailbox_that_often_continues_as_new_forgets_who_was_terminated(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When it looked for them last is carried over, so that it does not look after each execution's own time alone."""
+    monkeypatch.setattr(mailbox_subscribers, "_PROBE_AFTER", timedelta(seconds=3))
+    monkeypatch.setattr(event_mailboxes, "MAX_DONE_EVENTS", 10)
+    definition = named(SHIPMENT)
+    record: MailboxRecord = {
+        "subscribers": {"terminated": [{"parcel": "7", "leg": "a"}]},
+        "definitions": [one.to_json() for one in pinned([definition])],
+    }
+    async with bench.worker(definition) as running:
+        mailbox_ = mailbox_id(definition.id, {"parcel": "7"})
+        await bench.client.start_workflow(MAILBOX, cast("Any", record), id=mailbox_, task_queue=running.queue)
+        mailbox = bench.client.get_workflow_handle(mailbox_)
+        for number in range(20):
+            await send(running, shipped(str(number), parcel=7, leg="b"))
+            await asyncio.sleep(0.5)
+        assert await _are_subscribed(mailbox, 0)
 
 
 async def _are_subscribed(mailbox: swf.Handle, number: int) -> bool:

@@ -112,19 +112,19 @@ class Inbox:
             self.seen[key] = None
             if len(self.seen) > MAX_SEEN:
                 del self.seen[next(iter(self.seen))]
-        if not self.hand_over(event) and is_forwardable and event.id:
+        if is_forwardable and event.id:
             self._returnable[event.source, event.id] = None
+        self.hand_over(event)
         return True
 
-    def hand_over(self, event: CloudEvent) -> bool:
-        """Give *event* to the first path that waits for one like it, or keep it; tell whether a path waited."""
+    def hand_over(self, event: CloudEvent) -> None:
+        """Give *event* to the first path that waits for one like it, or keep it."""
         for accepts, waiting in self._waiting:
             if not waiting.done() and accepts(event):
                 waiting.set_result(event)
-                return True
+                return
         self.kept.append(event)
         self._unmeasured[id(event)] = event
-        return False
 
     def release(self, events: Sequence[CloudEvent]) -> None:
         """Take in again what a path had taken in vain, before all that is kept: it came before that."""
@@ -149,9 +149,7 @@ class Inbox:
             event = self.kept[index]
             if accepts(event):
                 del self.kept[index]
-                self._has_taken = True
-                if self._returnable:
-                    self._returnable.pop((event.source, event.id), None)
+                self.taken(event)
                 if self._unmeasured.pop(id(event), None) is None:
                     self._measured -= self._sizes.pop(id(event))
                 self._note_searched(criterion, index)
@@ -179,15 +177,19 @@ class Inbox:
         entry = (accepts, waiting)
         self._waiting.append(entry)
         try:
-            event = await waiting
+            return await waiting
         except asyncio.CancelledError:
             if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
                 self.put_back(waiting.result())
             raise
         finally:
             self._waiting.remove(entry)
+
+    def taken(self, event: CloudEvent) -> None:
+        """Note that a path goes on with *event*, which was handed over to it: it goes nowhere else."""
         self._has_taken = True
-        return event
+        if self._returnable:
+            self._returnable.pop((event.source, event.id), None)
 
     def put_back(self, event: CloudEvent) -> None:
         """Keep *event*, handed over in the very moment in which its path was given up: another path may want it."""

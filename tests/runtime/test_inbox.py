@@ -242,11 +242,11 @@ async def test_what_was_never_taken_goes_elsewhere() -> None:
 
 
 @pytest.mark.parametrize("id_", ["1", ""], ids=["with an id", "without"])
-async def test_what_was_taken_long_ago_counts(id_: str) -> None:
+def test_what_was_taken_long_ago_counts(id_: str) -> None:
     """Of an event that is not remembered any more, or has no id, it is known that one was taken."""
     inbox = Inbox()
     inbox.deliver(_event("a", id_))
-    assert (await inbox.wait(_like("a"))).id == id_
+    assert inbox.take(_like("a")) is not None
     inbox = _resumed(inbox)
     for number in range(MAX_SEEN):
         inbox.deliver(_event("b", f"b{number}"), is_forwardable=True)

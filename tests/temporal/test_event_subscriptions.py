@@ -14,6 +14,7 @@ from swf_temporal.routing.keys import instance_id, mailbox_id, single_id
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import event_mailboxes, mailbox_subscribers
 from swf_temporal.temporal.client import result
+from swf_temporal.temporal.constants import ROUTED
 from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord
 from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
@@ -92,6 +93,45 @@ async def test_every_instance_that_correlates_has_the_event(bench: Bench) -> Non
         async with asyncio.timeout(30):
             while not await _are_subscribed(mailbox, 0):
                 await asyncio.sleep(0.05)
+
+
+TWO = (
+    SHIPMENT.partition("states:")[0]
+    .replace("start: Wait", "start: Both")
+    .replace("events:", "events:\n- {name: Asked, type: asked, kind: produced}")
+    + """
+states:
+- name: Both
+  type: parallel
+  branches:
+  - {name: a, actions: [{eventRef: {triggerEventRef: Asked, resultEventRef: Shipped}}]}
+  - {name: b, actions: [{eventRef: {triggerEventRef: Asked, resultEventRef: Shipped}}]}
+  stateDataFilter: {output: '${ {} }'}
+  end: true
+"""
+)
+
+
+@pytest.mark.parametrize("comes", ["with", "after"])
+async def test_what_another_path_excludes_is_kept_for_others(bench: Bench, comes: str) -> None:
+    """Two paths wait, and the event of one fixes an attribute: the other's, of another value, goes back at the end."""
+    definition = named(TWO)
+    first, second, third = (shipped(str(number), {}, parcel="7", leg=leg).to_json() for number, leg in enumerate("aba"))
+    async with bench.worker(definition) as running:
+        handle = await running.start({"parcel": "7"})
+        await running.awaiting(handle, "Shipped")
+    await handle.signal(ROUTED, first)
+    if comes == "with":
+        await handle.signal(ROUTED, second)
+    async with bench.worker(definition, queue=running.queue) as running:
+        if comes == "after":
+            async with asyncio.timeout(30):
+                while not any(entry["kind"] == "event-taken" for entry in await handle.query("trace")):
+                    await asyncio.sleep(0.05)
+            await handle.signal(ROUTED, second)
+        await handle.signal(ROUTED, third)
+        assert await result(handle) == {}
+        await kept_by(running, {"parcel": "7"}, 1)
 
 
 async def test_a_mailbox_that_often_continues_as_new_forgets_who_was_terminated(

@@ -40,6 +40,8 @@ class InboxRecord(Record):
     """`[source, id]` of those that came."""
     returnable: list[list[str]] = field(default_factory=list)
     """The same of those that are kept, and go elsewhere if this instance never takes them."""
+    has_taken: bool = False
+    """Whether a path has taken any event."""
 
 
 class Inbox:
@@ -48,6 +50,7 @@ class Inbox:
         self.kept = [CloudEvent.from_record(event) for event in record.kept]
         self.seen = _keys(record.seen)
         self._returnable = _keys(record.returnable)
+        self._has_taken = record.has_taken
         self._waiting: list[tuple[Accepts, asyncio.Future[CloudEvent]]] = []
         self._sizes: dict[int, int] = {}
         """The sizes of the kept events that were measured, by the identity of each."""
@@ -63,6 +66,7 @@ class Inbox:
             [event.to_record() for event in self.kept],
             [list(key) for key in self.seen],
             [list(key) for key in self._returnable],
+            self._has_taken,
         )
 
     @property
@@ -82,7 +86,7 @@ class Inbox:
     @property
     def has_untaken(self) -> bool:
         """Whether events are kept that go elsewhere: not if none of all that came was ever taken."""
-        return bool(self._returnable) and any(key not in self._returnable for key in self.seen)
+        return bool(self._returnable) and self._has_taken
 
     def forward_untaken(self) -> list[CloudEvent]:
         """Return the kept events that go elsewhere, and forget that they came."""
@@ -108,19 +112,19 @@ class Inbox:
             self.seen[key] = None
             if len(self.seen) > MAX_SEEN:
                 del self.seen[next(iter(self.seen))]
-        if not self.hand_over(event) and is_forwardable and event.id:
+        if is_forwardable and event.id:
             self._returnable[event.source, event.id] = None
+        self.hand_over(event)
         return True
 
-    def hand_over(self, event: CloudEvent) -> bool:
-        """Give *event* to the first path that waits for one like it, or keep it; tell whether a path waited."""
+    def hand_over(self, event: CloudEvent) -> None:
+        """Give *event* to the first path that waits for one like it, or keep it."""
         for accepts, waiting in self._waiting:
             if not waiting.done() and accepts(event):
                 waiting.set_result(event)
-                return True
+                return
         self.kept.append(event)
         self._unmeasured[id(event)] = event
-        return False
 
     def release(self, events: Sequence[CloudEvent]) -> None:
         """Take in again what a path had taken in vain, before all that is kept: it came before that."""
@@ -145,8 +149,7 @@ class Inbox:
             event = self.kept[index]
             if accepts(event):
                 del self.kept[index]
-                if self._returnable:
-                    self._returnable.pop((event.source, event.id), None)
+                self.taken(event)
                 if self._unmeasured.pop(id(event), None) is None:
                     self._measured -= self._sizes.pop(id(event))
                 self._note_searched(criterion, index)
@@ -177,13 +180,22 @@ class Inbox:
             return await waiting
         except asyncio.CancelledError:
             if waiting.done() and not waiting.cancelled() and waiting.exception() is None:
-                # It was handed over in the very moment in which the path was given up: another path may want it.
-                self.kept.insert(0, waiting.result())
-                self._unmeasured[id(waiting.result())] = waiting.result()
-                self._searched.clear()
+                self.put_back(waiting.result())
             raise
         finally:
             self._waiting.remove(entry)
+
+    def taken(self, event: CloudEvent) -> None:
+        """Note that a path goes on with *event*, which was handed over to it: it goes nowhere else."""
+        self._has_taken = True
+        if self._returnable:
+            self._returnable.pop((event.source, event.id), None)
+
+    def put_back(self, event: CloudEvent) -> None:
+        """Keep *event*, handed over in the very moment in which its path was given up: another path may want it."""
+        self.kept.insert(0, event)
+        self._unmeasured[id(event)] = event
+        self._searched.clear()
 
     def interrupt(self) -> None:
         """End every wait, and let no other begin: the instance is to be suspended."""

@@ -40,8 +40,8 @@ from swf_temporal.runtime.host import (
     TraceKind,
 )
 from swf_temporal.runtime.id_counters import IdCounters
-from swf_temporal.runtime.inbox import Inbox
-from swf_temporal.runtime.joining import MISSING, SuspendRequested, within
+from swf_temporal.runtime.inbox import Inbox, InboxRecord
+from swf_temporal.runtime.joining import SuspendRequested, within
 from swf_temporal.runtime.limits import CARRY_LESS, MAX_CALLS_IN_ONE_EXECUTION
 from swf_temporal.runtime.pacing import Pacing
 from swf_temporal.runtime.performing import size_of
@@ -304,12 +304,23 @@ class Run(Tracer):
         self.awaited[id(awaited)] = awaited
         if self.on_wait is not None:
             self.on_wait(awaited)
+        handed: list[CloudEvent] = []
+
+        async def wait() -> None:
+            handed.append(await self.inbox.wait(accepts, criterion))
+
         try:
             if deadline is None:
-                return await self.inbox.wait(accepts, criterion)
-            timer = Timer("waiting", state, ", ".join(refs))
-            got = await within(self.inbox.wait(accepts, criterion), self.time_out_at(deadline, timer))
-            return None if got is MISSING else got
+                await wait()
+            else:
+                await within(wait(), self.time_out_at(deadline, Timer("waiting", state, ", ".join(refs))))
+            if handed and accepts(handed[0]):
+                self.inbox.taken(handed[0])
+            return handed[0] if handed else None
+        except asyncio.CancelledError:
+            for event in handed:  # the wait had ended, and the path was given up before it went on
+                self.inbox.put_back(event)
+            raise
         finally:
             del self.awaited[id(awaited)]
 
@@ -320,7 +331,7 @@ class Run(Tracer):
             self.execution.frame.to_json(),
             self.input,
             self.started,
-            inbox if inbox.seen or inbox.kept else None,
+            None if inbox == InboxRecord() else inbox,
             self.numbers,
             self.limit,
         )

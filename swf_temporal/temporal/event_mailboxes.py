@@ -101,7 +101,7 @@ class EventMailbox:
         self._held: list[Held] = list(record.get("held", ()))
         self._definitions: list[PinnedRecord] = list(record.get("definitions", ()))
         self._instances = Instances(record.get("begun"))
-        self._subscribers = Subscribers(record.get("subscribers", {}), self._instances)
+        self._subscribers = Subscribers(record.get("subscribers", {}), self._instances, record.get("probed"))
         self._looked_at = 0
         for one in record.get("arrived", ()):
             self._keep(one)
@@ -153,13 +153,14 @@ class EventMailbox:
         is_long = info.get_current_history_length() > MAX_DONE_EVENTS or info.is_continue_as_new_suggested()
         # Without progress it would continue for ever where a codec makes what is carried larger.
         is_long = is_long or (has_progressed and size - self._carried > MAX_DONE_BYTES)
-        # Senders see the size alone, and would be refused although what was carried here is dealt with.
-        is_full = has_progressed and not self._arrived and size > MAX_BYTES - MIN_FREED_BYTES
+        # Senders see the size alone, and would be refused although what was carried here is dealt with, or forgotten.
+        is_full = not self._arrived and size > MAX_BYTES - MIN_FREED_BYTES
         if not (is_long or is_full):
             return
         record = self._record()
         carried = json_length(record)
-        if (is_long or size - carried >= MIN_FREED_BYTES) and carried <= limit_of(workflow.payload_converter()):
+        freed = size - carried if has_progressed else self._carried - carried
+        if (is_long or freed >= MIN_FREED_BYTES) and carried <= limit_of(workflow.payload_converter()):
             workflow.continue_as_new(record)
 
     @workflow.query(name="status")
@@ -326,6 +327,7 @@ class EventMailbox:
             "window": self._window,
             "held": self._held,
             "subscribers": self._subscribers.waits,
+            "probed": self._subscribers.probed,
             "definitions": self._definitions,
             "begun": self._instances.begun,
         }

@@ -113,6 +113,8 @@ class MailboxRecord(TypedDict, total=False):
     """Those that wait for an instance."""
     subscribers: dict[str, list[dict[str, str]]]
     """By the ids of instances, what the attributes of their events must be, once for each wait."""
+    probed: float
+    """When those of them were looked for last that have ended without saying so."""
     definitions: list[PinnedRecord]
     """Those that came with the latest event."""
     begun: str | None

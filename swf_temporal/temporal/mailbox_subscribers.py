@@ -20,11 +20,14 @@ _PROBE_AFTER: Final = timedelta(days=1)
 
 
 class Subscribers:
-    def __init__(self, waits: Mapping[str, list[dict[str, str]]], instances: Instances) -> None:
+    def __init__(
+        self, waits: Mapping[str, list[dict[str, str]]], instances: Instances, probed: float | None = None
+    ) -> None:
         self.waits = dict(waits)
         """By the ids of instances, what the attributes of their events must be, once for each wait."""
         self._instances = instances
-        self._probed = workflow.time()
+        self.probed = workflow.time() if probed is None else probed
+        """When those were looked for last that have ended, in seconds since 1970, also in earlier executions."""
 
     def of(self, arrived: Held) -> list[str]:
         """Return the ids of the instances that have subscribed to such an event."""
@@ -56,9 +59,9 @@ class Subscribers:
 
     async def probe(self) -> None:
         """Forget subscribers that have ended without saying so, once a day."""
-        if not self.waits or workflow.time() - self._probed < _PROBE_AFTER.total_seconds():
+        if not self.waits or workflow.time() - self.probed < _PROBE_AFTER.total_seconds():
             return
-        self._probed = workflow.time()
+        self.probed = workflow.time()
         for instance in list(self.waits):
             if not await self._instances.send(instance, PROBE, {}):
                 self.remove(instance)
@@ -66,4 +69,4 @@ class Subscribers:
     @property
     def next_probe(self) -> float | None:
         """When they are to be probed, in seconds since 1970; None if there are none."""
-        return self._probed + _PROBE_AFTER.total_seconds() if self.waits else None
+        return self.probed + _PROBE_AFTER.total_seconds() if self.waits else None

@@ -66,13 +66,16 @@ class Subscriptions:
             message = Subscribing(subscriber=workflow.info().workflow_id, values=known)
             self._under_way.append(asyncio.create_task(self._begin_or_post(mailbox, message)))
 
-    async def end(self, run: Run) -> None:
-        """Leave the mailboxes, and give back what came from them and was never taken."""
+    async def leave(self) -> None:
+        """Leave the mailboxes."""
         for task in self._under_way:
             await task
         left, self._subscribed, self._pin.mailboxes = self._subscribed, {}, ()
         for mailbox in left:
             await self._post(mailbox, Subscribing(subscriber=workflow.info().workflow_id, values=None))
+
+    async def give_back(self, run: Run) -> None:
+        """Give back what came from mailboxes and was never taken: the last that an instance does, as more may come."""
         while run.inbox.has_untaken:
             for mailbox, untaken in self._batches(run.inbox.forward_untaken()):
                 await self._post(mailbox, untaken)

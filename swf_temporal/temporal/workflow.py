@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from temporalio import workflow
 from temporalio.common import RawValue
-from temporalio.exceptions import ApplicationError
+from temporalio.exceptions import ApplicationError, FailureError
 
 from swf_temporal.errors import (
     InvalidDefinition,
@@ -111,7 +111,13 @@ class Interpreter:
     async def run(self, args: Sequence[RawValue]) -> Any:  # noqa: ARG002 - read in __init__
         """Run the definition whose id is this workflow's type; the result is its output."""
         with self._log.ending(), self._metrics.ending(), self._attributes.ending():
-            return await self._lifecycle.reported(self._outcome())
+            try:
+                output = await self._lifecycle.reported(self._outcome())
+            except (FailureError, asyncio.CancelledError):
+                await self._give_back()
+                raise
+            await self._give_back()
+            return output
 
     async def _outcome(self) -> Any:
         if isinstance(self._wrong, NewerRecord | PayloadUnavailable):
@@ -230,10 +236,10 @@ class Interpreter:
                 outcome = await self._outcome_of(run)
                 await self._lifecycle.delivered()
             except (WorkflowFault, asyncio.CancelledError):
-                await self._leave(run, host)
+                await self._leave(host)
                 raise
             if isinstance(outcome, Completed):
-                await self._leave(run, host)
+                await self._leave(host)
             if not (isinstance(outcome, Completed) and workflow.all_handlers_finished()):
                 await workflow.wait_condition(workflow.all_handlers_finished)
             match outcome:
@@ -271,11 +277,15 @@ class Interpreter:
             if self._incoming.gave_up is not None:
                 raise self._incoming.gave_up
 
-    async def _leave(self, run: Run, host: TemporalHost) -> None:
+    async def _leave(self, host: TemporalHost) -> None:
         await host.outlasting.end()
         if self._subscriptions is not None:
-            await self._subscriptions.end(run)
+            await self._subscriptions.leave()
         await self._place.leave()
+
+    async def _give_back(self) -> None:
+        if self._subscriptions is not None and self._run is not None:
+            await self._subscriptions.give_back(self._run)
 
     def _new_host(self, source: str) -> TemporalHost:
         return TemporalHost(self._pin, source, self._parts, runs_external_activities=self.runs_external_activities)

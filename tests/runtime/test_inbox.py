@@ -218,7 +218,7 @@ def test_what_was_seen_survives_what_was_kept() -> None:
     seen.deliver(_event("a", "1"))
     seen.take(_like("a"))
     kept.deliver(_event("a"))
-    assert seen.record() == InboxRecord(seen=[["s", "1"]])
+    assert seen.record() == InboxRecord(seen=[["s", "1"]], has_taken=True)
     assert kept.record() == InboxRecord([_event("a").to_record()])
 
 
@@ -239,6 +239,19 @@ async def test_what_was_never_taken_goes_elsewhere() -> None:
     assert inbox.size == sum(size_of(event.to_record()) for event in inbox.kept)
     assert inbox.deliver(_event("a", "2"), is_forwardable=True)
     assert not inbox.deliver(_event("a", "2"))
+
+
+@pytest.mark.parametrize("id_", ["1", ""], ids=["with an id", "without"])
+def test_what_was_taken_long_ago_counts(id_: str) -> None:
+    """Of an event that is not remembered any more, or has no id, it is known that one was taken."""
+    inbox = Inbox()
+    inbox.deliver(_event("a", id_))
+    assert inbox.take(_like("a")) is not None
+    inbox = _resumed(inbox)
+    for number in range(MAX_SEEN):
+        inbox.deliver(_event("b", f"b{number}"), is_forwardable=True)
+    assert inbox.has_untaken
+    assert len(inbox.forward_untaken()) == MAX_SEEN
 
 
 def test_what_another_criterion_takes_moves_what_was_searched_by_one() -> None:

@@ -142,3 +142,35 @@ async def test_of_the_timeouts_of_a_state_and_of_the_workflow_the_first_decides(
 
 async def _types(handle: swf.Handle) -> list[int]:
     return [one.event_type for one in await events_of(handle)]
+
+
+async def test_an_event_is_kept_whose_path_is_given_up_at_once(bench: Bench) -> None:
+    """One branch is enough: what the other was about to take within its time is there for the next state."""
+    asking = {"triggerEventRef": "asked", "resultEventRef": "a"}
+    timed = {"triggerEventRef": "asked", "resultEventRef": "b", "resultEventTimeout": "PT1H"}
+    definition = define(
+        {
+            "name": "ask",
+            "type": "parallel",
+            "completionType": "atLeast",
+            "numCompleted": 1,
+            "branches": [{"name": name, "actions": [{"eventRef": ref}]} for name, ref in (("a", asking), ("b", timed))],
+        },
+        {
+            "name": "wait",
+            "type": "event",
+            "onEvents": [{"eventRefs": ["b"], "eventDataFilter": {"data": "{got: .}"}}],
+            "stateDataFilter": {"input": "${ {} }"},
+        },
+        id="given-up",
+        events=[{"name": "asked", "type": "asked", "kind": "produced"}]
+        + [{"name": name, "type": name, "source": "s"} for name in "ab"],
+    )
+    async with bench.worker(definition) as worker:
+        handle = await worker.start()
+        for name in "ab":
+            await worker.awaiting(handle, name)
+    for name in "ab":
+        await swf.send_event(bench.client, handle.id, {"id": name, "type": name, "source": "s", "data": name})
+    async with bench.worker(definition, queue=worker.queue):
+        assert await asyncio.wait_for(swf.result(handle), 60) == {"got": "b"}

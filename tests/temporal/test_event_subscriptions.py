@@ -1,17 +1,24 @@
 """Events that reach instances which no event began, or by other values than those that began them, on a real server."""
 
 import asyncio
-from typing import Any
+from datetime import timedelta
+from typing import Any, cast
 
 import pytest
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.client_errors import AlreadyStartedError
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.routing.keys import instance_id, mailbox_id, single_id
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal import event_mailboxes, mailbox_subscribers
 from swf_temporal.temporal.client import result
+from swf_temporal.temporal.constants import ROUTED
 from swf_temporal.temporal.event_mailboxes import EventMailbox
+from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord
+from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
+from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, Running, define, events_of
 from tests.temporal.test_event_starts import BOTH, LOOSE, ORDER, event, instances, looked_at, named, output, send
@@ -88,6 +95,66 @@ async def test_every_instance_that_correlates_has_the_event(bench: Bench) -> Non
                 await asyncio.sleep(0.05)
 
 
+TWO = (
+    SHIPMENT.partition("states:")[0]
+    .replace("start: Wait", "start: Both")
+    .replace("events:", "events:\n- {name: Asked, type: asked, kind: produced}")
+    + """
+states:
+- name: Both
+  type: parallel
+  branches:
+  - {name: a, actions: [{eventRef: {triggerEventRef: Asked, resultEventRef: Shipped}}]}
+  - {name: b, actions: [{eventRef: {triggerEventRef: Asked, resultEventRef: Shipped}}]}
+  stateDataFilter: {output: '${ {} }'}
+  end: true
+"""
+)
+
+
+@pytest.mark.parametrize("comes", ["with", "after"])
+async def test_what_another_path_excludes_is_kept_for_others(bench: Bench, comes: str) -> None:
+    """Two paths wait, and the event of one fixes an attribute: the other's, of another value, goes back at the end."""
+    definition = named(TWO)
+    first, second, third = (shipped(str(number), {}, parcel="7", leg=leg).to_json() for number, leg in enumerate("aba"))
+    async with bench.worker(definition) as running:
+        handle = await running.start({"parcel": "7"})
+        await running.awaiting(handle, "Shipped")
+    await handle.signal(ROUTED, first)
+    if comes == "with":
+        await handle.signal(ROUTED, second)
+    async with bench.worker(definition, queue=running.queue) as running:
+        if comes == "after":
+            async with asyncio.timeout(30):
+                while not any(entry["kind"] == "event-taken" for entry in await handle.query("trace")):
+                    await asyncio.sleep(0.05)
+            await handle.signal(ROUTED, second)
+        await handle.signal(ROUTED, third)
+        assert await result(handle) == {}
+        await kept_by(running, {"parcel": "7"}, 1)
+
+
+async def test_a_mailbox_that_often_continues_as_new_forgets_who_was_terminated(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """When it looked for them last is carried over, so that it does not look after each execution's own time alone."""
+    monkeypatch.setattr(mailbox_subscribers, "_PROBE_AFTER", timedelta(seconds=3))
+    monkeypatch.setattr(event_mailboxes, "MAX_DONE_EVENTS", 10)
+    definition = named(SHIPMENT)
+    record: MailboxRecord = {
+        "subscribers": {"terminated": [{"parcel": "7", "leg": "a"}]},
+        "definitions": [one.to_json() for one in pinned([definition])],
+    }
+    async with bench.worker(definition) as running:
+        mailbox_ = mailbox_id(definition.id, {"parcel": "7"})
+        await bench.client.start_workflow(MAILBOX, cast("Any", record), id=mailbox_, task_queue=running.queue)
+        mailbox = bench.client.get_workflow_handle(mailbox_)
+        for number in range(20):
+            await send(running, shipped(str(number), parcel=7, leg="b"))
+            await asyncio.sleep(0.5)
+        assert await _are_subscribed(mailbox, 0)
+
+
 async def _are_subscribed(mailbox: swf.Handle, number: int) -> bool:
     try:
         return len((await mailbox.query("status"))["subscribers"]) == number
@@ -162,6 +229,30 @@ async def test_what_was_not_taken_begins_the_next(bench: Bench) -> None:
         assert sorted(one["placed"] for one in outputs) == [0, 1, 2]
         assert sorted(one["paid"] for one in outputs) == [0, 1, 2]
         assert receipt.instance is not None
+
+
+async def test_what_comes_while_the_end_is_told_begins_the_next(bench: Bench) -> None:
+    """An instance that has ended but for the delivery of its last lifecycle event still gets the events of its key."""
+    options = OperatorOptionsInterceptor(OperatorOptions(lifecycle=frozenset({"workflow"})))
+    async with bench.worker(named(ORDER), interceptors=[options]) as running:
+        told, may_end, publish = asyncio.Event(), asyncio.Event(), running.scripted.publish
+
+        async def slow(event: CloudEvent) -> list[str] | None:
+            if "workflow.completed" in event.type:
+                told.set()
+                await may_end.wait()
+            return await publish(event)
+
+        running.scripted.publish = slow  # type: ignore[method-assign]  # a sink that is away for a while
+        await send(running, event("1", "placed", "shop", 1, order=7), event("2", "paid", "bank", 1, order=7))
+        await asyncio.wait_for(told.wait(), 30)
+        [receipt] = await send(
+            running, event("3", "placed", "shop", 3, order=7), event("4", "paid", "bank", 4, order=7)
+        )
+        await looked_at(running, {"order": "7"}, 4)
+        may_end.set()
+        await instances(running, 2)
+        assert await output(bench, receipt.instance) == {"placed": 3, "paid": 4}
 
 
 async def test_events_of_the_next_round_are_not_lost(bench: Bench) -> None:

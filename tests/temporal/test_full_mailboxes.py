@@ -13,6 +13,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.routing.keys import instance_id, mailbox_id
+from swf_temporal.temporal.event_mailboxes import HELD
 from swf_temporal.temporal.mailbox_records import (
     DEFINITIONS,
     MAILBOX,
@@ -90,6 +91,24 @@ async def test_what_was_carried_over_and_is_dealt_with_makes_room(bench: Bench) 
         await sent(running, taking(9))
         await sent(running, taking(10, last=True))
         assert (await output(bench, instance_id(definition.id, {"account": "7"})))["count"] == 11
+
+
+async def test_what_was_carried_over_and_is_kept_no_longer_makes_room(bench: Bench) -> None:
+    """A mailbox that continued as new full of what an instance gave back has room again when that is forgotten."""
+    definition = named(ORDER)
+    at = time() - HELD.total_seconds() + 5
+    kept = [paid(number) for number in range(24)]
+    record: MailboxRecord = {
+        "seen": [(digest_of_event(one.source, one.id), at) for one in kept],
+        "held": [{"event": one.to_json(), "at": at, "values": KEY} for one in kept],
+        "definitions": [one.to_json() for one in pinned([definition])],
+    }
+    async with bench.worker(definition) as running:
+        mailbox = mailbox_id(definition.id, KEY)
+        await bench.client.start_workflow(MAILBOX, cast("Any", record), id=mailbox, task_queue=running.queue)
+        with pytest.raises(MailboxFullError):
+            await send(running, paid(24))
+        await sent(running, paid(24))
 
 
 async def known(mailbox: WorkflowHandle[Any, Any], one: CloudEvent) -> None:

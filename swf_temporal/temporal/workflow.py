@@ -91,6 +91,8 @@ class Interpreter:
     def __init__(self, args: Sequence[RawValue]) -> None:
         self._info = workflow.info()
         self._data, self._pin, self._wrong = read_input(args, is_child=self._info.parent is not None)
+        if self._info.run_id != self._info.original_execution_run_id:
+            self._pin.first = None  # it was reset: what is called from here on is not what was called before
         self._parts = [arg.payload for arg in args[2:]]
         self._definition: Definition | None = None
         self._run: Run | None = None

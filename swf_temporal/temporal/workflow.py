@@ -231,22 +231,22 @@ class Interpreter:
             try:
                 outcome = await self._outcome_of(run)
                 await self._lifecycle.delivered()
+                if isinstance(outcome, Completed):
+                    await self._leave(run, host)
+                if not (isinstance(outcome, Completed) and workflow.all_handlers_finished()):
+                    await workflow.wait_condition(workflow.all_handlers_finished)
+                match outcome:
+                    case Completed():
+                        return checked(outcome.output)
+                    case ContinuedAs():
+                        await host.outlasting.end()
+                        await host.check_continuation()
+                        begin_other(outcome, run, self._pin, host, self._log)
+                    case Suspended():
+                        progress = await self._carried(run, host)
             except (WorkflowFault, asyncio.CancelledError):
                 await self._leave(run, host)
                 raise
-            if isinstance(outcome, Completed):
-                await self._leave(run, host)
-            if not (isinstance(outcome, Completed) and workflow.all_handlers_finished()):
-                await workflow.wait_condition(workflow.all_handlers_finished)
-            match outcome:
-                case Completed():
-                    return checked(outcome.output)
-                case ContinuedAs():
-                    await host.outlasting.end()
-                    await host.check_continuation()
-                    begin_other(outcome, run, self._pin, host, self._log)
-                case Suspended():
-                    progress = await self._carried(run, host)
 
     async def _carried(self, run: Run, host: TemporalHost) -> dict[str, Any]:
         """Return the progress with which this execution goes on, unless another one takes over."""

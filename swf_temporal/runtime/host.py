@@ -312,6 +312,8 @@ class ContinuedAs:
     limit: ContinueTimeout | None = None
     events: tuple[CloudEvent, ...] = ()
     """Events that came and that were not taken: they are the next execution's."""
+    taken: tuple[tuple[str, str], ...] = ()
+    """The source and id of those that were: the next execution takes none of them again."""
 
 
 @dataclass(frozen=True, slots=True)

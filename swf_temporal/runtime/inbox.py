@@ -84,6 +84,12 @@ class Inbox:
         return not self.kept
 
     @property
+    def ids_of_taken(self) -> tuple[tuple[str, str], ...]:
+        """The source and id of events that came, are remembered, and are not kept."""
+        kept = {(event.source, event.id) for event in self.kept}
+        return tuple(key for key in self.seen if key not in kept)
+
+    @property
     def has_untaken(self) -> bool:
         """Whether events are kept that go elsewhere: not if none of all that came was ever taken."""
         return bool(self._returnable) and self._has_taken
@@ -103,7 +109,7 @@ class Inbox:
     def deliver(self, event: CloudEvent, *, is_forwardable: bool = False) -> bool:
         """Take in *event*. Returns False if it was taken in before.
 
-        One that *is_returnable* goes elsewhere if this instance ends and has never taken it.
+        One that *is_forwardable* goes elsewhere if this instance ends and has never taken it.
         """
         if event.id:
             key = (event.source, event.id)
@@ -149,7 +155,7 @@ class Inbox:
             event = self.kept[index]
             if accepts(event):
                 del self.kept[index]
-                self.taken(event)
+                self.note_taken(event)
                 if self._unmeasured.pop(id(event), None) is None:
                     self._measured -= self._sizes.pop(id(event))
                 self._note_searched(criterion, index)
@@ -185,7 +191,7 @@ class Inbox:
         finally:
             self._waiting.remove(entry)
 
-    def taken(self, event: CloudEvent) -> None:
+    def note_taken(self, event: CloudEvent) -> None:
         """Note that a path goes on with *event*, which was handed over to it: it goes nowhere else."""
         self._has_taken = True
         if self._returnable:

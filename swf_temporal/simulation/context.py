@@ -224,7 +224,7 @@ class SimulationContext:
         instance_id = host.instance_id
         # An instance that is started without data is given an empty object.
         data, limit = {} if execution.data is None else execution.data, execution.limit
-        progress: dict[str, Any] | None = None
+        progress: dict[str, Any] | None = {"inbox": {"seen": list(execution.taken)}}
         events = [*execution.events, *self._early]
         self._early = []
         while True:

@@ -84,12 +84,6 @@ class Inbox:
         return not self.kept
 
     @property
-    def ids_of_taken(self) -> tuple[tuple[str, str], ...]:
-        """The source and id of events that came, are remembered, and are not kept."""
-        kept = {(event.source, event.id) for event in self.kept}
-        return tuple(key for key in self.seen if key not in kept)
-
-    @property
     def has_untaken(self) -> bool:
         """Whether events are kept that go elsewhere: not if none of all that came was ever taken."""
         return bool(self._returnable) and self._has_taken

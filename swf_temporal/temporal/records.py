@@ -77,7 +77,7 @@ class PinRecord(TypedDict, total=False):
     definitions: list[PinnedRecord]
     version: str
     events: list[dict[str, JSON]]
-    taken: list[list[str]]
+    inbox: dict[str, Any]
     progress: dict[str, Any]
     numbers: dict[str, int]
     limit: dict[str, Any]
@@ -109,8 +109,8 @@ class Pin:
     version: str | None = None
     events: list[dict[str, JSON]] = field(default_factory=list)
     """Records of events that were sent with the start."""
-    taken: list[list[str]] = field(default_factory=list)
-    """`[source, id]` of events that were taken before a `continueAs`."""
+    inbox: dict[str, Any] = field(default_factory=dict)
+    """What came before a `continueAs`: see `runtime.inbox.InboxRecord`."""
     progress: dict[str, Any] | None = None
     """Where a continued run goes on: see `runtime.progress.ProgressRecord`."""
     numbers: dict[str, int] = field(default_factory=dict)
@@ -152,7 +152,7 @@ class Pin:
             "definitions": [one.to_json() for one in self.definitions],
             "version": self.version,
             "events": self.events,
-            "taken": self.taken,
+            "inbox": self.inbox,
             "progress": self.progress,
             "numbers": dict(self.numbers),
             "limit": None if self.limit is None else self.limit.to_json(),
@@ -197,7 +197,7 @@ class Pin:
             definitions=[Pinned.from_json(one) for one in record.get("definitions", ())],
             version=record.get("version"),
             events=list(record.get("events", ())),
-            taken=list(record.get("taken", ())),
+            inbox=dict(record.get("inbox", {})),
             progress=record.get("progress"),
             numbers=dict(record.get("numbers", {})),
             limit=ContinueTimeout.from_json(record["limit"]) if "limit" in record else None,

@@ -229,7 +229,7 @@ class Interpreter:
         self._lifecycle.begin(definition, host.outgoing, self._pin.hops)
         self._attributes.find_out()
         instance = InstanceIdentity(info.workflow_id, info.run_id, self._pin.thread, request_of_workflow())
-        progress = self._pin.progress or {"numbers": self._pin.numbers, "inbox": {"seen": self._pin.taken}}
+        progress = self._pin.progress or {"numbers": self._pin.numbers, "inbox": self._pin.inbox}
         if self.subscribes:
             self._subscriptions = Subscriptions(definition, self._pin)
         while True:

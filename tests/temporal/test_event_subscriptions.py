@@ -189,6 +189,20 @@ async def test_what_a_subscriber_leaves_is_kept_for_others(bench: Bench) -> None
         await kept_by(running, {"order": "7"}, 1)
 
 
+async def test_what_continues_as_another_workflow_leaves_it_too(bench: Bench) -> None:
+    """An event that was handed over before, and that neither takes, goes back when the other ends."""
+    other = define({"name": "Rest", "type": "inject", "data": {}}, id=f"{named(ORDER).id}-other")
+    order = named(ORDER.replace(".paid}}], end: true", f".paid}}}}], end: {{continueAs: {{workflowId: {other.id}}}}}"))
+    async with bench.worker(order, other) as running:
+        await send(running, event("3", "paid", "bank", 3, order=7), event("4", "paid", "bank", 4, order=7))
+        await kept_by(running, {"order": "7"}, 2)
+        by_hand = await running.start()
+        await running.awaiting(by_hand, "Placed")
+        await swf.send_event(bench.client, by_hand.id, event("5", "placed", "shop", 5, order=7).to_json())
+        assert await result(by_hand) == {"placed": 5, "paid": 3}
+        await kept_by(running, {"order": "7"}, 1)
+
+
 NAPS = (
     SHIPMENT.partition("- {name: On")[0].replace("transition: On", "transition: Nap")
     + """

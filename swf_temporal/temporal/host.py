@@ -208,6 +208,8 @@ class TemporalHost:
     async def invoke(self, call: FunctionCall) -> JSON:
         """Run the call as an activity that bears the function's name, local where that is wanted and can be."""
         call = self._with_owners(call)
+        if call.timeout is not None and call.timeout < _SHORTEST:
+            call = replace(call, timeout=_SHORTEST)  # to the server, no time is no limit
         if call.fire_and_forget:
             await self._children.detach(call, self.source)
             return None

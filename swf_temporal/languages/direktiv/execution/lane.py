@@ -31,17 +31,20 @@ class Lane(Tracer):
         """Return the lane of one of many calls of one kind, whose ids are counted by the state."""
         return Lane(self.execution, self.state, data, f"{self.path}[{index}]")
 
-    async def evaluate(self, value: JSON, data: JSON) -> JSON:
-        """Return *value* with the results of its queries on *data*; null is the data itself."""
+    async def evaluate(self, value: JSON, data: JSON, at: float | None = None) -> JSON:
+        """Return *value* with the results of its queries on *data*; null is the data itself.
+
+        *at* is the time of what is evaluated again in a later execution, and has to yield the same; else it is now.
+        """
         self.run.pacing.charge()
-        jq, now = self.execution.program.jq, self.run.time()
+        jq, now = self.execution.program.jq, self.run.time() if at is None else at
         return await self.run.evaluated(lambda: jq.evaluate(value, data, now))
 
-    async def results(self, value: JSON, data: JSON) -> list[JSON]:
-        """Return all results, where *value* is a query with several."""
+    async def results(self, value: JSON, data: JSON, at: float) -> list[JSON]:
+        """Return all results, where *value* is a query with several; *at* is as for `evaluate`."""
         self.run.pacing.charge()
-        jq, now = self.execution.program.jq, self.run.time()
-        return await self.run.evaluated(lambda: jq.results(value, data, now))
+        jq = self.execution.program.jq
+        return await self.run.evaluated(lambda: jq.results(value, data, at))
 
     async def object_of(self, value: JSON, data: JSON, what: str) -> dict[str, JSON]:
         result = await self.evaluate(value, data)

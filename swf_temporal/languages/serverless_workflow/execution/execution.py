@@ -179,11 +179,12 @@ class Execution:
             state = scope.state(name)
             run = frame.run
             if run is None:
-                run = frame.run = StateFrame()
+                run = frame.run = StateFrame(since=self.run.time())
+            variables = self.variables(run.since)
             if within is None:
-                lane = Lane(self, state, run, self.variables(), scope.path_of(name), scope)
+                lane = Lane(self, state, run, variables, scope.path_of(name), scope)
             else:
-                seen = {**within.variables, **self.variables()}
+                seen = {**within.variables, **variables}
                 lane = Lane(self, state, run, seen, f"{within.path}/{name}", scope, within.branch)
             left = await run_state(state, frame.data, lane)
             if (
@@ -274,8 +275,11 @@ class Execution:
                 return await self._leave(state, instead, lane)
         return data, leaving
 
-    def variables(self) -> dict[str, JSON]:
-        """Return the variables of every expression. `$WORKFLOW` is the same object for all, and up to date."""
+    def variables(self, now: float | None = None) -> dict[str, JSON]:
+        """Return the variables of every expression. `$WORKFLOW` is the same object for all, and up to date.
+
+        *now* is the moment at which the state was entered that evaluates them, whenever it is gone on with.
+        """
         if self._about is None:
             instance, frame = self.run.instance, self.frame
             self._about = {
@@ -289,7 +293,8 @@ class Execution:
                 self._about |= {**REQUEST_FACTS, **instance.request, **frame.noted}
             if frame.error is not None:
                 self._about["error"] = frame.error
-        return {"WORKFLOW": self._about, "CONST": self.program.constants, "__now": self.run.time()}
+        now = self.run.time() if now is None else now
+        return {"WORKFLOW": self._about, "CONST": self.program.constants, "__now": now}
 
     def _tell(self, **facts: JSON) -> None:
         if self._about is not None:

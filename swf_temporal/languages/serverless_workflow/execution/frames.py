@@ -223,6 +223,8 @@ class StateFrame(TimedFrame):
     """The compensation that leaving it asks for."""
     events: int = 0
     """How many of the events that leaving it produces are produced."""
+    since: float | None = None
+    """When it was entered: what its expressions see as `now`, so that they yield the same in a later execution."""
 
     def forget_deadlines(self) -> None:
         """Forget when its timeouts end."""

@@ -19,7 +19,7 @@ MAX_AT_ONCE = 1000
 
 async def run(state: ForeachState, frame: StateFrame, lane: Lane) -> StateExit:
     """Make the calls; the first that fails fails the state, and ends the others."""
-    values = await _in_turn(state, await _elements(state, lane), frame, lane)
+    values = await _in_turn(state, await _elements(state, frame, lane), frame, lane)
     return StateExit(with_result(lane.data, "return", values), state.transform, state.transition)
 
 
@@ -60,8 +60,9 @@ async def _in_turn(state: ForeachState, elements: list[JSON], frame: StateFrame,
     return await front.all_outputs(lane.run.host)
 
 
-async def _elements(state: ForeachState, lane: Lane) -> list[JSON]:
-    elements = await _given(state, lane)
+async def _elements(state: ForeachState, frame: StateFrame, lane: Lane) -> list[JSON]:
+    """Return the elements, which are the same in each execution of the run: the time is that of the state's begin."""
+    elements = await _given(state, frame.since, lane)
     if not isinstance(elements, list):
         raise codes.fault(codes.BAD_ARRAY, "jq returned a value that is not an array")
     for index, element in enumerate(elements):
@@ -70,13 +71,13 @@ async def _elements(state: ForeachState, lane: Lane) -> list[JSON]:
     return elements
 
 
-async def _given(state: ForeachState, lane: Lane) -> JSON:
+async def _given(state: ForeachState, since: float, lane: Lane) -> JSON:
     match lane.execution.program.compat.array:
         case "results":
-            return await lane.results(state.array, lane.data)
+            return await lane.results(state.array, lane.data, since)
         case "one":
-            return await lane.evaluate(state.array, lane.data)
+            return await lane.evaluate(state.array, lane.data, since)
         case "any":
-            results = await lane.results(state.array, lane.data)
+            results = await lane.results(state.array, lane.data, since)
             # A query with several results, such as .list[], yields the elements themselves.
             return results if len(results) > 1 else results[0]

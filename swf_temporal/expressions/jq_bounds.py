@@ -1,13 +1,13 @@
 """How long an expression of jq can take, told from its words.
 
-Parts of a pipe that each go through their input take as long as the longest of them, unless a variable lets one go
-through something again for each element of another. What stands in several places of a part may come out as many times
-as large. Whatever is not known here is not bounded: `range`, `recurse`, `reduce`, definitions, regular expressions.
+Parts of a pipe that each go through their input take as long as the longest of them, unless a variable, or what is
+combined with several outputs, lets one go through something again for each element of another. What stands in several
+places of a part may come out as many times as large. Whatever is not known here is not bounded: `range`, `recurse`,
+`reduce`, definitions, regular expressions.
 """
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 from math import prod
 from typing import Final
 
@@ -28,16 +28,27 @@ _ONCE: Final = _names(
     "log2 log10 exp exp2 exp10 pow pow10 infinite nan isinfinite isnan isnormal isvalid significand"
 )
 """Keywords, and the functions that go through what they are given once."""
+_AGAIN: Final = _names("any all")
+"""Those of them that do something for each element, if they are given what."""
 _FOR_EACH: Final = _names(
     "map map_values to_entries from_entries with_entries flatten join sort_by group_by min_by max_by unique_by del"
 )
 """Those that do something for each element."""
-_FOR_EACH_OTHER: Final = _names("contains inside index rindex indices IN transpose paths leaf_paths tostream walk")
+_FOR_EACH_OTHER: Final = _names("contains inside index rindex indices IN transpose paths leaf_paths tostream")
 """Those that do something for each element and each other."""
+_YIELDING: Final = _names("paths leaf_paths tostream")
+_COLLECTING: Final = _FOR_EACH | _AGAIN | {"add"}
+"""Those that make one of all outputs of what they are given."""
+_COMBINING: Final = _names("+ - * / % == != < <= > >= and or if pow : \\(")
+"""What has one of its parts evaluated for each output of another."""
+_BEFORE_VALUES: Final = _names("if then elif else and or try catch")
+"""Keywords after which `[]` is an empty array, and `-` a sign."""
 _ASSIGNING: Final = frozenset({"=", "|=", "+=", "-=", "*=", "/=", "%=", "//="})
 _WRITING: Final = frozenset({"tojson", "tostring", "explode"})
 _GROWTH: Final = 3
 """How many times as long a text can become that is written in another way."""
+_SLOW: Final = 4
+"""How many times as long `map_values` takes as `map`."""
 _NONE: Final = Token("", "", 0)
 
 
@@ -48,11 +59,33 @@ class _NotBounded(Exception):  # noqa: N818 - what is found
 def jq_bound(words: Sequence[Token]) -> Bound:
     reading = _Reading(words)
     try:
-        for last, word, following in zip([_NONE, *words], words, [*words[1:], _NONE], strict=False):
-            reading.read(last, word, following)
+        for at in range(len(words)):
+            reading.read(at)
         return reading.bound()
     except _NotBounded:
         return UNBOUNDED
+
+
+class _Level:
+    """What is known of the part of a pipe that is being read, within the same brackets."""
+
+    def __init__(self, *, collects: bool = False) -> None:
+        self.collects = collects
+        """Whether all outputs of these brackets are one."""
+        self.yields = False
+        """Whether anything so far has several outputs."""
+        self.part_yields = False
+        self.part_combines = False
+        self.has_condition = False
+        """Whether a pipe may stand in an `if`, which is one part from end to end."""
+
+    @property
+    def is_combined(self) -> bool:
+        return self.part_yields and self.part_combines
+
+    def begin_part(self) -> None:
+        if not self.has_condition:
+            self.part_yields = self.part_combines = False
 
 
 class _Reading:
@@ -62,9 +95,14 @@ class _Reading:
         self._words = words
         self._exponents = [0]
         """Of each part of the outermost pipe."""
+        self._again = 0
+        """How often `any` and `all` are given something that may go through other data for each element."""
+        self._least = 1
         self._factor = 1
-        self._has_variables = False
+        self._is_multiplied = False
+        """Whether something may go through all of the data for each element."""
         self._opened: list[str] = []
+        self._levels = [_Level()]
         self._begin_part()
 
     def _begin_part(self) -> None:
@@ -74,61 +112,113 @@ class _Reading:
 
     def bound(self) -> Bound:
         self._end_part()
-        together = sum(self._exponents) if self._has_variables else prod(max(1, one) for one in self._exponents)
-        exponent = max(1, together)
+        exponent = max(self._least, prod(max(1, one) for one in self._exponents))
+        if self._is_multiplied:
+            exponent = max(exponent, self._loops + 1)
         if exponent > MAX_EXPONENT:
             raise _NotBounded
         return Bound(exponent, self._factor)
 
-    def read(self, last: Token, word: Token, following: Token) -> None:
-        """Take note of *word*, which stands between two others. Raises _NotBounded."""
+    @property
+    def _loops(self) -> int:
+        return sum(self._exponents) + self._again
+
+    def read(self, at: int) -> None:
+        """Take note of the word *at* that index. Raises _NotBounded."""
+        word, last, following = self._words[at], self._word(at - 1), self._word(at + 1)
         kind, text = word.kind, word.text
+        self._levels[-1].part_combines |= kind != "text" and text in _COMBINING
         if kind == "open":
-            self._exponents[-1] += text == "[" and following.text == "]" and _is_value(last)
-            self._opened.append(text)
+            self._open(text, last, following)
         elif kind == "close":
-            self._opened = self._opened[:-1]
+            self._close()
         elif kind in ("field", "variable"):
-            self._has_variables |= kind == "variable"
+            self._is_multiplied |= kind == "variable" and self._loops > 0
             self._uses[text] += 1
         elif kind == "format":
             self._grow(_GROWTH)
         elif kind == "name":
-            self._name(last, text, following)
+            self._name(at, last, following)
         elif kind == "operator":
-            self._operator(last, text, following)
+            self._operator(at, last, following)
+        self._is_multiplied |= self._levels[-1].is_combined
 
-    def _name(self, last: Token, text: str, following: Token) -> None:
+    def _word(self, at: int) -> Token:
+        return self._words[at] if 0 <= at < len(self._words) else _NONE
+
+    def _open(self, text: str, last: Token, following: Token) -> None:
+        is_index = text == "[" and _is_value(last)
+        if is_index and following.text == "]":
+            self._loop(1, yields=True)
+        self._opened.append(text)
+        self._levels.append(_Level(collects=last.text in _COLLECTING if text == "(" else text == "[" and not is_index))
+
+    def _close(self) -> None:
+        self._opened = self._opened[:-1]
+        closed = self._levels.pop()
+        self._levels[-1].part_yields |= closed.yields and not closed.collects
+        self._levels[-1].yields |= closed.yields and not closed.collects
+
+    def _loop(self, exponent: int, *, yields: bool = False) -> None:
+        self._exponents[-1] += exponent
+        self._levels[-1].part_yields |= yields
+        self._levels[-1].yields |= yields
+
+    def _name(self, at: int, last: Token, following: Token) -> None:
+        text = self._words[at].text
         if self._innermost == "{" and last.text in ("{", ","):  # a key, which is a path, too, where it stands alone
             self._uses[f".{text}"] += following.text != ":"
             return
-        if text in _FOR_EACH or text in _FOR_EACH_OTHER:
-            self._exponents[-1] += 1 if text in _FOR_EACH else 2
+        if text in _FOR_EACH:
+            # What it puts between them may be as long as they are.
+            self._loop(2 if text == "join" and not self._is_text(at + 2) else 1)
+        elif text in _FOR_EACH_OTHER:
+            self._loop(2, yields=text in _YIELDING)
         elif text not in _ONCE:
             raise _NotBounded
-        self._has_variables |= text == "as"
+        self._again += text in _AGAIN and following.text == "("
+        self._levels[-1].has_condition |= text == "if"
         if text in _WRITING:
             self._grow(_GROWTH)
+        if text == "map_values":
+            self._grow(_SLOW)
 
-    def _operator(self, last: Token, text: str, following: Token) -> None:
-        if text == "|":
-            self._end_part()
-            if not self._opened:
-                self._exponents.append(0)
+    def _operator(self, at: int, last: Token, following: Token) -> None:
+        text = self._words[at].text
+        if text in ("|", ";"):
+            self._end_pipe(text)
         elif text == ",":
             self._comma()
         elif text == ".":
             self._uses[text] += 1
         elif text == "..":
-            self._exponents[-1] += 2
-        elif text == "-":  # of arrays: each element is looked for in the other
-            self._exponents[-1] += _is_value(last) and following.kind != "number"
-        elif text == "*":  # of a text: it is repeated
-            self._grow(_number(following) or _number(last))
-        elif text in _ASSIGNING:
-            self._assign()
+            self._loop(2, yields=True)
+        elif text in ("-", "-="):
+            self._subtract(text, last, following)
+        elif text in ("*", "*="):
+            self._multiply(at, last, following)
         elif text == "?//":
             raise _NotBounded
+        if text in _ASSIGNING:
+            self._assign()
+
+    def _end_pipe(self, text: str) -> None:
+        self._levels[-1].begin_part()
+        if text == "|":
+            self._end_part()
+            if not self._opened:
+                self._exponents.append(0)
+
+    def _multiply(self, at: int, last: Token, following: Token) -> None:
+        """Take note of a product: a text is repeated. Only a number that stands alone tells how often."""
+        is_alone = self._word(at - 2).text not in ("*", "/", "%")
+        self._grow(_number(following) or (_number(last) if is_alone else None))
+
+    def _subtract(self, text: str, last: Token, following: Token) -> None:
+        """Take note of a difference: of arrays, each element of one is looked for in the other."""
+        if text == "-=" or (_is_value(last) and following.kind != "number"):
+            self._exponents[-1] += text == "-"
+            self._least = 2
 
     @property
     def _innermost(self) -> str:
@@ -141,9 +231,23 @@ class _Reading:
             self._alternatives *= 2
 
     def _assign(self) -> None:
-        if any(one.text == "[" and other.kind != "quote" and other.text != "]" for one, other in pairwise(self._words)):
+        if any(word.text == "getpath" or self._may_be_far(at) for at, word in enumerate(self._words)):
             raise _NotBounded  # an array is filled up to the index
         self._exponents[-1] += 1
+
+    def _may_be_far(self, at: int) -> bool:
+        """Tell whether the word *at* that index opens anything but `[]` or a name in brackets."""
+        if self._words[at].text != "[" or self._word(at + 1).text == "]":
+            return False
+        return not (self._is_text(at + 1) and "]" in (self._word(at + 3).text, self._word(at + 4).text))
+
+    def _is_text(self, at: int) -> bool:
+        """Tell whether a text stands *at* that index that is written out."""
+        if self._word(at).kind != "quote":
+            return False
+        return self._word(at + 1).kind == "quote" or (
+            self._word(at + 1).kind == "text" and self._word(at + 2).kind == "quote"
+        )
 
     def _end_part(self) -> None:
         uses = self._uses.pop(".", 0) + max(self._uses.values(), default=0)
@@ -159,7 +263,9 @@ class _Reading:
 
 
 def _is_value(word: Token) -> bool:
-    return word.kind in ("field", "close", "variable", "quote", "number") or word.text in (".", "?", "..", "end")
+    if word.kind == "name":
+        return word.text not in _BEFORE_VALUES
+    return word.kind in ("field", "close", "variable", "quote", "number") or word.text in (".", "?", "..")
 
 
 def _number(word: Token) -> int | None:

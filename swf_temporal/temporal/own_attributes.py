@@ -143,7 +143,8 @@ def _value(kind: str, value: JSON | WorkflowFault) -> Any:
         return value
     if kind == "Datetime" and isinstance(value, str):
         moment = datetime.fromisoformat(value)
-        return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+        # In UTC, since a server refuses an offset that has seconds, and with it the workflow task, for ever.
+        return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
     if isinstance(value, int | float) and not isinstance(value, bool):
         if kind == "Double" and math.isfinite(number := float(value)):
             return number

@@ -1,11 +1,13 @@
 """Expressions that their text and data do not bound: a local activity evaluates them, and no replay does."""
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
+from swf_temporal.data import JSON
 from swf_temporal.guarding import guard
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
@@ -52,3 +54,25 @@ async def test_a_replay_within_a_tenth_of_the_time_takes_the_same_course(bench: 
         debug_mode=True,
     )
     await replayer.replay_workflow(history)
+
+
+@pytest.mark.parametrize(
+    ("expression", "data"),
+    [
+        ("${ .price *= .quantity | .price | length }", {"price": "12.50", "quantity": 100_000_000}),
+        ("${ getpath(.place) = 1 | length }", {"place": ["items", 100_000_000]}),
+        ("${ .new - .known | length }", {"new": [*range(20_000)], "known": [*range(20_000, 40_000)]}),
+        ("${ . as $all | .known | map(. / ($all.known | add)) | length }", {"known": [*range(1, 5_000)]}),
+    ],
+)
+async def test_what_data_make_of_an_expression_ends_a_run_that_it_would_stop(
+    bench: Bench, expression: str, data: dict[str, JSON]
+) -> None:
+    """A limit that data lead to is a fault of the run. Taken for one of the machine, it fails tasks for ever."""
+    definition = define({"name": "Evaluate", "type": "inject", "data": {"x": expression}})
+    async with bench.worker(definition) as worker:
+        handle = await worker.start(data)
+        with pytest.raises(RunEnded) as failed:
+            await asyncio.wait_for(swf.result(handle), 60)
+    assert failed.value.fault is not None
+    assert failed.value.fault.name == "ExpressionLimitExceeded"

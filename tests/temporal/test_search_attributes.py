@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime
 from itertools import count
 from typing import Any
 
@@ -192,6 +193,16 @@ async def test_what_cannot_be_had_is_left_out(searched: Bench, caplog: pytest.Lo
         "the search attribute 'IsRush' is not registered as Keyword",
         "the search attribute 'Unknown' is not registered as Keyword",
     ]
+
+
+async def test_a_moment_is_set_in_utc(searched: Bench) -> None:
+    """ISO 8601 has offsets with seconds, which a server takes for no moment: it would refuse the task for ever."""
+    definition = waiting("moments", {"Due": {"type": "Datetime", "value": "${ .due }"}})
+    async with searched.worker(definition, interceptors=[ON], f=1) as running:
+        handle = await running.start({"due": "2026-01-01T00:00:00+01:00:30"})
+        await go(running, handle)
+        await asyncio.wait_for(result(handle), PATIENCE)
+    assert (await attributes_of(handle))["Due"] == datetime(2025, 12, 31, 22, 59, 30, tzinfo=UTC)
 
 
 async def test_other_executions_go_on_with_them(searched: Bench) -> None:

@@ -262,12 +262,17 @@ async def test_a_start_can_be_repeated(bench: Bench) -> None:
         started = await client.post(f"/workflows/{waiting.id}", params=chosen)
         refused = await client.post(f"/workflows/{waiting.id}", params=chosen)
         of_another = await client.post(f"/workflows/{calculation.id}", json={"n": 1}, params=chosen, headers=key)
+        of_none = await client.post(f"/workflows/{waiting.id}", params=chosen, headers=key)
+        with_id = f"/workflows/{waiting.id}?id=both-{waiting.id}"
+        of_both = [await client.post(with_id, headers=key) for _ in range(2)]
+        other_key = await client.post(with_id, headers={"Idempotency-Key": "k-2"})
         await client.post(f"{started.headers['location']}/terminate", json={"reason": "over"})
         ended = await result_of(client, started.headers["location"])
     assert first.json() == again.json()
     assert started.json()["id"] == chosen["id"]
     assert problem(refused) == (409, "already-started")
-    assert problem(of_another) == (409, "already-started")
+    assert [problem(one) for one in (of_another, of_none, other_key)] == 3 * [(409, "already-started")]
+    assert [one.status_code for one in of_both] == [202, 202]
     assert refused.headers["location"] == started.headers["location"]
     assert ended["status"] == "terminated"
 

@@ -149,7 +149,7 @@ class Rerun:
     async def _go_on(self, client: Client, *, drop_events: bool) -> str:
         reason = f"rerun from {self.place_name}"
         # A worker is handed signals before updates, and so later ones before those with which it came there.
-        by_server = not (drop_events or self.leading)
+        by_server, leading = not (drop_events or self.leading), self.leading
         if self.patch is None:
             run = await reset(client.temporal, self.workflow_id, self.run_id, self.task, reason, with_events=by_server)
         else:
@@ -159,11 +159,11 @@ class Rerun:
                 await handle.fetch_history(), converter_used_by(client), self.entry, self.patch
             )
             run, by_server = await beginning.start(client.temporal, self.workflow_id), False
+            leading = leading[len(leading) - beginning.early_updates :]  # it begins with the others
         if self.place is not None:
             await self.place.take_back(client.temporal, self.workflow_id)
         if not by_server:
-            # Where it begins with other data, those with which it came there have come already.
-            for event in (*(self.leading if self.patch is None else ()), *(() if drop_events else self.events)):
+            for event in (*leading, *(() if drop_events else self.events)):
                 await event.send(client.temporal, self.workflow_id)
         return run
 

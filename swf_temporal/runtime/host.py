@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from swf_temporal.guarding.deferring import Evaluation
     from swf_temporal.guarding.helper import EngineAnswer
+    from swf_temporal.runtime.inbox import InboxRecord
 
 NO_TIME: Final = timedelta()
 
@@ -310,8 +311,8 @@ class ContinuedAs:
     version: str | None
     data: JSON
     limit: ContinueTimeout | None = None
-    events: tuple[CloudEvent, ...] = ()
-    """Events that came and that were not taken: they are the next execution's."""
+    inbox: "InboxRecord | None" = None
+    """What came: events that were not taken are the next execution's, and it takes none of the others again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ class Inbox:
     def deliver(self, event: CloudEvent, *, is_forwardable: bool = False) -> bool:
         """Take in *event*. Returns False if it was taken in before.
 
-        One that *is_returnable* goes elsewhere if this instance ends and has never taken it.
+        One that *is_forwardable* goes elsewhere if this instance ends and has never taken it.
         """
         if event.id:
             key = (event.source, event.id)
@@ -149,7 +149,7 @@ class Inbox:
             event = self.kept[index]
             if accepts(event):
                 del self.kept[index]
-                self.taken(event)
+                self.note_taken(event)
                 if self._unmeasured.pop(id(event), None) is None:
                     self._measured -= self._sizes.pop(id(event))
                 self._note_searched(criterion, index)
@@ -185,7 +185,7 @@ class Inbox:
         finally:
             self._waiting.remove(entry)
 
-    def taken(self, event: CloudEvent) -> None:
+    def note_taken(self, event: CloudEvent) -> None:
         """Note that a path goes on with *event*, which was handed over to it: it goes nowhere else."""
         self._has_taken = True
         if self._returnable:

@@ -315,7 +315,7 @@ class Run(Tracer):
             else:
                 await within(wait(), self.time_out_at(deadline, Timer("waiting", state, ", ".join(refs))))
             if handed and accepts(handed[0]):
-                self.inbox.taken(handed[0])
+                self.inbox.note_taken(handed[0])
             return handed[0] if handed else None
         except asyncio.CancelledError:
             for event in handed:  # the wait had ended, and the path was given up before it went on

@@ -224,9 +224,8 @@ class SimulationContext:
         instance_id = host.instance_id
         # An instance that is started without data is given an empty object.
         data, limit = {} if execution.data is None else execution.data, execution.limit
-        progress: dict[str, Any] | None = None
-        events = [*execution.events, *self._early]
-        self._early = []
+        progress: dict[str, Any] | None = None if execution.inbox is None else {"inbox": execution.inbox.to_json()}
+        events, self._early = self._early, []
         while True:
             instance = InstanceIdentity(instance_id, host.run_id, *self._shared[instance_id])
             run = Run(program, host, data, instance, progress, limit)

@@ -161,7 +161,8 @@ class EventMailbox:
         carried = json_length(record)
         freed = size - carried if has_progressed else self._carried - carried
         if (is_long or freed >= MIN_FREED_BYTES) and carried <= limit_of(workflow.payload_converter()):
-            workflow.continue_as_new(record)
+            # Left out, it would be that of the start, and senders would leave out definitions that are replaced here.
+            workflow.continue_as_new(record, memo=workflow.memo())
 
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:

@@ -34,6 +34,8 @@ class Beginning:
     task_queue: str
     arguments: list[Any]
     options: dict[str, Any]
+    early_updates: int
+    """How many of the updates with which the instance came there it had not taken yet: the last ones."""
 
     async def start(self, client: Client, workflow_id: str) -> str:
         """Begin it, and end the one that runs, if one does; return its run id. Raises UsageError if it is refused."""
@@ -94,7 +96,8 @@ class Beginner(Observed):
             if self._definition is not None:
                 options["static_summary"] = summaries.of_instance(self._definition)
             arguments = [None, following.record, *following.parts]
-            self.beginning = Beginning(workflow.info().workflow_type, asked.task_queue, arguments, options)
+            early = self._incoming.early_updates
+            self.beginning = Beginning(workflow.info().workflow_type, asked.task_queue, arguments, options, early)
 
 
 async def beginning_at(history: WorkflowHistory, converter: DataConverter, entry: int, patch: JSON) -> Beginning:

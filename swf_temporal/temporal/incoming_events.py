@@ -54,6 +54,8 @@ class IncomingEvents:
         self._metrics = metrics
         self._early: list[tuple[str, RawValue | None]] = []
         """The signals that came before the run began."""
+        self.early_updates = 0
+        """How many updates wait until the run has begun."""
         self._begun: _Begun | None = None
         self.gave_up: HistoryTooLong | None = None
         """Why the run was given up when an event came, if it was."""
@@ -77,7 +79,9 @@ class IncomingEvents:
     async def take_update(self, raw: RawValue) -> dict[str, Any]:
         """Take in the event of an update; say what became of it."""
         if self._begun is None:
+            self.early_updates += 1
             await workflow.wait_condition(lambda: self._begun is not None)
+            self.early_updates -= 1
             self.check_update(raw)
         begun = self._begun
         assert begun is not None  # noqa: S101 - for the type checker

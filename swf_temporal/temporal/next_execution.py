@@ -56,7 +56,7 @@ def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, log: In
         pin,
         version=to.version,
         numbers=host.budget.over(run.numbers, host.budget.of_next()),
-        events=[event.to_record() for event in run.inbox.kept],
+        inbox=run.inbox.record().to_json(),
         limit=to.limit,
         untaken=False,
     )
@@ -89,7 +89,7 @@ def _written(value: Any) -> tuple[Payload, int, int]:
 
 
 def _following(pin: Pin, **changes: Any) -> Pin:
-    of_the_run = replace(pin, events=[], progress=None, numbers={}, limit=None, call=None, outlasting={})
+    of_the_run = replace(pin, events=[], inbox={}, progress=None, numbers={}, limit=None, call=None, outlasting={})
     return replace(of_the_run, **{"first": pin.first or workflow.info().run_id, **changes})
 
 

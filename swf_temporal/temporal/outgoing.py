@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from temporalio import workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import PayloadConverter
 
@@ -78,7 +79,8 @@ class Outgoing:
         self._sent = 0
         self._reserved = 0
         """Bytes of what may still come to be sent with the rest of the workflow task."""
-        self._sent_at: datetime | None = None
+        self._sent_by = 0
+        """The workflow task that sends that: the length of the history that it began with."""
 
     async def payload(self, value: Any, large: Any = _ALL) -> Payload:
         """Return *value* ready to be sent, once there is room to send it. Raises PayloadTooLarge.
@@ -125,9 +127,9 @@ class Outgoing:
 
     def _forget_earlier(self) -> None:
         """Begin to count anew if that was sent by an earlier workflow task."""
-        now = self._now()
-        if now is not self._sent_at:
-            self._sent, self._sent_at = 0, now
+        task = workflow.info().get_current_history_length()  # time passes within a task where a local activity ends
+        if task != self._sent_by:
+            self._sent, self._sent_by = 0, task
 
     @asynccontextmanager
     async def reserved(self, least: int) -> AsyncIterator[Room]:
@@ -143,7 +145,8 @@ class Outgoing:
 
     def sent(self, size: int) -> None:
         """Count *size* bytes that are sent with what this workflow task comes to, in which a local activity ended."""
-        self._sent, self._sent_at = self._sent + size, self._now()
+        self._forget_earlier()
+        self._sent += size
 
     @property
     def slowest(self) -> Slowest | None:

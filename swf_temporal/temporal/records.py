@@ -77,6 +77,7 @@ class PinRecord(TypedDict, total=False):
     definitions: list[PinnedRecord]
     version: str
     events: list[dict[str, JSON]]
+    inbox: dict[str, Any]
     progress: dict[str, Any]
     numbers: dict[str, int]
     limit: dict[str, Any]
@@ -108,6 +109,8 @@ class Pin:
     version: str | None = None
     events: list[dict[str, JSON]] = field(default_factory=list)
     """Records of events that were sent with the start."""
+    inbox: dict[str, Any] = field(default_factory=dict)
+    """What came before a `continueAs`: see `runtime.inbox.InboxRecord`."""
     progress: dict[str, Any] | None = None
     """Where a continued run goes on: see `runtime.progress.ProgressRecord`."""
     numbers: dict[str, int] = field(default_factory=dict)
@@ -149,6 +152,7 @@ class Pin:
             "definitions": [one.to_json() for one in self.definitions],
             "version": self.version,
             "events": self.events,
+            "inbox": self.inbox,
             "progress": self.progress,
             "numbers": dict(self.numbers),
             "limit": None if self.limit is None else self.limit.to_json(),
@@ -193,6 +197,7 @@ class Pin:
             definitions=[Pinned.from_json(one) for one in record.get("definitions", ())],
             version=record.get("version"),
             events=list(record.get("events", ())),
+            inbox=dict(record.get("inbox", {})),
             progress=record.get("progress"),
             numbers=dict(record.get("numbers", {})),
             limit=ContinueTimeout.from_json(record["limit"]) if "limit" in record else None,

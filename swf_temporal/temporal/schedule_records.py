@@ -37,6 +37,8 @@ class ScheduleFacts(TypedDict):
     digest: str
     madeFrom: str
     """A digest of everything that the schedule is made from."""
+    limit: int | None
+    """How many instances it starts in all; None is any number."""
 
 
 def facts_about(spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON, task_queue: str) -> ScheduleFacts:
@@ -44,7 +46,13 @@ def facts_about(spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON,
     first = workflows[0]
     everything = [repr(spec), [one.digest for one in workflows], identity(data), task_queue]
     made_from = sha256(write_json(everything).encode()).hexdigest()
-    return {"definition": first.id, "version": first.version, "digest": first.digest, "madeFrom": made_from}
+    return {
+        "definition": first.id,
+        "version": first.version,
+        "digest": first.digest,
+        "madeFrom": made_from,
+        "limit": spec.limit,
+    }
 
 
 def pin_of(workflows: Sequence[Definition]) -> PinRecord:

@@ -194,12 +194,8 @@ async def _update(handle: ScheduleHandle, wanted: Schedule, facts: Mapping[str, 
     async def changed(found: ScheduleUpdateInput) -> ScheduleUpdate | None:
         nonlocal outcome
         present = found.description.schedule
-        same_times = present.spec == wanted.spec
-        if (
-            same_times
-            and present.policy == wanted.policy
-            and facts.items() <= (await facts_of(found.description)).items()
-        ):
+        same_times, before = present.spec == wanted.spec, await facts_of(found.description)
+        if same_times and present.policy == wanted.policy and facts.items() <= before.items():
             outcome = Outcome.UNCHANGED
             return None
         outcome = Outcome.UPDATED
@@ -207,7 +203,9 @@ async def _update(handle: ScheduleHandle, wanted: Schedule, facts: Mapping[str, 
         if present.state.note and not present.state.note.startswith(NOTE):
             state.note = present.state.note
         if same_times and present.state.limited_actions:
-            state.remaining_actions = present.state.remaining_actions
+            limit = before.get("limit")
+            more = wanted.state.remaining_actions - limit if isinstance(limit, int) else 0
+            state.remaining_actions = max(0, present.state.remaining_actions + more)
         return ScheduleUpdate(replace(wanted, state=state))
 
     await handle.update(changed)

@@ -34,6 +34,7 @@ from swf_temporal.runtime.host import (
     TraceEntry,
     TraceKind,
 )
+from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.temporal import summaries
@@ -91,6 +92,8 @@ class Interpreter:
     def __init__(self, args: Sequence[RawValue]) -> None:
         self._info = workflow.info()
         self._data, self._pin, self._wrong = read_input(args, is_child=self._info.parent is not None)
+        if self._info.run_id != self._info.original_execution_run_id:
+            self._pin.first = None  # it was reset: what is called from here on is not what was called before
         self._parts = [arg.payload for arg in args[2:]]
         self._definition: Definition | None = None
         self._run: Run | None = None
@@ -226,7 +229,7 @@ class Interpreter:
         self._lifecycle.begin(definition, host.outgoing, self._pin.hops)
         self._attributes.find_out()
         instance = InstanceIdentity(info.workflow_id, info.run_id, self._pin.thread, request_of_workflow())
-        progress = self._pin.progress or ({"numbers": self._pin.numbers} if self._pin.numbers else None)
+        progress = self._pin.progress or {"numbers": self._pin.numbers, "inbox": self._pin.inbox}
         if self.subscribes:
             self._subscriptions = Subscriptions(definition, self._pin)
         while True:
@@ -234,23 +237,24 @@ class Interpreter:
             self._begin(run, definition, host)
             try:
                 outcome = await self._outcome_of(run)
+                await host.outgoing.room(min(host.carries, MAX_PAYLOAD_BYTES))  # for what the execution ends with
                 await self._lifecycle.delivered()
+                if isinstance(outcome, Completed):
+                    await self._leave(host)
+                if not (isinstance(outcome, Completed) and workflow.all_handlers_finished()):
+                    await workflow.wait_condition(workflow.all_handlers_finished)
+                match outcome:
+                    case Completed():
+                        return checked(outcome.output)
+                    case ContinuedAs():
+                        await host.outlasting.end()
+                        await host.check_continuation()
+                        begin_other(outcome, run, self._pin, host, self._log)
+                    case Suspended():
+                        progress = await self._carried(run, host)
             except (WorkflowFault, asyncio.CancelledError):
                 await self._leave(host)
                 raise
-            if isinstance(outcome, Completed):
-                await self._leave(host)
-            if not (isinstance(outcome, Completed) and workflow.all_handlers_finished()):
-                await workflow.wait_condition(workflow.all_handlers_finished)
-            match outcome:
-                case Completed():
-                    return checked(outcome.output)
-                case ContinuedAs():
-                    await host.outlasting.end()
-                    await host.check_continuation()
-                    begin_other(outcome, run, self._pin, host, self._log)
-                case Suspended():
-                    progress = await self._carried(run, host)
 
     async def _carried(self, run: Run, host: TemporalHost) -> dict[str, Any]:
         """Return the progress with which this execution goes on, unless another one takes over."""

@@ -34,7 +34,7 @@ from swf_temporal.runtime.inbox import MAX_SEEN
 from swf_temporal.runtime.pacing import MAX_COST
 from swf_temporal.simulation.cycles import MAX_STEPS, MAX_TIMES_THE_SAME
 from swf_temporal.stores import sql
-from swf_temporal.temporal import continuing, event_dispatch, failures, mailbox_subscribers, variables
+from swf_temporal.temporal import continuing, event_dispatch, failures, mailbox_records, mailbox_subscribers, variables
 from swf_temporal.temporal.host import MAX_TRACE
 from swf_temporal.temporal.outgoing import MAX_PENDING
 from swf_temporal.weighing import MAX_WRITTEN
@@ -154,9 +154,10 @@ CLAIMS = {
         f"remembers the last {mailboxes.MAX_REMEMBERED:,} for a day",
         f"A mailbox has room for {mailbox_subscribers.MAX_SUBSCRIBERS:,} subscribers,",
         f"and for {mailbox_subscribers.MAX_SUBSCRIBERS_BYTES >> 10} KiB of what is known of them",
-        f"has {size(event_dispatch.MAX_BYTES)}, beside the definitions, or {event_dispatch.MAX_EVENTS:,} entries",
+        f"has {size(mailbox_records.MAX_BYTES)}, beside the definitions, or {event_dispatch.MAX_EVENTS:,} entries",
         f"up to {size(event_dispatch.MAX_STARTING_BYTES)} or {event_dispatch.MAX_STARTING_EVENTS:,} entries",
         f"{mailboxes.MAX_DONE_BYTES >> 10} KiB or {mailboxes.MAX_DONE_EVENTS:,} entries of its history are of events",
+        f"is nearly full, {mailboxes.MIN_FREED_BYTES >> 10} KiB are enough",
         f"After {MAX_HOPS}, the event does not start any more instances",
     ],
     "direktiv": [f"| one variable | {size(variables.MAX_BYTES)} at most | {size(sql.MAX_BYTES)} at most |"],

@@ -260,6 +260,33 @@ async def test_a_rerun_with_other_data_of_one_that_runs(bench: Bench) -> None:
         }  # fmt: skip
 
 
+async def test_a_rerun_with_other_data_has_the_events_of_its_first_task(bench: Bench) -> None:
+    """What an update brings before the run has begun is taken after the first state was entered, and is given again."""
+    early = define(
+        {"name": "Begin", "type": "inject", "data": {"noted": True}}, WAIT, events=EVENTS, id="changed-early"
+    )
+    queue = "changed-early"
+    handle = await swf.start(bench.client, [early], {"n": 1}, workflow_id="changed-early", task_queue=queue)
+    sending = asyncio.create_task(
+        swf.deliver(bench.client, handle.id, {"name": "go", "data": {"went": 1}}, timedelta(seconds=PATIENCE))
+    )
+    await asyncio.sleep(0.5)  # until the server has it
+    async with bench.worker(early, queue=queue):
+        assert await output_of(handle) == {"n": 1, "noted": True, "went": 1}
+        await sending
+        plan = await plan_rerun(Client(bench.client), handle.id, "Begin", patch={"n": 5})
+        assert len(plan.leading) == 1
+        run = await plan.begin(Client(bench.client))
+        assert await output_of(bench.client.get_workflow_handle(handle.id, run_id=run)) == {
+            "n": 5, "noted": True, "went": 1,
+        }  # fmt: skip
+        plan = await plan_rerun(Client(bench.client), handle.id, "Wait", patch={"n": 7})
+        run = await plan.begin(Client(bench.client))
+        assert await output_of(bench.client.get_workflow_handle(handle.id, run_id=run)) == {
+            "n": 7, "noted": True, "went": 1,
+        }  # fmt: skip
+
+
 async def test_what_does_not_fit_is_not_begun(bench: Bench) -> None:
     """The instance is left as it is."""
     one = define(calling("Go", "first"), functions=("first",), id="changed-large")

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any, cast
 
 import pytest
+from temporalio.client import WorkflowExecutionStatus
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.client_errors import AlreadyStartedError
@@ -188,6 +189,20 @@ async def test_what_a_subscriber_leaves_is_kept_for_others(bench: Bench) -> None
         await kept_by(running, {"order": "7"}, 1)
 
 
+async def test_what_continues_as_another_workflow_leaves_it_too(bench: Bench) -> None:
+    """An event that was handed over before, and that neither takes, goes back when the other ends."""
+    other = define({"name": "Rest", "type": "inject", "data": {}}, id=f"{named(ORDER).id}-other")
+    order = named(ORDER.replace(".paid}}], end: true", f".paid}}}}], end: {{continueAs: {{workflowId: {other.id}}}}}"))
+    async with bench.worker(order, other) as running:
+        await send(running, event("3", "paid", "bank", 3, order=7), event("4", "paid", "bank", 4, order=7))
+        await kept_by(running, {"order": "7"}, 2)
+        by_hand = await running.start()
+        await running.awaiting(by_hand, "Placed")
+        await swf.send_event(bench.client, by_hand.id, event("5", "placed", "shop", 5, order=7).to_json())
+        assert await result(by_hand) == {"placed": 5, "paid": 3}
+        await kept_by(running, {"order": "7"}, 1)
+
+
 NAPS = (
     SHIPMENT.partition("- {name: On")[0].replace("transition: On", "transition: Nap")
     + """
@@ -253,6 +268,22 @@ async def test_what_comes_while_the_end_is_told_begins_the_next(bench: Bench) ->
         may_end.set()
         await instances(running, 2)
         assert await output(bench, receipt.instance) == {"placed": 3, "paid": 4}
+
+
+async def test_what_was_not_taken_begins_the_next_where_a_run_cannot_continue(bench: Bench) -> None:
+    """A run that fails because it has too much to pass on to the next execution gives back what came meanwhile."""
+    too_much = "{a: '${ \"x\" * 1100000 }', b: '${ \"x\" * 1100000 }'}"
+    end = f"end: {{continueAs: {{workflowId: ID, data: {too_much}}}}}"
+    async with bench.worker(
+        named(ORDER.replace("toStateData: .paid}}], end: true", f"toStateData: .paid}}}}], {end}"))
+    ) as running:
+        placed = [event(str(n), "placed", "shop", n, order=1) for n in range(2)]
+        [receipt] = await send(running, *placed)
+        await looked_at(running, {"order": "1"}, 2)
+        await send(running, event("p", "paid", "bank", order=1))
+        found = await instances(running, 2)
+        assert {one.id for one in found} == {receipt.instance}
+        assert [one.status for one in found if one.close_time] == [WorkflowExecutionStatus.FAILED]
 
 
 async def test_events_of_the_next_round_are_not_lost(bench: Bench) -> None:

@@ -14,6 +14,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.routing.keys import instance_id, mailbox_id
+from swf_temporal.temporal import event_mailboxes
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_mailboxes import HELD
 from swf_temporal.temporal.mailbox_records import (
@@ -149,6 +150,27 @@ async def test_the_definitions_are_sent_once(bench: Bench) -> None:
             await looked_at(running, {"of": "1"}, number + 1)
         assert await with_definitions(handle) == [True, False, False, True, False]
         assert await (await handle.describe()).memo_value(DEFINITIONS) != digest
+
+
+async def test_which_definitions_it_has_is_known_after_it_continued_as_new(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sender that goes back to the first ones brings them along again."""
+    monkeypatch.setattr(event_mailboxes, "MAX_DONE_EVENTS", 20)
+    definition = named(BOTH)
+    async with bench.worker(definition) as running:
+        await send(running, event("0", "a", "s", 0, of=1))
+        handle = bench.client.get_workflow_handle(mailbox_id(definition.id, {"of": "1"}))
+        first = await handle.describe()
+        other = Running(bench, [changed(definition)], running.scripted, running.queue, running.worker)
+        for number in range(1, 60):
+            await send(other, event(str(number), "a", "s", number, of=1))
+            await known(handle, event(str(number), "a", "s", number, of=1))
+            now = await handle.describe()
+            if now.run_id != first.run_id:
+                break
+        assert now.run_id != first.run_id
+        assert await now.memo_value(DEFINITIONS) != await first.memo_value(DEFINITIONS)
 
 
 def changed(definition: Definition) -> Definition:

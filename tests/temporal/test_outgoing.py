@@ -101,3 +101,20 @@ async def test_what_an_evaluation_comes_to_is_sent_with_the_rest(bench: Bench) -
     )
     async with bench.worker(definition, f=None) as worker:
         assert await worker.run({"large": LARGE}) == {}
+
+
+async def test_an_output_is_sent_by_another_task_than_what_leaves_no_room_for_it(bench: Bench) -> None:
+    """The results of two evaluations stand in markers of the last task: one is as large as the output, which it is."""
+    made = [
+        {"name": f"made {size}", "type": "expression", "operation": f"{{of: [range({size})] | map(10000000)}}"}
+        for size in (105_000, 215_000)
+    ]
+    states = [
+        {"name": one["name"], "type": "operation", "actions": [{"functionRef": one["name"]}],
+         "stateDataFilter": {"input": "${ {} }"}}
+        for one in made
+    ]  # fmt: skip
+    async with bench.worker(define(*states, functions=tuple(made))) as worker:
+        output = await worker.run()
+
+    assert output == {"of": [10_000_000] * 215_000}

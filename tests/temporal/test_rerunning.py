@@ -11,6 +11,7 @@ from swf_temporal.client_errors import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal import continuing
 from tests.temporal.conftest import PATIENCE, Bench, calling, define
 from tests.temporal.test_event_starts import event
 
@@ -100,6 +101,28 @@ async def test_one_that_has_ended_goes_on_from_any_state(
         assert await gone_on(bench, plan) is not None
 
     assert calls.made == [*FUNCTIONS, *made]
+
+
+async def test_local_calls_that_are_made_again_have_other_keys(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the run has continued as new before, so that keys name the execution in which it began."""
+    monkeypatch.setattr(continuing, "MAX_SIGNALS", 1)
+    work = {"name": "work", "type": "custom", "operation": "work", "metadata": {"local": True}}
+    definition = define(
+        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
+        calling("Go", "work", "work"),
+        functions=(work,), events=[{"name": "go", "type": "go", "source": "x"}], id="local-again",
+    )  # fmt: skip
+    calls = Calls()
+    async with bench.worker(definition, **calls.functions("work")) as worker:
+        handle = await worker.start({})
+        await worker.awaiting(handle, "go")
+        await handle.signal("go", {})
+        await ended(handle)
+        plan = await plan_rerun(Client(bench.client), handle.id, "Go")
+        output = await gone_on(bench, plan)
+
+    assert (plan.run_id != handle.first_execution_run_id, output) == (True, {"work": 4})
+    assert len({key for *_, key, _ in worker.scripted.calls}) == 4
 
 
 @pytest.mark.parametrize("drops", [False, True], ids=["given again", "dropped"])

@@ -156,6 +156,22 @@ async def test_number_of_starts(bench: Bench) -> None:
         assert (state.limited_actions, state.remaining_actions) == (True, 0)
 
 
+@pytest.mark.parametrize(("number", "left"), [(5, 4), (2, 1), (1, 0)])
+async def test_another_number_of_starts(bench: Bench, number: int, left: int) -> None:
+    """Those that it has made count."""
+    first = scheduled("R3/P1D")
+    await schedules.apply(bench.client, first)
+
+    def once_started(found: ScheduleUpdateInput) -> ScheduleUpdate:
+        found.description.schedule.state.remaining_actions -= 1
+        return ScheduleUpdate(found.description.schedule)
+
+    await bench.client.get_schedule_handle(schedules.schedule_id(first.id)).update(once_started)
+    applied = await schedules.apply(bench.client, scheduled(f"R{number}/P1D", id_=first.id))
+    state = (await schedules.describe(bench.client, first.id)).schedule.state
+    assert (applied.outcome, state.limited_actions, state.remaining_actions) == (Outcome.UPDATED, True, left)
+
+
 async def test_paused_and_triggered(bench: Bench) -> None:
     """A schedule that is new may be paused; it can be resumed, paused again and triggered all the same."""
     workflow = scheduled("R/PT1S")

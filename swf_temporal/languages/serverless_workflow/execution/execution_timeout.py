@@ -182,7 +182,7 @@ async def _continued(to: ContinueAs, left: "Ended", execution: "Execution") -> C
     elif to.data is not None:
         data = await lane.fill(to.data, data)
     limit = await _limit(to.workflow_exec_timeout, data, lane)
-    return ContinuedAs(to.workflow_id, to.version, data, limit, tuple(execution.run.inbox.kept))
+    return ContinuedAs(to.workflow_id, to.version, data, limit, execution.run.inbox.record())
 
 
 async def _limit(given: JSON, data: JSON, lane: Lane) -> ContinueTimeout | None:

@@ -1,14 +1,17 @@
 """Pausing, resuming, cancelling and terminating instances: one, or all that a list filter finds."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.instances import PAUSED, RUNNING, filter_of, listed, refuse_ended
 from swf_temporal.client_errors import InstanceEndedError, ServerUnavailableError
 from swf_temporal.errors import UsageError
+from swf_temporal.temporal.client_errors import has_ended, not_there
 from swf_temporal.temporal.pausing import pause, resume
 
 _AT_ONCE = 10
@@ -39,7 +42,10 @@ class Change:
         """Return the instances that the list filter *query* finds and that this can have an effect on, by their ids."""
         open_ones = f"({query}) AND CloseTime IS NULL"
         found, _ = await listed(client, filter_of(self.status, None, open_ones, only_instances=True), _MOST)
-        return list({row["id"]: row for row in found}.values())
+        rows: dict[str, dict[str, Any]] = {}
+        for row in found:  # lists are a moment behind: they may have the latest run of an id, and the one before
+            rows.setdefault(row["id"], row)
+        return list(rows.values())
 
 
 @dataclass(slots=True)
@@ -54,10 +60,37 @@ class Outcome:
 
 
 async def change_all(
-    client: Client, change: Change, ids: Iterable[str], reason: str | None, outcome: Outcome, tell: Callable[[], None]
+    client: Client,
+    change: Change,
+    runs: Mapping[str, str],
+    reason: str | None,
+    outcome: Outcome,
+    tell: Callable[[], None],
 ) -> None:
-    """Ask the instances with these *ids*, some at a time, as `for_each` does."""
-    await for_each(ids, lambda workflow_id: change.make(client, workflow_id, reason), outcome, tell)
+    """Ask instances, some at a time, as `for_each` does: by their ids, the *runs* that were found.
+
+    What was started under the id of one since was not found, and is left alone: that one has ended.
+    """
+
+    async def ask(workflow_id: str) -> None:
+        if not await _goes_on(client, workflow_id, runs[workflow_id]):
+            raise has_ended(workflow_id)
+        await change.make(client, workflow_id, reason)
+
+    await for_each(runs, ask, outcome, tell)
+
+
+async def _goes_on(client: Client, workflow_id: str, run: str) -> bool:
+    """Tell whether the latest run of an id is *run*, or what that has continued as."""
+    try:
+        now = await client.temporal.get_workflow_handle(workflow_id).describe()
+        if now.run_id == run:
+            return True
+        then = await client.temporal.get_workflow_handle(workflow_id, run_id=run).describe()
+    except RPCError as error:
+        raise not_there(error, workflow_id) from None
+    first, latest = (one.raw_description.workflow_execution_info.first_run_id for one in (then, now))
+    return first == latest
 
 
 async def for_each(

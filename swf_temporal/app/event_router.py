@@ -2,7 +2,7 @@
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.event_sending import is_sent, send, why_stopped
-from swf_temporal.client_errors import ServerUnavailableError
+from swf_temporal.client_errors import InboxFullError, ServerUnavailableError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import CallFailed, DefinitionsUnavailable, PayloadUnavailable, UsageError
 from swf_temporal.events.consumers.port import NeverError, NotNowError
@@ -36,7 +36,7 @@ class Router:
     async def _send(self, event: CloudEvent) -> list[Receipt]:
         try:
             return await send(self.client, event, self._catalogue, self._task_queue, max_hops=self._max_hops)
-        except ServerUnavailableError as error:
+        except (ServerUnavailableError, InboxFullError) as error:
             raise NotNowError(error.message) from error
         except UsageError as error:
             raise NeverError(error.message) from error

@@ -176,8 +176,8 @@ async def _change_many(client: "Client", change: "Change", chosen: _Many, reason
     bar = typer.progressbar(length=len(rows), file=sys.stderr, hidden=not sys.stderr.isatty())
     try:
         with bar:
-            ids = [row["id"] for row in rows]
-            await change_all(client, change, ids, reason, outcome, lambda: bar.update(1))
+            runs = {row["id"]: row["runId"] for row in rows}
+            await change_all(client, change, runs, reason, outcome, lambda: bar.update(1))
     finally:
         _tell(change, outcome)
     return _FAILED if outcome.failures else 0

@@ -9,7 +9,7 @@ from temporalio.common import RawValue, WorkflowIDConflictPolicy, WorkflowIDReus
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.client_errors import AlreadyStartedError, MailboxFullError
+from swf_temporal.client_errors import AlreadyStartedError, InboxFullError, MailboxFullError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.languages.port import Definition
@@ -76,9 +76,10 @@ async def dispatch(
     The instance that *has_it* already is not sent it again by what goes to all instances. *locks* are those of all who
     send by the same client. Sent again, for example because this was interrupted, the same event has no further effect.
     Raises UsageError if it is too large, or the server refuses it; MailboxFullError if a mailbox has no room for it;
-    ServerUnavailableError if the server does not answer.
+    InboxFullError if all but some instances have it, and these have no room; ServerUnavailableError if the server does
+    not answer.
     """
-    receipts = []
+    receipts, full = [], list[InboxFullError]()
     post = _Post(client, event, family, task_queue, MailboxLocks() if locks is None else locks)
     try:
         for start in route.starts:
@@ -93,11 +94,13 @@ async def dispatch(
             if awaiting.key is not None and _place(awaiting) in posted:
                 continue  # those that wait get it with what it starts
             if awaiting.key is None:
-                receipts += await _broadcast(client, event, awaiting.definition.id, started)
+                receipts += await _broadcast(client, event, awaiting.definition.id, started, full)
             else:
                 receipts.append(await post.send(awaiting, awaiting.key, awaiting))
     except RPCError as error:
         raise refused_by_server(error, f"the server did not take the event {event.id!r}") from None
+    if full:
+        raise full[0]
     return receipts
 
 
@@ -247,8 +250,13 @@ def _is_full(mailbox: WorkflowExecutionDescription, room: int, *, starts: bool) 
     return size >= most_bytes + room or mailbox.history_length >= most_events
 
 
-async def _broadcast(client: Client, event: CloudEvent, definition_id: str, but: set[str | None]) -> list[Receipt]:
-    """Send the event to all instances of the definition that have not ended, as far as the server lists them yet."""
+async def _broadcast(
+    client: Client, event: CloudEvent, definition_id: str, but: set[str | None], full: list[InboxFullError]
+) -> list[Receipt]:
+    """Send the event to all instances of the definition that have not ended, as far as the server lists them yet.
+
+    What is told of those that have no room goes to *full*: they keep it from no other.
+    """
     name = definition_id.replace("'", "''")
     found = client.list_workflows(f"WorkflowType = '{name}' AND {OPEN}")
     receipts = []
@@ -259,7 +267,10 @@ async def _broadcast(client: Client, event: CloudEvent, definition_id: str, but:
         try:
             await client.get_workflow_handle(execution.id).signal(EVENT, value)
         except RPCError as error:
-            if error.status != RPCStatusCode.NOT_FOUND:  # it has ended since
+            why = not_there(error, execution.id)
+            if isinstance(why, InboxFullError):
+                full.append(why)
+            elif error.status != RPCStatusCode.NOT_FOUND:  # it has ended since
                 raise
         else:
             receipts.append(Receipt(definition_id, "sent", execution.id))

@@ -100,7 +100,7 @@ class EventMailbox:
         self._window: float | None = record.get("window")
         self._held: list[Held] = list(record.get("held", ()))
         self._definitions: list[PinnedRecord] = list(record.get("definitions", ()))
-        self._instances = Instances(record.get("begun"))
+        self._instances = Instances(record.get("begun"), self._continue_if_long)
         self._subscribers = Subscribers(record.get("subscribers", {}), self._instances, record.get("probed"))
         self._looked_at = 0
         for one in record.get("arrived", ()):

@@ -3,9 +3,12 @@
 Theory of operation. Whoever may start workflows can start one under the id of an instance that has ended, or has yet to
 be begun. So a signal goes to a run, and not to an id: to the one that the mailbox has begun, or has looked up, which a
 local activity does. The run that an instance continues as is looked up once the signal to the one before has failed.
+
+One that refuses a signal and runs still was sent as many as the server lets one execution have, such as an instance
+that is paused, or makes a call for long. It has not ended, so the signal is sent again until there is room for it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Final
 
@@ -24,29 +27,49 @@ _ATTEMPT: Final = timedelta(seconds=10)
 """The time limit for one look."""
 _TRIES: Final = 5
 """How often an instance is looked up that continues as new meanwhile."""
+_PAUSE, _LONGEST_PAUSE = timedelta(seconds=1), timedelta(minutes=1)
+"""The pauses before an instance is sent a signal again that had no room for it: each is twice as long."""
 
 
 class InstanceSignals:
     """Signals instances, in the workflow of a mailbox."""
 
-    def __init__(self) -> None:
+    def __init__(self, continue_if_long: Callable[[], None]) -> None:
+        """Signal for a workflow that may continue as new by *continue_if_long*, and then sends the same again."""
         self.runs: dict[str, str] = {}
         """By the ids of instances, the runs that are known."""
+        self._continue_if_long = continue_if_long
 
-    async def send(self, instance: str, name: str, value: Mapping[str, JSON]) -> bool:
-        """Send a signal to an instance; tell whether it runs."""
-        for _ in range(_TRIES):
+    async def send(self, instance: str, name: str, value: Mapping[str, JSON], *, insists: bool = True) -> bool:
+        """Send a signal to an instance; tell whether it runs. Who *insists* waits until it has room for the signal."""
+        tries, pause, refusing = 0, _PAUSE, ""
+        while tries < _TRIES:
             run = self.runs.get(instance) or await _found(instance)
             if not run:
                 return False
+            if run != refusing:
+                tries += 1
+            elif not insists:
+                return True
+            else:
+                await self._wait_for_room(instance, pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
             try:
                 await workflow.get_external_workflow_handle(instance, run_id=run).signal(name, value)
             except FailureError:
                 self.runs.pop(instance, None)
+                refusing = run
             else:
                 self.runs[instance] = run
                 return True
         return False
+
+    async def _wait_for_room(self, instance: str, pause: timedelta) -> None:
+        if pause == _PAUSE:
+            mailbox = workflow.info().workflow_id
+            workflow.logger.warning("%s waits: the instance %r has no room for an event now", mailbox, instance)
+        self._continue_if_long()
+        await workflow.sleep(pause, summary=summaries.WAITING_FOR_ROOM)
 
 
 async def _found(instance: str) -> str:

@@ -1,6 +1,6 @@
 """The instances that a mailbox begins, and those that it gives events to."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from temporalio import workflow
@@ -14,7 +14,7 @@ from swf_temporal.routing.gathering import Arrived
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.strict_json import json_length
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.constants import EVENT, ROUTED
+from swf_temporal.temporal.constants import EVENT, PROBE, ROUTED
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.instance_signals import InstanceSignals
 from swf_temporal.temporal.kept_options import OptionsRecord, start_options
@@ -26,10 +26,10 @@ _OTHER_BYTES: Final = 64 * 1024
 
 
 class Instances:
-    def __init__(self, begun: str | None) -> None:
+    def __init__(self, begun: str | None, continue_if_long: Callable[[], None]) -> None:
         self.begun = begun
         """The id of the first run of the instance that was begun last."""
-        self._signals = InstanceSignals()
+        self._signals = InstanceSignals(continue_if_long)
 
     async def begin(
         self, instance: str, definition: Definition, data: JSON, pin: Pin, options: OptionsRecord | None = None
@@ -86,8 +86,8 @@ class Instances:
 
     async def give(self, instance: str, arrived: Arrived, *, comes_back: bool = True) -> bool:
         """Give an event to an instance; tell whether it runs. It *comes_back* if the instance does not take it."""
-        return await self.send(instance, ROUTED if comes_back else EVENT, arrived["event"])
+        return await self._signals.send(instance, ROUTED if comes_back else EVENT, arrived["event"])
 
-    async def send(self, instance: str, name: str, value: Mapping[str, JSON]) -> bool:
-        """Send a signal to an instance; tell whether it runs."""
-        return await self._signals.send(instance, name, value)
+    async def run(self, instance: str) -> bool:
+        """Tell whether an instance runs."""
+        return await self._signals.send(instance, PROBE, {}, insists=False)

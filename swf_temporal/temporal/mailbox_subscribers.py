@@ -7,7 +7,6 @@ from typing import Final
 from temporalio import workflow
 
 from swf_temporal.strict_json import json_length
-from swf_temporal.temporal.constants import PROBE
 from swf_temporal.temporal.mailbox_instances import Instances
 from swf_temporal.temporal.mailbox_records import Held
 
@@ -63,7 +62,7 @@ class Subscribers:
             return
         self.probed = workflow.time()
         for instance in list(self.waits):
-            if not await self._instances.send(instance, PROBE, {}):
+            if not await self._instances.run(instance):
                 self.remove(instance)
 
     @property

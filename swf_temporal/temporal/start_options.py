@@ -22,6 +22,8 @@ IDENTITY: Final = "identity"
 """There too: who sent that request."""
 BUSINESS_KEY: Final = "businessKey"
 """There too: by what the sender knows the instance."""
+IDEMPOTENCY_KEY: Final = "idempotencyKey"
+"""There too, where the sender has chosen the id of the instance: a digest of the key that such requests repeat."""
 
 
 class StartOptions(TypedDict, total=False):

@@ -29,6 +29,7 @@ LEAVING_PLACE: Final = "giving the place back"
 LOOKING_FOR_ENDED: Final = "which of those that have a place have ended?"
 IDLE: Final = "ends if none asks"
 BEGINNING_AGAIN: Final = "retry: beginning an instance"
+WAITING_FOR_ROOM: Final = "retry: an instance has no room for an event"
 _WHOLE: Final = "the workflow"
 
 

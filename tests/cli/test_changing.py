@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from swf_temporal.app.changing import CANCEL, Change, Outcome, change_all
-from swf_temporal.app.client import Client
+from swf_temporal.app.changing import Outcome, for_each
 from swf_temporal.client_errors import InstanceEndedError
 from swf_temporal.errors import UsageError
 from tests.cli.conftest import PATIENCE, Dev, Swf
@@ -71,17 +70,15 @@ async def test_failures() -> None:
     """What is wrong with one does not stop the rest; one that has ended meanwhile is no failure."""
     made = []
 
-    async def make(_: Client, workflow_id: str, reason: str | None) -> None:
+    async def make(workflow_id: str) -> None:
         if workflow_id == "bad":
             raise UsageError("it is bad")
         if workflow_id == "over":
             raise InstanceEndedError("it is over", instance=workflow_id)
-        made.append((workflow_id, reason))
+        made.append(workflow_id)
 
     outcome, told = Outcome(), []
     ids = ["bad", "over", *(f"good-{n}" for n in range(30))]
-    no_client = Client.__new__(Client)
-    change = Change(CANCEL.verb, CANCEL.made, make)
-    await change_all(no_client, change, ids, "why", outcome, lambda: told.append(1))
+    await for_each(ids, make, outcome, lambda: told.append(1))
     assert (outcome.changed, outcome.ended, list(outcome.failures), len(told)) == (30, 1, ["bad"], len(ids))
-    assert ("good-29", "why") in made
+    assert "good-29" in made

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from temporalio.api.enums.v1 import EventType, PendingActivityState
 from temporalio.client import WorkflowExecutionStatus
 
 from swf_temporal import RunEnded
+from swf_temporal.app.changing import TERMINATE, Outcome, change_all
+from swf_temporal.app.client import Client
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.languages.port import Definition
@@ -18,6 +21,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.mailbox_records import MAILBOX
 from tests.temporal.conftest import Bench, events_of
 from tests.temporal.suspending import SUSPEND_AFTER
+from tests.temporal.test_many_events import number, waiting
 
 pytestmark = pytest.mark.temporal
 
@@ -361,3 +365,23 @@ async def test_a_run_that_is_terminated(bench: Bench, child: JSON, status: Workf
             services.may_end.set()
             status = WorkflowExecutionStatus.COMPLETED
         assert tuple(await _children(bench, handle)) == (status,)
+
+
+async def test_of_many_that_were_found_no_later_one_is_terminated(bench: Bench) -> None:
+    """One is started anew under its id meanwhile, which is not what was found; what has continued as new is."""
+    async with bench.worker(waiting()) as running:
+        again, going_on = [await running.start({"numbers": []}, suspend_after=20) for _ in range(2)]
+        found = {one.id: str(one.first_execution_run_id) for one in (again, going_on)}
+        await again.terminate()
+        await running.start({"numbers": []}, workflow_id=again.id)
+        latest = bench.client.get_workflow_handle(going_on.id)
+        async with asyncio.timeout(30):
+            for n in count(1):
+                if (await latest.describe()).run_id != going_on.first_execution_run_id:
+                    break
+                await swf.send_event(bench.client, going_on.id, number(n))
+        outcome = Outcome()
+        await change_all(Client(bench.client), TERMINATE, found, "by the test", outcome, lambda: None)
+        assert (outcome.changed, outcome.ended, outcome.failures) == (1, 1, {})
+        assert (await latest.describe()).status is TERMINATED
+        assert (await bench.client.get_workflow_handle(again.id).describe()).status is WorkflowExecutionStatus.RUNNING

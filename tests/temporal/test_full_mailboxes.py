@@ -6,6 +6,7 @@ from time import time
 from typing import Any, cast
 
 import pytest
+from temporalio import workflow
 from temporalio.client import WorkflowHandle
 
 from swf_temporal.client_errors import MailboxFullError
@@ -14,6 +15,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.routing.keys import instance_id, mailbox_id
 from swf_temporal.temporal import event_mailboxes
+from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_mailboxes import HELD
 from swf_temporal.temporal.mailbox_records import (
     DEFINITIONS,
@@ -27,8 +29,10 @@ from swf_temporal.temporal.mailbox_records import (
 )
 from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.records import pinned
+from swf_temporal.temporal.server import local_server
 from tests.many_events.flood import DEFINITION as TAKING
 from tests.temporal.conftest import Bench, Running, events_of
+from tests.temporal.suspending import Suspending
 from tests.temporal.test_event_starts import BOTH, ORDER, event, looked_at, named, output, send
 
 pytestmark = pytest.mark.temporal
@@ -194,3 +198,55 @@ async def sent(running: Running, one: CloudEvent) -> None:
                 await asyncio.sleep(0.1)
             else:
                 return
+
+
+CALLING = """
+id: ID
+version: '1.0'
+specVersion: '0.8'
+start: Wait
+functions: [{name: f, type: custom}]
+events:
+- {name: Placed, type: placed, source: shop, correlation: [{contextAttributeName: order}]}
+- {name: Paid, type: paid, source: bank, correlation: [{contextAttributeName: order}]}
+states:
+- {name: Wait, type: event, onEvents: [{eventRefs: [Placed], eventDataFilter: {toStateData: .placed}}], transition: Do}
+- {name: Do, type: operation, actions: [{functionRef: f}], transition: Pay}
+- {name: Pay, type: event, onEvents: [{eventRefs: [Paid], eventDataFilter: {toStateData: .paid}}], end: true}
+"""
+
+
+async def test_an_instance_without_room_gets_its_event_once_it_has_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It runs, and so is not taken for one that has ended: what was accepted for it is not lost."""
+    most, is_over = 10, asyncio.Event()
+    limit = ("--dynamic-config-value", f"history.maximumSignalsPerExecution={most}")
+    monkeypatch.setattr(Suspending, "is_long", lambda _: workflow.info().get_current_history_length() > 2 * most)
+
+    async def f(_: Any) -> Any:
+        await is_over.wait()
+        return {}
+
+    async with local_server(extra=limit) as server, Bench(server).worker(named(CALLING), f=f) as running:
+        [receipt] = await send(running, event("s", "placed", "shop", 1, order=7))
+        async with asyncio.timeout(30):
+            while not running.scripted.calls:
+                await asyncio.sleep(0.02)
+        assert receipt.instance is not None
+        instance = server.client.get_workflow_handle(receipt.instance)
+        for number in range(most):
+            await instance.signal("unknown", number)
+        await send(running, paid(1, "y"))
+        await _refused(server.client.get_workflow_handle(mailbox_id(running.definitions[0].id, KEY)))
+        is_over.set()
+        assert await asyncio.wait_for(result(instance), 60) == {"placed": 1, "paid": "y"}
+
+
+async def _refused(mailbox: WorkflowHandle[Any, Any]) -> None:
+    """Wait until an instance has refused an event of the mailbox, which has nothing to do then for a while."""
+    async with asyncio.timeout(30):
+        while True:
+            *before, last = await events_of(mailbox)
+            failed = [one.HasField("signal_external_workflow_execution_failed_event_attributes") for one in before]
+            if any(failed) and last.HasField("timer_started_event_attributes"):
+                return
+            await asyncio.sleep(0.05)

@@ -29,10 +29,13 @@ from temporalio.api.enums.v1 import EventType
 from swf_temporal.app.asgi_server import asgi_server
 from swf_temporal.app.client import Client
 from swf_temporal.app.definitions import catalogue_of
+from swf_temporal.app.event_router import Router
 from swf_temporal.app.gateway.serving import gateway
 from swf_temporal.app.http_settings import GatewaySettings, Operation, Tenant
 from swf_temporal.app.option_values import Address
 from swf_temporal.app.rereading import RereadCatalogue
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.events.consumers.port import NotNowError
 from swf_temporal.functions.operator.forms import Rate
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
@@ -259,12 +262,17 @@ async def test_a_start_can_be_repeated(bench: Bench) -> None:
         started = await client.post(f"/workflows/{waiting.id}", params=chosen)
         refused = await client.post(f"/workflows/{waiting.id}", params=chosen)
         of_another = await client.post(f"/workflows/{calculation.id}", json={"n": 1}, params=chosen, headers=key)
+        of_none = await client.post(f"/workflows/{waiting.id}", params=chosen, headers=key)
+        with_id = f"/workflows/{waiting.id}?id=both-{waiting.id}"
+        of_both = [await client.post(with_id, headers=key) for _ in range(2)]
+        other_key = await client.post(with_id, headers={"Idempotency-Key": "k-2"})
         await client.post(f"{started.headers['location']}/terminate", json={"reason": "over"})
         ended = await result_of(client, started.headers["location"])
     assert first.json() == again.json()
     assert started.json()["id"] == chosen["id"]
     assert problem(refused) == (409, "already-started")
-    assert problem(of_another) == (409, "already-started")
+    assert [problem(one) for one in (of_another, of_none, other_key)] == 3 * [(409, "already-started")]
+    assert [one.status_code for one in of_both] == [202, 202]
     assert refused.headers["location"] == started.headers["location"]
     assert ended["status"] == "terminated"
 
@@ -286,6 +294,26 @@ async def test_events_for_one_instance(bench: Bench) -> None:
     assert outcome["output"] == {"paid": 5}
     assert problem(late) == (409, "instance-ended")
     assert problem(nobody) == (404, "unknown-instance")
+
+
+async def test_an_instance_without_room_keeps_an_event_from_no_other() -> None:
+    """Others get it, and it is to be sent again: by clients, and by consumers of brokers."""
+    most, waiting = 5, named(WAITING)
+    limit = ("--dynamic-config-value", f"history.maximumSignalsPerExecution={most}")
+    async with local_server(extra=limit) as server, working(Bench(server), waiting) as (client, worker):
+        other, full = [(await client.post(f"/workflows/{waiting.id}")).json()["id"] for _ in range(2)]
+        for number in range(most):
+            await server.client.get_workflow_handle(full).signal("unknown", number)
+        async with asyncio.timeout(30):
+            while (await server.client.count_workflows(f"WorkflowType = '{waiting.id}'")).count < 2:
+                await asyncio.sleep(0.05)
+        refused = await send(client, event("paid", "bank", "p-1"))
+        told = await result_of(client, f"/instances/{other}")
+        router = Router(Client.of(server), Catalogue([waiting]), worker.queue)
+        with pytest.raises(NotNowError, match=full):
+            await router.take(CloudEvent("p-2", "bank", "paid"))
+    assert (problem(refused), refused.headers["retry-after"]) == ((429, "no-room"), "5")
+    assert told["status"] == "completed"
 
 
 async def test_a_batch_that_is_not_taken_to_its_end(bench: Bench) -> None:

@@ -1,10 +1,13 @@
 """Definitions over HTTP: which there are, what their input has to be, and starting instances of them."""
 
 import asyncio
+from collections.abc import Mapping
+from hashlib import sha256
 from typing import Final
 from urllib.parse import quote
 
 from starlette.responses import JSONResponse, Response
+from temporalio.service import RPCError
 
 from swf_temporal.app.client import Instance
 from swf_temporal.app.event_routes import latest_of
@@ -14,11 +17,13 @@ from swf_temporal.app.gateway.instances import TenantInstance, link_to, outcome
 from swf_temporal.app.gateway.parameters import IDEMPOTENCY_KEY, NEW_ID, VERSION
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import RequestContext
-from swf_temporal.app.instances import RUNNING, described
+from swf_temporal.app.instances import RUNNING
 from swf_temporal.client_errors import AlreadyStartedError
 from swf_temporal.data import JSON
 from swf_temporal.errors import DefinitionsUnavailable, UnknownDefinition, UsageError
 from swf_temporal.languages.port import Definition
+from swf_temporal.temporal import start_options
+from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.text.suggestions import did_you_mean
 
 _UNAVAILABLE: Final = 503
@@ -67,7 +72,10 @@ async def started(asked: RequestContext, definition: Definition, data: JSON, unf
     if unfit is not None:
         raise Refused(unfit_status, "unfit-input", unfit, f"see {path_of(definition.id)}/schemas/input")
     others = [one for one in asked.catalogue.with_reachable(definition) if one is not definition]
-    chosen, key = asked.parameter(NEW_ID), asked.parameter(IDEMPOTENCY_KEY)
+    chosen, key, memo = asked.parameter(NEW_ID), asked.parameter(IDEMPOTENCY_KEY), asked.memo()
+    once = None if key is None else f"{asked.tenant.name}\n{key}"
+    if once is not None and chosen is not None:  # otherwise the id says of which key it is
+        memo[start_options.IDEMPOTENCY_KEY] = sha256(once.encode()).hexdigest()
     try:
         return await asked.client.start(
             definition,
@@ -75,11 +83,11 @@ async def started(asked: RequestContext, definition: Definition, data: JSON, unf
             workflow_id=chosen,
             task_queue=asked.task_queue,
             sub_workflows=others,
-            idempotency_key=None if key is None else f"{asked.tenant.name}\n{key}",
-            memo=asked.memo(),
+            idempotency_key=once,
+            memo=memo,
         )
     except AlreadyStartedError as error:
-        if key is not None and await _is_of(asked, error.instance, definition):
+        if key is not None and await _is_of(asked, error.instance, definition, memo):
             return asked.client.instance(error.instance)
         link = {"Location": link_to(error.instance)}
         raise Refused(409, "already-started", error.message, "choose another id", headers=link) from None
@@ -107,9 +115,14 @@ def definition_of(asked: RequestContext) -> Definition:
     raise Refused(404, "unknown-definition", why, hint)
 
 
-async def _is_of(asked: RequestContext, workflow_id: str, definition: Definition) -> bool:
-    """Tell whether the instance of that id is one of *definition*, and so the tenant's to see."""
-    return bool((await described(asked.client, workflow_id))["definition"] == definition.id)
+async def _is_of(asked: RequestContext, workflow_id: str, definition: Definition, memo: Mapping[str, JSON]) -> bool:
+    """Tell whether the instance of that id is one of *definition*, and so the tenant's to see, and of the same key."""
+    try:
+        found = await asked.client.instance(workflow_id).handle.describe()
+    except RPCError as error:
+        raise not_there(error, workflow_id) from None
+    key = await found.memo_value(start_options.IDEMPOTENCY_KEY, None)
+    return bool(found.workflow_type == definition.id and key == memo.get(start_options.IDEMPOTENCY_KEY))
 
 
 def _facts(definition: Definition) -> Workflow:

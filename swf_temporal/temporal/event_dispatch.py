@@ -12,6 +12,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from swf_temporal.client_errors import AlreadyStartedError, InboxFullError, MailboxFullError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
+from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.routing.chains import hops_of
 from swf_temporal.routing.keys import CorrelationKey, mailbox_id
@@ -75,19 +76,18 @@ async def dispatch(
 
     The instance that *has_it* already is not sent it again by what goes to all instances. *locks* are those of all who
     send by the same client. Sent again, for example because this was interrupted, the same event has no further effect.
-    Raises UsageError if it is too large, or the server refuses it; MailboxFullError if a mailbox has no room for it;
-    InboxFullError if all but some instances have it, and these have no room; ServerUnavailableError if the server does
-    not answer.
+    Raises UsageError if it is too large, or the server refuses it; MailboxFullError or InboxFullError if it has gone
+    wherever there is room, and a mailbox or an instance has none; ServerUnavailableError if no server answers.
     """
-    receipts, full = [], list[InboxFullError]()
-    post = _Post(client, event, family, task_queue, MailboxLocks() if locks is None else locks)
+    receipts, full = [], list[UsageError]()
+    post = _Post(client, event, family, task_queue, MailboxLocks() if locks is None else locks, full)
     try:
         for start in route.starts:
             if start.key is None:
                 receipts.append(await _start(client, event, start, family, task_queue))
             else:
                 same = next((one for one in route.awaited if _place(one) == _place(start)), None)
-                receipts.append(await post.send(start, start.key, same))
+                receipts += await post.send(start, start.key, same)
         started = {has_it, *(one.instance for one in receipts)}
         posted = [_place(one) for one in route.starts]
         for awaiting in route.awaited:
@@ -96,7 +96,7 @@ async def dispatch(
             if awaiting.key is None:
                 receipts += await _broadcast(client, event, awaiting.definition.id, started, full)
             else:
-                receipts.append(await post.send(awaiting, awaiting.key, awaiting))
+                receipts += await post.send(awaiting, awaiting.key, awaiting)
     except RPCError as error:
         raise refused_by_server(error, f"the server did not take the event {event.id!r}") from None
     if full:
@@ -174,8 +174,18 @@ class _Post:
     family: Family
     task_queue: str
     locks: MailboxLocks
+    full: list[UsageError]
+    """What is told of mailboxes that have no room: they keep the event from no other."""
 
-    async def send(self, to: Started | Awaiting, key: CorrelationKey, awaiting: Awaiting | None) -> Receipt:
+    async def send(self, to: Started | Awaiting, key: CorrelationKey, awaiting: Awaiting | None) -> list[Receipt]:
+        """Send the event to the mailbox of *key*, as `_sent` does; return nothing if that has no room."""
+        try:
+            return [await self._sent(to, key, awaiting)]
+        except MailboxFullError as error:
+            self.full.append(error)
+            return []
+
+    async def _sent(self, to: Started | Awaiting, key: CorrelationKey, awaiting: Awaiting | None) -> Receipt:
         """Send the event to the mailbox of *key*, which is begun by that if need be.
 
         *awaiting* is what those wait for that have subscribed there, if instances may wait for the event.
@@ -251,7 +261,7 @@ def _is_full(mailbox: WorkflowExecutionDescription, room: int, *, starts: bool) 
 
 
 async def _broadcast(
-    client: Client, event: CloudEvent, definition_id: str, but: set[str | None], full: list[InboxFullError]
+    client: Client, event: CloudEvent, definition_id: str, but: set[str | None], full: list[UsageError]
 ) -> list[Receipt]:
     """Send the event to all instances of the definition that have not ended, as far as the server lists them yet.
 

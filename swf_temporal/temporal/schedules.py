@@ -106,7 +106,7 @@ async def list_all(client: Client) -> AsyncIterator[ScheduleListDescription]:
 
 async def describe(client: Client, definition_id: str) -> ScheduleDescription:
     """Return what the server knows of a definition's schedule. Raises UsageError if there is none."""
-    async with _of(client, definition_id) as handle:
+    async with _made(client, definition_id) as handle:
         return await handle.describe()
 
 
@@ -135,7 +135,7 @@ async def times(
     was not paused. Raises UsageError if there is no such schedule.
     """
     found: list[datetime] = []
-    async with _of(client, definition_id) as handle:
+    async with _made(client, definition_id) as handle:
         state = (await handle.describe()).schedule.state
         # The server tells the times without looking how many starts are left, and so many at once.
         most = min(most, state.remaining_actions) if state.limited_actions else most
@@ -153,25 +153,25 @@ async def times(
 
 async def pause(client: Client, definition_id: str, note: str | None = None) -> None:
     """Start nothing until `resume`. Raises UsageError if there is no such schedule."""
-    async with _of(client, definition_id) as handle:
+    async with _made(client, definition_id) as handle:
         await handle.pause(note=note or "paused by swf")
 
 
 async def resume(client: Client, definition_id: str, note: str | None = None) -> None:
     """Go on after `pause`; what was missed is not made up for. Raises UsageError if there is no such schedule."""
-    async with _of(client, definition_id) as handle:
+    async with _made(client, definition_id) as handle:
         await handle.unpause(note=note or "resumed by swf")
 
 
 async def trigger(client: Client, definition_id: str) -> None:
     """Start an instance now, paused or not. Raises UsageError if there is no such schedule."""
-    async with _of(client, definition_id) as handle:
+    async with _made(client, definition_id) as handle:
         await handle.trigger()
 
 
 async def delete(client: Client, definition_id: str) -> None:
     """Forget the schedule; instances that it started go on. Raises UsageError if there is no such schedule."""
-    async with _of(client, definition_id) as handle:
+    async with _made(client, definition_id) as handle:
         await handle.delete()
 
 
@@ -187,12 +187,28 @@ async def _of(client: Client, definition_id: str) -> AsyncIterator[ScheduleHandl
         raise UsageError(f"the server refused the schedule of {definition_id!r}: {error.message}") from None
 
 
+@asynccontextmanager
+async def _made(client: Client, definition_id: str) -> AsyncIterator[ScheduleHandle]:
+    """Give the schedule of a definition, which `apply` has made. Raises UsageError if there is none."""
+    async with _of(client, definition_id) as handle:
+        await _refuse_others(await handle.describe())
+        yield handle
+
+
+async def _refuse_others(found: ScheduleDescription) -> None:
+    """Raise UsageError for a schedule that somebody else has made, who chose the same id."""
+    if MEMO not in await found.memo():
+        message = f"the schedule {found.id!r} is not one of a definition: `swf schedule apply` has not made it"
+        raise UsageError(message, "rename the definition, or move that schedule to another id")
+
+
 async def _update(handle: ScheduleHandle, wanted: Schedule, facts: Mapping[str, Any]) -> Outcome:
     """Change the schedule to what is *wanted*, but for what was done to it by hand."""
     outcome = Outcome.UPDATED
 
     async def changed(found: ScheduleUpdateInput) -> ScheduleUpdate | None:
         nonlocal outcome
+        await _refuse_others(found.description)
         present = found.description.schedule
         same_times, before = present.spec == wanted.spec, await facts_of(found.description)
         if same_times and present.policy == wanted.policy and facts.items() <= before.items():

@@ -1,6 +1,7 @@
 """What a mailbox holds is bounded: senders are refused, workers or none, and nothing that was accepted is lost."""
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from time import time
 from typing import Any, cast
@@ -198,6 +199,19 @@ async def sent(running: Running, one: CloudEvent) -> None:
                 await asyncio.sleep(0.1)
             else:
                 return
+
+
+async def test_a_full_mailbox_keeps_an_event_from_no_other(bench: Bench) -> None:
+    """The instance of another definition gets it; its sender is told to send it again."""
+    first, second = named(ORDER), named(ORDER)
+    async with bench.worker(first) as running:
+        pass
+    await filled(running)
+    async with bench.worker(second) as other:
+        [receipt] = await send(other, event("s", "placed", "shop", "y", order=7))
+        with pytest.raises(MailboxFullError, match=first.id):
+            await send(replace(other, definitions=[first, second]), paid(9999, "z"))
+        assert await output(bench, receipt.instance) == {"placed": "y", "paid": "z"}
 
 
 CALLING = """

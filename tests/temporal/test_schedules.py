@@ -2,12 +2,22 @@
 
 import asyncio
 import os
+from collections.abc import Awaitable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
 import pytest
-from temporalio.client import ScheduleOverlapPolicy, ScheduleRange, ScheduleUpdate, ScheduleUpdateInput
+from temporalio.client import (
+    Schedule,
+    ScheduleActionStartWorkflow,
+    ScheduleIntervalSpec,
+    ScheduleOverlapPolicy,
+    ScheduleRange,
+    ScheduleSpec,
+    ScheduleUpdate,
+    ScheduleUpdateInput,
+)
 
 from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.previewing import preview
@@ -198,6 +208,26 @@ async def test_listed(bench: Bench) -> None:
     async with asyncio.timeout(30):
         while schedules.schedule_id(workflow.id) not in [one.id async for one in schedules.list_all(bench.client)]:
             await asyncio.sleep(0.1)
+
+
+async def test_of_somebody_else(bench: Bench) -> None:
+    """A schedule that is not of a definition stays as it is, whatever its id."""
+    workflow = scheduled(FAR)
+    action = ScheduleActionStartWorkflow("Backup", id="backup", task_queue="some")
+    own = Schedule(action=action, spec=ScheduleSpec(intervals=[ScheduleIntervalSpec(timedelta(days=1))]))
+    handle = await bench.client.create_schedule(schedules.schedule_id(workflow.id), own)
+    for refused in (schedules.apply(bench.client, workflow), *_changes(bench, workflow)):
+        with pytest.raises(UsageError, match="is not one of a definition"):
+            await refused
+    found = (await handle.describe()).schedule
+    assert isinstance(found.action, ScheduleActionStartWorkflow)
+    assert (found.action.workflow, found.state.paused, found.spec.intervals) == ("Backup", False, own.spec.intervals)
+    await handle.delete()
+
+
+def _changes(bench: Bench, workflow: Definition) -> Iterator[Awaitable[None]]:
+    for change in (schedules.pause, schedules.resume, schedules.trigger, schedules.delete):
+        yield change(bench.client, workflow.id)
 
 
 async def test_without_schedule(bench: Bench) -> None:

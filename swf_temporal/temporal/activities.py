@@ -34,7 +34,7 @@ from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.strict_json import NotJSON
 from swf_temporal.temporal.call_records import CallRecord, call_from_json
 from swf_temporal.temporal.external_activities import MARK
-from swf_temporal.temporal.failures import application_error
+from swf_temporal.temporal.failures import application_error, size_of_failure
 from swf_temporal.temporal.host import HEARTBEAT
 from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event, log_lost_attempt
 from swf_temporal.temporal.local_calls import GoesOn
@@ -134,7 +134,7 @@ class Activities:
             return await self._attempt(call, record, key, record.get("made", 0) + info.attempt)
 
     async def _local(self, call: FunctionCall, record: CallRecord, key: str, most: int) -> RawValue:
-        """Make a local call: attempts follow each other here, as long as they may; a result has *most* bytes."""
+        """Make a local call: attempts follow each other here, as long as they may; what it yields has *most* bytes."""
         clock = asyncio.get_running_loop().time
         begun = clock()
         for attempt in count(1):
@@ -144,6 +144,8 @@ class Activities:
                 raise GoesOn(is_refused=True).to_error() from None
             except ApplicationError as error:
                 if error.non_retryable:
+                    if size_of_failure(error) > most:
+                        raise GoesOn(attempt - 1, is_refused=True).to_error() from None
                     raise
                 pause = (error.next_retry_delay or _LOST).total_seconds()
                 if clock() + pause - begun > MAX_RETRYING.total_seconds():

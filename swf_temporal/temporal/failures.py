@@ -62,6 +62,11 @@ def _cut(text: str, most: int = MAX_TEXT) -> str:
     return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"
 
 
+def size_of_failure(error: ApplicationError) -> int:
+    """Return how many bytes *error* takes in a history, but for its stack."""
+    return size_of([error.message, *error.details])
+
+
 def fault_of_activity(error: ActivityError, action: str) -> WorkflowFault:
     cause = error.cause
     if isinstance(cause, EngineTimeout):

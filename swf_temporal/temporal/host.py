@@ -23,6 +23,7 @@ from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, Timer,
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.joining import heeding_cancellation
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
+from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.call_facts import activity_facts
@@ -168,7 +169,7 @@ class TemporalHost:
                 if isinstance(error.cause, CancelledError):
                     raise asyncio.CancelledError from None
                 raise
-            room.used = len(text)
+            room.used = size_of(text)
         return EngineAnswer(status, text)
 
     async def yield_control(self) -> None:

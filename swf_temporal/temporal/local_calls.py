@@ -3,8 +3,8 @@
 A local activity holds the workflow task open: until it ends, or the SDK renews the task after eight seconds, nothing
 else reaches the run. So a local call has a bound. What would take longer *goes on* as an ordinary activity, under the
 same id and with the same idempotency key: a pause before another attempt that would come too late, an answer that does
-not come, a result that is too large to be sent with all else that the task comes to, and a call that its worker does
-not let be local. The marker says so, and how many attempts were made.
+not come, a result or a failure that is too large to be sent with all else that the task comes to, and a call that its
+worker does not let be local. The marker says so, and how many attempts were made.
 """
 
 import asyncio
@@ -31,12 +31,11 @@ from swf_temporal.errors import TimedOut
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.local_calls import MAX_ATTEMPT
-from swf_temporal.runtime.performing import size_of
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.call_records import CallRecord
-from swf_temporal.temporal.failures import carried
+from swf_temporal.temporal.failures import carried, size_of_failure
 from swf_temporal.temporal.markers import is_recorded
-from swf_temporal.temporal.outgoing import Outgoing
+from swf_temporal.temporal.outgoing import Outgoing, Room
 from swf_temporal.temporal.retry_policies import ONCE
 
 LIMIT: Final = MAX_ATTEMPT + timedelta(seconds=5)
@@ -161,22 +160,23 @@ class LocalCalls:
                     summary=summaries.of_call(call),
                 )
             except FailureError as error:
-                room.used = _size_of(error)
-                return self._went_wrong(call, error, limit)
+                return self._went_wrong(call, error, limit, room)
             finally:
                 del record["local"], self.in_progress[call.id]
             room.used = len(raw.payload.data)
         result: JSON = workflow.payload_converter().from_payload(raw.payload)
         return result
 
-    def _went_wrong(self, call: FunctionCall, error: FailureError, limit: timedelta) -> GoesOn:
+    def _went_wrong(self, call: FunctionCall, error: FailureError, limit: timedelta, room: Room) -> GoesOn:
         """Return how *call* goes on after *error*. Raises its fault if it has failed for good."""
-        cause = _cause_of(error)
+        # What was raised is handed out as it is, a timeout within an ActivityError: but by a replay, as it is, too.
+        cause = error.cause if isinstance(error, ActivityError) else error
         if isinstance(cause, CancelledError):
             raise asyncio.CancelledError from None
         if isinstance(cause, ApplicationError):
             outcome = GoesOn.from_error(cause)
             if outcome is None:
+                room.used = size_of_failure(cause)
                 raise carried(cause) from None
         elif limit == call.timeout:
             raise TimedOut(f"action {call.action!r} took longer than it may") from None
@@ -185,14 +185,3 @@ class LocalCalls:
         if outcome.is_refused:
             self._refused.add(call.function.name)
         return outcome
-
-
-def _cause_of(error: FailureError) -> BaseException | None:
-    # What was raised is handed out as it is, a timeout within an ActivityError: but by a replay, as it is, too.
-    return error.cause if isinstance(error, ActivityError) else error
-
-
-def _size_of(error: FailureError) -> int:
-    """Return how many bytes of the marker are what the call failed with: the body of an answer may be large."""
-    cause = _cause_of(error)
-    return size_of([cause.message, *cause.details]) if isinstance(cause, ApplicationError) else 0

@@ -76,3 +76,15 @@ async def test_what_data_make_of_an_expression_ends_a_run_that_it_would_stop(
             await asyncio.wait_for(swf.result(handle), 60)
     assert failed.value.fault is not None
     assert failed.value.fault.name == "ExpressionLimitExceeded"
+
+
+async def test_what_is_recorded_of_evaluations_counts_as_it_is_written(bench: Bench) -> None:
+    """A character that is not ASCII takes six bytes in a history. A server takes no more than 4 MiB at once."""
+    text = {"x": '${ [range(280) | "я" * 1000] }'}
+    states = [
+        {"name": name, "type": "inject", "data": text, "stateDataFilter": {"output": "${ {} }"}} for name in "ABCDE"
+    ]
+    definition = define(*states)
+    async with bench.worker(definition) as worker:
+        handle = await worker.start({})
+        assert await asyncio.wait_for(swf.result(handle), 60) == {}

@@ -169,23 +169,6 @@ async def test_results_that_do_not_fit_into_one_task(bench: Bench, side_by_side:
     assert (events["activity_task_completed"] > 0) == (side_by_side == 1)
 
 
-async def test_failures_that_do_not_fit_into_one_task(bench: Bench) -> None:
-    """Each is handled, and has the large body of an answer."""
-
-    def work(_: JSON) -> JSON:
-        raise CallFailed("no more", code="410", body="x" * (MAX_BYTES_AT_ONCE // 4))
-
-    gone = [{"errorRef": "Gone", "transition": f"Try {number + 1}"} for number in range(6)]
-    tries = [calling(f"Try {n}", "work", onErrors=[error], transition="Try 6") for n, error in enumerate(gone)]
-    definition = local(*tries, calling("Try 6", "other"), errors=[{"name": "Gone", "code": "410"}])
-    async with bench.worker(definition, work=work, other={}) as worker:
-        handle = await worker.start({})
-        await swf.result(handle)
-
-    assert len(worker.scripted.calls) == 7
-    assert await replays(handle)
-
-
 async def test_a_local_call_is_seen_and_cancelled_while_it_is_made(bench: Bench) -> None:
     """Queries and cancellations get through whenever the workflow task is renewed, which its timeout decides."""
     begun, cancelled = asyncio.Event(), asyncio.Event()
@@ -273,3 +256,23 @@ def _worker(bench: Bench, folder: Path) -> "subprocess.Popen[bytes]":
     address = bench.client.service_client.config.target_host
     env = {"PATH": os.environ["PATH"], "TEMPORAL_ADDRESS": address, "SWF_ALLOW_HOSTS": "127.0.0.1"}
     return subprocess.Popen([*ending_with_us(), *command], env=env)
+
+
+async def test_failures_count_as_what_is_sent(bench: Bench) -> None:
+    """A service that refuses a call may answer at length: several such answers are more than a server takes at once."""
+    names = [f"S{number}" for number in range(6)]
+    states = [
+        calling(name, "work", onErrors=[{"errorRef": "Refused", "transition": after}], transition=after)
+        for name, after in zip(names, [*names[1:], "Last"], strict=True)
+    ]
+    last = {"name": "Last", "type": "inject", "data": {"x": 1}}
+
+    def work(_: JSON) -> JSON:
+        raise CallFailed("no", code="400", body="x" * 1_000_000)
+
+    definition = local(*states, last, errors=[{"name": "Refused", "code": "400"}])
+    async with bench.worker(definition, work=work) as worker:
+        handle = await worker.start({})
+        assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {"x": 1}
+    assert len({key for *_, key, _ in worker.scripted.calls}) == len(names)
+    assert await replays(handle)

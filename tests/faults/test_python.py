@@ -5,8 +5,9 @@ Each is run on a real Temporal server: once with onErrors that names the code, a
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from math import inf, nan
 from typing import Any
 
 import pytest
@@ -42,6 +43,24 @@ def not_json() -> object:
     return object()
 
 
+_MADE: list[str] = []
+"""The reasons that calls of `unrecordable` were made for."""
+_ODD: dict[str, dict[str, Any]] = {
+    "a time": {"body": {"at": datetime(2026, 1, 31, tzinfo=UTC)}},
+    "no number": {"body": [nan]},
+    "an object": {"body": object()},
+    "for ever": {"retry_after": inf},
+    "a duration": {"retry_after": timedelta(seconds=1)},
+    "half a character": {"status": "\ud800"},
+}
+
+
+def unrecordable(reason: str) -> None:
+    """Fail with what JSON cannot have."""
+    _MADE.append(reason)
+    raise CallFailed("the card was declined", code="Declined", **_ODD[reason])
+
+
 def check(told: Told, code: str, *texts: str, status: int | None = None, body: Any = None) -> None:
     """Check what the workflow saw, and that the person reads state, action and what happened."""
     assert (told.caught["code"], told.caught["status"], told.caught["body"]) == (code, status, body)
@@ -67,6 +86,25 @@ async def test_an_error_with_all_facts(stage: Stage) -> None:
     """A function may say code, status and body itself."""
     told = await stage.play(function("declined"), "Declined")
     check(told, "Declined", "the card was declined", status=402, body={"reason": "limit"})
+
+
+@pytest.mark.parametrize(
+    ("reason", "body"),
+    [
+        ("a time", {"at": "2026-01-31T00:00:00Z"}),
+        ("no number", "not JSON: NaN is not a JSON number (at .[0])"),
+        ("an object", "not JSON: Unable to serialize unknown type: <class 'object'>"),
+        ("for ever", None),
+        ("a duration", None),
+        ("half a character", None),
+    ],
+)
+async def test_an_error_that_is_not_json(stage: Stage, reason: str, body: Any) -> None:
+    """It is the call's outcome all the same, and the call is not made again."""
+    _MADE.clear()
+    told = await stage.play(replace(function("unrecordable", {"reason": reason}), timeout="PT5S"), "Declined")
+    check(told, "Declined", "the card was declined", body=body)
+    assert len(_MADE) == 4  # local and not, caught and not
 
 
 @pytest.mark.parametrize(

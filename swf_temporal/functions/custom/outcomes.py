@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import thread
 from contextlib import contextmanager
 from itertools import dropwhile
+from math import isfinite
 from pathlib import Path
 from traceback import FrameSummary, StackSummary, extract_tb
 from typing import Final
@@ -19,17 +20,23 @@ from swf_temporal.strict_json import checked, write_json
 
 _PACKAGE: Final = Path(__file__).parents[2]
 _MAX_FRAMES: Final = 20
+_NOT_JSON: Final = (PydanticSerializationError, ValueError, RecursionError)
 
 
 def as_json(call: Call, result: object) -> JSON:
     """Return *result* as JSON, or as what pydantic makes of it. Raises CallFailed if that is not possible."""
     try:
-        value: JSON = to_jsonable_python(result)
-        return checked(value, _written(value))  # type: ignore[no-any-return]  # JSON, which it is now known to be
-    except (PydanticSerializationError, ValueError, RecursionError) as error:
+        return _plain(result)
+    except _NOT_JSON as error:
         name = with_article(type(result).__name__)
         message = f"custom function '{call.function.name}' returned {name}, not JSON: {error}"
         raise permanent_failure("NotJSON", message) from error
+
+
+def _plain(value: object) -> JSON:
+    """Return *value* as JSON. Raises one of _NOT_JSON."""
+    plain: JSON = to_jsonable_python(value)
+    return checked(plain, _written(plain))  # type: ignore[no-any-return]  # JSON, which it is now known to be
 
 
 def _written(value: JSON) -> bytes:
@@ -54,10 +61,26 @@ def exceptions_as_faults() -> Iterator[None]:
 def raised(error: BaseException) -> CallFailed:
     """Return the fault that an exception is: its name and code are the exception's class."""
     if isinstance(error, CallFailed):
-        return error
+        return _recorded(error)
     name = type(error).__name__
     fault = CallFailed(str(error) or name, name=name, code=name, cause=name)
     fault.frames = _frames_of(error)
+    return fault
+
+
+def _recorded(fault: CallFailed) -> CallFailed:
+    """Return *fault*, which the user's code made, with facts that are JSON.
+
+    With others it could not be recorded, and an attempt without an outcome is made again, for ever.
+    """
+    seconds: object = fault.retry_after
+    if seconds is not None and not (isinstance(seconds, int | float) and isfinite(seconds)):
+        fault.retry_after = None
+    for name in ("status", "body"):
+        try:
+            setattr(fault, name, _plain(getattr(fault, name)))
+        except _NOT_JSON as error:
+            setattr(fault, name, f"not JSON: {error}" if name == "body" else None)
     return fault
 
 

@@ -11,6 +11,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import FAIL_ON_STATUS_CODE, Call, switch
 from swf_temporal.functions.http.charsets import UTF_8, content_type_of, decoded, decoded_json, is_charset
+from swf_temporal.runtime.retrying import MAX_DELAY
 from swf_temporal.strict_json import NotJSON, read_json
 
 _TEXTS = frozenset({"application/xml", "application/yaml", "application/javascript", "application/x-yaml"})
@@ -121,7 +122,7 @@ def seconds_to_wait(headers: Mapping[str, str], now: datetime) -> float | None:
     """
     text = headers.get("retry-after", "").strip()
     if text.isascii() and text.isdecimal():
-        return float(text)
+        return min(float(text), MAX_DELAY)  # which so many digits that it is infinite are no more than
     moment = _date(text)
     if moment is None:
         return None

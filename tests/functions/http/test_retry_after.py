@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from swf_temporal.functions.http.answers import seconds_to_wait
+from swf_temporal.runtime.retrying import MAX_DELAY
 
 NOW = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
 
@@ -15,6 +16,7 @@ NOW = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
         ({}, None),
         ({"retry-after": "17"}, 17),
         ({"retry-after": " 0 "}, 0),
+        ({"retry-after": "9" * 400}, MAX_DELAY),
         ({"retry-after": "Sat, 31 Jan 2026 12:01:00 GMT"}, 60),
         ({"retry-after": "Sat, 31 Jan 2026 13:01:00 +0100"}, 60),
         ({"retry-after": "Sat, 31 Jan 2026 11:00:00 GMT"}, 0),
@@ -28,5 +30,8 @@ NOW = datetime(2026, 1, 31, 12, 0, 0, tzinfo=UTC)
     ],
 )
 def test_seconds_and_dates(headers: dict[str, str], seconds: float | None) -> None:
-    """A number is a number of seconds, a date is compared with the service's clock; anything else says nothing."""
+    """A number is a number of seconds, a date is compared with the service's clock; anything else says nothing.
+
+    No number is more than a history can hold: a call whose failure cannot be recorded would be made again, for ever.
+    """
     assert seconds_to_wait(headers, NOW) == seconds

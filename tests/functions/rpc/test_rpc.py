@@ -157,6 +157,21 @@ async def test_credentials_and_the_idempotency_key_are_metadata(functions: Funct
     assert users.metadata["idempotency-key"] == "key-1"
 
 
+@pytest.mark.parametrize(
+    ("key", "sent"),
+    [
+        ("order 100%/run/Check/ask#1", "order 100%/run/Check/ask#1"),
+        ("Bestellung/run/Pr\u00fcfen/\u5c0b\u306d\u308b#1", "Bestellung/run/Pr%C3%BCfen/%E5%B0%8B%E3%81%AD%E3%82%8B#1"),
+        ("order/run/Check\nit/ask#1", "order/run/Check%0Ait/ask#1"),
+    ],
+)
+async def test_an_idempotency_key_in_any_letters(functions: Functions, users: Users, key: str, sent: str) -> None:
+    """It has the names of the definition, and metadata can hold ASCII only."""
+    await functions.call(_call("AddUser", {"full_name": "Ada"}, idempotency_key=key))
+
+    assert users.metadata["idempotency-key"] == sent
+
+
 async def test_metadata_of_the_definition_and_of_the_operator(users: Users) -> None:
     """Arguments that begin with HEADER_ are metadata, also beside a stream; what is configured is sent along."""
     options = Options(headers={"X-Tenant": "nobody", "X-Zone": "north"})

@@ -34,6 +34,7 @@ from swf_temporal.runtime.host import (
     TraceEntry,
     TraceKind,
 )
+from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.temporal import summaries
@@ -228,6 +229,7 @@ class Interpreter:
             self._begin(run, definition, host)
             try:
                 outcome = await self._outcome_of(run)
+                await host.outgoing.room(MAX_PAYLOAD_BYTES)  # for what the execution ends with
                 await self._lifecycle.delivered()
             except (WorkflowFault, asyncio.CancelledError):
                 await self._leave(run, host)

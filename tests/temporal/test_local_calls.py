@@ -276,3 +276,34 @@ async def test_failures_count_as_what_is_sent(bench: Bench) -> None:
         assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {"x": 1}
     assert len({key for *_, key, _ in worker.scripted.calls}) == len(names)
     assert await replays(handle)
+
+
+FILLING = [1_500_000, 780_000, 380_000, 170_000]
+"""The sizes of results that fill the room of a workflow task."""
+
+
+def filling(**rest: Any) -> Definition:
+    """Return a workflow whose local calls fill the room of a task, and which goes on with two of their results."""
+    return local(calling("Fill", *["work"] * len(FILLING), stateDataFilter={"output": "${ {r0, r2} }"}, **rest))
+
+
+async def test_an_output_is_sent_with_what_local_calls_have_sent(bench: Bench) -> None:
+    """With results that fill the room of a task it is more than a server takes at once, so it has a task of its own."""
+    results = iter([{f"r{number}": "x" * size} for number, size in enumerate(FILLING)])
+    async with bench.worker(filling(), work=lambda _: next(results)) as worker:
+        handle = await worker.start({})
+        output = await asyncio.wait_for(swf.result(handle), PATIENCE)
+    assert isinstance(output, dict)
+    assert sorted(output) == ["r0", "r2"]
+    assert (await counted(handle))["timer_fired"] == 1
+    assert await replays(handle)
+
+
+async def test_so_is_the_data_of_the_workflow_that_goes_on(bench: Bench) -> None:
+    """It is as much as an output may be."""
+    results = iter([{f"r{number}": "x" * size} for number, size in enumerate(FILLING)])
+    last = {"name": "Last", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {n: length} }"}}
+    definition = filling(end={"continueAs": {"workflowId": "next", "data": "${ . }"}})
+    async with bench.worker(definition, define(last, id="next"), work=lambda _: next(results)) as worker:
+        handle = await worker.start({})
+        assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {"n": 2}

@@ -18,6 +18,8 @@ STORED_CHARACTERS: Final = 255
 """How many characters of a workflow type servers on MySQL and PostgreSQL store."""
 
 _RESERVED: Final = "__temporal_"
+_UNSEARCHABLE: Final = frozenset('"\\')
+"""Characters that no list filter of a server can have, however they are written."""
 _SHOWN: Final = 40
 
 
@@ -25,6 +27,8 @@ def taken(name: str, types: frozenset[str]) -> str | None:
     """Return why *name* is not free among *types*, or None if it is."""
     if name in types:
         return "is one of swf-temporal's own"
+    if types is WORKFLOW_TYPES and not _UNSEARCHABLE.isdisjoint(name):
+        return "has a quotation mark or a backslash, and servers find no instances by such an id"
     return f"begins with {_RESERVED}, which Temporal reserves" if name.startswith(_RESERVED) else None
 
 

@@ -59,6 +59,14 @@ def test_an_id_that_some_servers_cannot_store() -> None:
     ]
 
 
+@pytest.mark.parametrize("id_", ['an "order"', "orders\\\\"])
+def test_an_id_that_no_list_can_be_filtered_by(id_: str) -> None:
+    """An error: events without correlation, and those who look for instances, would find none."""
+    state = {"name": "A", "type": "inject", "data": {"a": 1}, "end": True}
+    [problem] = check(json.dumps({"id": id_, "specVersion": "0.8", "states": [state]})).errors
+    assert problem.message.endswith("has a quotation mark or a backslash, and servers find no instances by such an id")
+
+
 def test_all_of_our_own_types_are_reserved() -> None:
     """None is left out that a worker registers."""
     types = {delayed_events.DELAYED_EVENT, mailbox_records.MAILBOX, place_records.PLACES, variables.TYPE}

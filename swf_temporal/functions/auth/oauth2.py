@@ -77,6 +77,7 @@ class Tokens:
                 entry.token, entry.expiry = await self._fetched(grant, entry)
             except CallFailed as fault:
                 entry.fault = fault
+                entry.endpoint = None  # looked up again: the authority may have been down when it was, or changed since
                 raise
             finally:
                 entry.answered += 1

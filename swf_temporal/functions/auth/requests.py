@@ -1,12 +1,16 @@
 """Requests with the credentials of a function, and with the key by which a repetition is recognised."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Final
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from swf_temporal.functions.auth.auth import Credential, credential_for
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.http.requests import Request
+
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def authenticated(request: Request, call: Call) -> Request:
@@ -18,7 +22,9 @@ def authenticated(request: Request, call: Call) -> Request:
     given = {name.lower() for name, _ in request.headers}
     if request.is_safe or not call.idempotency_key or "idempotency-key" in given:
         return request
-    return replace(request, headers=(*request.headers, ("Idempotency-Key", call.idempotency_key)))
+    # It has the names of states, in which a line may end.
+    sent = _CONTROL.sub(lambda found: quote(found[0]), call.idempotency_key)
+    return replace(request, headers=(*request.headers, ("Idempotency-Key", sent)))
 
 
 def with_credentials(request: Request, credentials: Iterable[Credential]) -> Request:

@@ -116,10 +116,13 @@ class Http:
                 async with self._limits.of_host(there.host, there.port):
                     started = asyncio.get_running_loop().time()
                     async with asyncio.timeout(left), self._answer(sent, there) as response:
-                        if response.next_request is None or not request.is_safe:
+                        target = response.next_request if request.is_safe else None
+                        following = None if target is None else redirected(sent, target)
+                        # What a body holds was meant for one service, as what a POST does is.
+                        if following is None or (following.is_foreign and following.content):
                             yield response, there.options
                             return
-                        sent = redirected(sent, response.next_request)
+                        sent = following
                         there = self._there(sent)
                     left -= asyncio.get_running_loop().time() - started
             raise httpx.TooManyRedirects(f"more than {_MAX_REDIRECTS} redirects")

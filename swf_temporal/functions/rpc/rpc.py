@@ -81,24 +81,27 @@ class Rpc(Performer):
         target = _target(self._settings, call.function.name, operation)
         check_local_host(self._settings, call.function.name, target.host, target.port)
         what = f"{target}/{operation.service}/{operation.method}"
+        # Before the turn: where a proto file is fetched from the same host, that has to wait for a turn itself.
+        services = None if operation.is_reflected else await self._described(call, operation)
         async with self._services.limits.of_host(target.host, target.port):
             try:
-                return await self._ask(call, operation, target, what)
+                return await self._ask(call, operation, services, target, what)
             except failed as error:
                 raise rpc_failure(error, what) from error
 
-    async def _ask(self, call: Call, operation: _Operation, target: Target, what: str) -> JSON:
+    async def _ask(
+        self, call: Call, operation: _Operation, services: ProtoServices | None, target: Target, what: str
+    ) -> JSON:
+        """Return the server's answer. Without *services* it is asked for them, too."""
         options = self._settings.options_for(call.function.name, target.host, target.port)
         clock = asyncio.get_running_loop().time
         end = clock() + options.timeout.total_seconds()
         headers, arguments = taken_out(call.arguments)
         metadata = metadata_of(call, headers, options.headers)
         channel = await self._channels.to(target, options)
-        if operation.is_reflected:
+        if services is None:
             asking = metadata_for_asking(call, options.headers)
             services = await self._reflection.load(channel, target, operation.service, asking, end - clock())
-        else:
-            services = await self._described(call, operation)
         method = services.method(operation.service, operation.method)
         requests = requests_of(method, arguments, services.pool)
         results: list[JSON] = []

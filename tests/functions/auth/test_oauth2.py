@@ -199,6 +199,19 @@ async def test_an_authority_that_does_not(server: TokenServer, functions: Functi
     assert server.asked[-3:] == ["GET /.well-known/oauth-authorization-server/realm", "POST /realm", "GET /orders"]
 
 
+async def test_an_authority_that_describes_itself_later(
+    server: TokenServer, functions: Functions, failed: Failed
+) -> None:
+    """Where nothing is known of an endpoint and none is at its usual place, the next call looks again."""
+    server.describes_itself, server.refusal = False, (404, {})
+    assert (await failed(functions, ask(server))).code == "AuthFailed"
+
+    server.describes_itself, server.refusal = True, None
+    await functions.call(ask(server))
+
+    assert server.asked[-3:] == ["GET /realm/.well-known/openid-configuration", "POST /realm/token", "GET /orders"]
+
+
 async def test_calls_share_a_token(server: TokenServer, functions: Functions) -> None:
     """Calls at the same time and later ones use one token, unless they ask for something else."""
     await asyncio.gather(*(functions.call(ask(server)) for _ in range(5)))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
+from swf_temporal.calls import Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Options, Settings
 
@@ -207,6 +208,22 @@ async def test_only_questions_are_redirected(
     assert await functions.call(http_call("GET", "/old")) == "arrived"
     assert (await failed(functions, http_call("POST", "/old"))).code == "307"
     assert (await failed(functions, http_call("GET", "/round"))).code == "TooManyRedirects"
+
+
+async def test_a_body_goes_to_no_other_origin(service: Service, functions: Functions, failed: Failed) -> None:
+    """A GET may have a body, which was meant for the service that it was sent to."""
+    elsewhere = service.url.replace("127.0.0.1", "localhost")
+    for path, there in (("/beside", service.url), ("/away", elsewhere)):
+        service.answers_with("GET", path, status=307, headers={"Location": f"{there}/new"})
+    service.answers_with("GET", "/new", "arrived")
+
+    def asking(path: str) -> Call:
+        return Call(Function(name="ask", type="http", operation={"uri": path}), {"body": {"password": "pw"}})
+
+    assert await functions.call(asking("/beside")) == "arrived"
+    assert service.last.body == {"password": "pw"}
+    assert (await failed(functions, asking("/away"))).code == "307"
+    assert service.last.path == "/away"
 
 
 async def test_cookies_are_not_remembered(service: Service, functions: Functions, http_call: HttpCall) -> None:

@@ -201,3 +201,12 @@ async def test_values_cannot_leave_their_place(service: Service, functions: Func
     service.answers_with("GET", "/a/b%2Fc%3Fd", "found")
 
     assert await functions.call(http_call("GET", "/a/{x}", {"x": "b/c?d"})) == "found"
+
+
+async def test_an_idempotency_key_of_several_lines(functions: Functions, service: Service, http_call: HttpCall) -> None:
+    """The name of a state may end with a line's end, which a header cannot have."""
+    service.answers_with("POST", "/orders", {})
+
+    await functions.call(http_call("POST", "/orders", {}, idempotency_key="order/run/Check it\n/ask#1"))
+
+    assert service.last.headers["idempotency-key"] == "order/run/Check it%0A/ask#1"

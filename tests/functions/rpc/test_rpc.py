@@ -100,6 +100,22 @@ async def test_a_proto_file_at_a_url(functions: Functions, service: Service) -> 
     assert asked == [("/protos/users.proto", "Bearer t-9"), ("/protos/shared/people.proto", "Bearer t-9")]
 
 
+async def test_a_proto_file_at_the_server_itself_and_one_call_at_once(failed: Failed, service: Service) -> None:
+    """What is called and what is fetched have the same host and port: the call does not wait for itself."""
+    service.answers_with("GET", "/users.proto", (PROTOS / "users.proto").read_bytes(), content_type="text/plain")
+    people = (PROTOS / "shared" / "people.proto").read_bytes()
+    service.answers_with("GET", "/shared/people.proto", people, content_type="text/plain")
+    server = Options(base_url=service.url.replace("http", "grpc"))
+    functions = Functions(settings=Settings(hosts={"127.0.0.1": Options(concurrency=1)}, calls=server))
+    operation = f"{service.url}/users.proto#UserService#RemoveUser"
+
+    fault = await asyncio.wait_for(failed(functions, Call(Function(name="ask", type="rpc", operation=operation))), 10)
+
+    assert fault.code == "UNAVAILABLE"  # it is a server of HTTP
+    assert service.requests[0].path == "/users.proto"
+    await functions.aclose()
+
+
 async def test_the_server_by_the_services_name(users: Users) -> None:
     """Where a service is may be set by its own name."""
     functions = Functions(

@@ -92,6 +92,20 @@ async def test_a_message_is_posted(service: Service, functions: Functions, call:
     assert service.last.headers.items() >= sent.items()
 
 
+@pytest.mark.parametrize("concurrency", [1, 2])
+async def test_messages_wait_for_their_turn_at_a_host(service: Service, call: CallOf, concurrency: int) -> None:
+    """Each waits for one turn: with two, many messages would all get their first, and none its second."""
+    service.answers_with("POST", "/lights/1", None, status=202)
+    settings = Settings(calls=Options(base_url=service.url), hosts={"127.0.0.1": Options(concurrency=concurrency)})
+    functions = Functions(settings=settings)
+
+    async with asyncio.timeout(10):
+        await asyncio.gather(*(functions.call(call("tell", {"lamp": "1", "on": True})) for _ in range(6)))
+
+    assert len(service.requests) == 6
+    await functions.aclose()
+
+
 async def test_a_binding_says_the_method_and_the_query(service: Service, functions: Functions, call: CallOf) -> None:
     """An argument that the binding's query names goes there."""
     service.answers_with("PUT", "/levels", None, status=204)

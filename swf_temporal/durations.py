@@ -20,6 +20,9 @@ _DAYS = {"years": 365, "months": 30, "weeks": 7, "tweeks": 7, "days": 1, "tdays"
 
 _MAX_DURATION = f"{timedelta.max.days:,} days"
 
+_LONGEST = timedelta(days=5_000 * 365)
+"""As long as all that is longer: the calendar, and what a server takes, ends before the year 10,000."""
+
 
 class TooLongError(ValueError):
     """A duration that is longer than any that can be reckoned with."""
@@ -27,7 +30,7 @@ class TooLongError(ValueError):
 
 @lru_cache(maxsize=4096)
 def parse_duration(text: str) -> timedelta:
-    """Return the length of an ISO 8601 duration such as `PT15M` or `P1DT12H`.
+    """Return the length of an ISO 8601 duration such as `PT15M` or `P1DT12H`, up to 5,000 years.
 
     Raises ValueError for anything else, a bare `P` included, and TooLongError for what is longer than a timedelta.
     """
@@ -38,7 +41,7 @@ def parse_duration(text: str) -> timedelta:
         length = timedelta(days=days, **parts)
     except OverflowError:
         raise TooLongError(f"the duration {text!r} is longer than {_MAX_DURATION}") from None
-    return -length if is_negative else length
+    return -min(length, _LONGEST) if is_negative else min(length, _LONGEST)
 
 
 LENGTHS = "it is a number of seconds above zero, or a duration such as PT30S"

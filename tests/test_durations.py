@@ -26,6 +26,8 @@ from swf_temporal.durations import is_misplaced, parse_duration
         ("+PT5S", timedelta(seconds=5)),
         (" PT5S ", timedelta(seconds=5)),
         ("PT0S", timedelta()),
+        ("P9999Y", timedelta(days=5_000 * 365)),
+        ("-P9999Y", timedelta(days=-5_000 * 365)),
     ],
 )
 def test_reads(text: str, length: timedelta) -> None:

@@ -21,6 +21,7 @@ from swf_temporal.languages.direktiv.names import candidates
 from swf_temporal.runtime.attempts import repeat
 from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.progress import Value
+from swf_temporal.runtime.retrying import MAX_DELAY
 from swf_temporal.runtime.trace import Invoked
 from swf_temporal.text.located import plain
 
@@ -94,7 +95,10 @@ async def _delay_after(fault: WorkflowFault, action: Action, retried: int, lane:
 
 def _delay(policy: RetryPolicy, retried: int) -> float:
     first = parse_duration(policy.delay).total_seconds() if policy.delay else DEFAULT_DELAY
-    return float(first * (policy.multiplier or 1) ** retried)
+    try:
+        return min(float(first * (policy.multiplier or 1) ** retried), MAX_DELAY)
+    except OverflowError:
+        return MAX_DELAY if first else 0.0
 
 
 async def _attempt(action: Action, lane: Lane, *, forget: bool) -> JSON:

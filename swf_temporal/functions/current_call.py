@@ -1,7 +1,7 @@
 """What a Python function may know of the call that it answers, and say meanwhile."""
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -33,6 +33,7 @@ class CurrentCall:
     deadline: datetime | None
     """When the attempt is given up; None if it is not."""
     _beat: Callable[[], None] = field(repr=False)
+    _is_made_again: Callable[[], Awaitable[bool]] | None = field(default=None, repr=False)
     _cancelled: threading.Event = field(default_factory=threading.Event, repr=False)
 
     @property
@@ -63,6 +64,12 @@ def current_call() -> CurrentCall:
         return _CURRENT.get()
     except LookupError:
         raise UsageError("no call is being answered here", "ask in a function that a worker runs") from None
+
+
+async def is_made_again() -> bool:
+    """Tell whether there is another attempt at the call already, since this one was taken for lost."""
+    current = _CURRENT.get(None)
+    return current is not None and current._is_made_again is not None and await current._is_made_again()  # noqa: SLF001 - of the same module
 
 
 _RESOURCES: ContextVar[Mapping[Any, Any]] = ContextVar("swf_resources", default={})  # noqa: B039 - never changed

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from temporalio import activity
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -56,6 +57,8 @@ from swf_temporal.temporal.variables import (
 _MIN_DELAY = timedelta(milliseconds=1)
 _LOST = timedelta(seconds=1)
 """The pause before another attempt, where an attempt was lost."""
+_ASKING = timedelta(seconds=5)
+"""How long the server may take to say whether an activity is made again."""
 _EVALUATORS = 16
 """How many evaluations wait for a helper process at most, or for its answer."""
 
@@ -302,7 +305,25 @@ def _current(call: FunctionCall, record: CallRecord, key: str, attempt: int) -> 
         idempotency_key=key,
         deadline=min((since + limit for since, limit in limits if limit is not None), default=None),
         _beat=beat,
+        _is_made_again=_is_made_again,
     )
+
+
+async def _is_made_again() -> bool:
+    """Tell whether the server has begun another attempt at this activity, having heard nothing of this one for long.
+
+    It says the same of that, and of an activity whose workflow has ended: that it does not know it.
+    """
+    info, details = activity.info(), activity.cancellation_details()
+    if details is None or not details.not_found:
+        return False
+    handle = activity.client().get_workflow_handle(str(info.workflow_id), run_id=info.workflow_run_id)
+    try:
+        described = await handle.describe(rpc_timeout=_ASKING)
+    except RPCError:
+        return False
+    pending = described.raw_description.pending_activities
+    return any(one.activity_id == info.activity_id and one.attempt > info.attempt for one in pending)
 
 
 @contextmanager

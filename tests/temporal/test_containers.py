@@ -1,5 +1,6 @@
 """Functions in containers are given files by a real worker, and what they leave becomes variables."""
 
+import asyncio
 import io
 import logging
 import socket
@@ -7,12 +8,14 @@ import tarfile
 import threading
 from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from temporalio import activity
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.option_values import Address
@@ -23,6 +26,7 @@ from swf_temporal.errors import StoreUnavailable
 from swf_temporal.functions.operator.forms import SharedFolder
 from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.loading import load
+from swf_temporal.temporal import activities, host
 from swf_temporal.temporal.variables import MAX_BYTES
 from tests.containers import MOUNTED, Asked, Container, Function, Refused, container
 from tests.temporal.conftest import Bench, events_of
@@ -335,6 +339,43 @@ async def test_a_call_that_is_not_wanted_leaves_nothing(bench: Bench, shared: Pa
         ended.set()
     assert output["var"] == {"n": None}
     assert [one.method for one in served.function.requests] == ["POST", "DELETE"]
+    assert len({one.action_id for one in served.function.requests}) == 1
+
+
+async def test_an_attempt_that_was_lost_does_not_end_the_next_one(
+    bench: Bench, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that was cut off is told that nobody waits for its attempt; another one has the same id by then."""
+    begun: list[Asked] = []
+    over = threading.Event()
+
+    def function(asked: Asked) -> None:
+        begun.append(asked)
+        assert over.wait(PATIENCE)
+
+    @contextmanager
+    def beating() -> Iterator[None]:
+        is_first = activity.info().attempt == 1
+
+        async def beat() -> None:
+            while True:
+                await asyncio.sleep(0.2)
+                if not is_first or len(begun) > 1:
+                    activity.heartbeat()
+
+        beats = asyncio.create_task(beat())
+        try:
+            yield
+        finally:
+            beats.cancel()
+            if is_first:
+                over.set()
+
+    monkeypatch.setattr(activities, "_beating", beating)
+    monkeypatch.setattr(host, "HEARTBEAT", timedelta(seconds=2))
+    async with serving(bench, "containers-lost", [call()], shared, function) as served:
+        await served.run()
+    assert [one.method for one in served.function.requests] == ["POST", "POST"]
     assert len({one.action_id for one in served.function.requests}) == 1
 
 

@@ -18,6 +18,7 @@ from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.containers.running_calls import RunningCalls
 from swf_temporal.functions.containers.shared_folders import CallDirectory, call_directory
 from swf_temporal.functions.containers.type import TYPE
+from swf_temporal.functions.current_call import is_made_again
 from swf_temporal.functions.http.answers import HttpStatusError
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.port import Performer, Services
@@ -104,7 +105,8 @@ class Containers(Performer):
                 await self._end(request)
             raise
         except asyncio.CancelledError:
-            await self._end(request)
+            if not await is_made_again():  # which has the same id: it would be ended, too
+                await self._end(request)
             raise
         return _Answered(headers, _result(content))
 

@@ -276,10 +276,7 @@ class Execution:
         return data, leaving
 
     def variables(self, now: float | None = None) -> dict[str, JSON]:
-        """Return the variables of every expression. `$WORKFLOW` is the same object for all, and up to date.
-
-        *now* is the moment at which the state was entered that evaluates them, whenever it is gone on with.
-        """
+        """Return the variables of every expression, of a state that was entered at *now*; `$WORKFLOW` is up to date."""
         if self._about is None:
             instance, frame = self.run.instance, self.frame
             self._about = {

@@ -1,0 +1,27 @@
+"""Consumers whose queue, position or connection ends: they go on, in the order of the broker, with nothing lost."""
+
+import aio_pika
+import pytest
+
+from swf_temporal.events.settings import BrokerAddress
+from tests.events.test_consumers import broker, connected, consuming, publish
+from tests.events.test_refused_messages import GOOD, settings_of, take, taken, until
+from tests.functions.asyncapi.brokers.servers import HOST, Server
+
+__all__ = ["broker", "take", "taken"]
+
+
+async def test_a_queue_that_was_deleted_is_looked_for_again(
+    rabbitmq: Server, topic: str, take: object, taken: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """RabbitMQ ends a consumer then, as where a node is lost, and lets its connection be."""
+    broker = BrokerAddress(url=f"amqp://{HOST}:{rabbitmq.port}", queue=topic)
+    async with await aio_pika.connect(broker.url) as connection, await connection.channel() as channel:
+        await channel.declare_queue(topic, durable=True)
+        async with consuming(settings_of(broker), take) as consumer:
+            await connected(consumer)
+            await channel.queue_delete(topic)
+            await until(lambda: "no such channel" in caplog.text)
+            await channel.declare_queue(topic, durable=True)
+            await publish(broker, [GOOD], "structured")
+            await until(lambda: taken == ["e-2"])

@@ -1,8 +1,10 @@
 """Consumers whose queue, position or connection ends: they go on, in the order of the broker, with nothing lost."""
 
 import aio_pika
+import nats
 import pytest
 
+from swf_temporal.events.consumers import nats as nats_sources
 from swf_temporal.events.settings import BrokerAddress
 from tests.events.test_consumers import broker, connected, consuming, publish
 from tests.events.test_refused_messages import GOOD, settings_of, take, taken, until
@@ -23,5 +25,25 @@ async def test_a_queue_that_was_deleted_is_looked_for_again(
             await channel.queue_delete(topic)
             await until(lambda: "no such channel" in caplog.text)
             await channel.declare_queue(topic, durable=True)
+            await publish(broker, [GOOD], "structured")
+            await until(lambda: taken == ["e-2"])
+
+
+@pytest.mark.parametrize("broker", ["nats"], indirect=True)
+@pytest.mark.parametrize("deletes_stream", [False, True])
+async def test_a_position_that_was_deleted_is_begun_again(
+    broker: BrokerAddress, take: object, taken: list[str], monkeypatch: pytest.MonkeyPatch, *, deletes_stream: bool
+) -> None:
+    """Alone, or with its stream. The server ends no connection for that."""
+    monkeypatch.setattr(nats_sources, "_ASKING", 0.5)
+    async with await nats.connect(broker.url) as connection:
+        streams = connection.jetstream()
+        async with consuming(settings_of(broker), take) as consumer:
+            await connected(consumer)
+            if deletes_stream:
+                await streams.delete_stream(broker.address)
+                await streams.add_stream(name=broker.address, subjects=[broker.address])
+            else:
+                await streams.delete_consumer(broker.address, broker.address)
             await publish(broker, [GOOD], "structured")
             await until(lambda: taken == ["e-2"])

@@ -67,6 +67,8 @@ class NatsSource:
                 try:
                     (received,) = await subscription.fetch(1, timeout=_ASKING)
                 except timed_out:
+                    # That the consumer was deleted, the library takes for an answer that there is no message yet.
+                    await subscription.consumer_info()
                     continue
                 yield self._told(received)
 

@@ -4,11 +4,13 @@ import aio_pika
 import nats
 import pytest
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.consumers import nats as nats_sources
+from swf_temporal.events.consumers.port import NotNowError
 from swf_temporal.events.settings import BrokerAddress
 from tests.events.test_consumers import broker, connected, consuming, publish
 from tests.events.test_refused_messages import GOOD, settings_of, take, taken, until
-from tests.functions.asyncapi.brokers.servers import HOST, Server
+from tests.functions.asyncapi.brokers.servers import HOST, Link, Server
 
 __all__ = ["broker", "take", "taken"]
 
@@ -47,3 +49,31 @@ async def test_a_position_that_was_deleted_is_begun_again(
                 await streams.delete_consumer(broker.address, broker.address)
             await publish(broker, [GOOD], "structured")
             await until(lambda: taken == ["e-2"])
+
+
+@pytest.mark.parametrize("broker", ["amqp", "mqtt", "nats"], indirect=True)
+async def test_what_comes_again_keeps_its_order(broker: BrokerAddress, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is taken before what came while the connection was broken."""
+    monkeypatch.setattr(nats_sources, "_ACK_WAIT", 2.0)
+    taken: list[str] = []
+    is_away = True
+
+    async def take(event: CloudEvent) -> int:
+        if event.id == "1" and is_away:
+            raise NotNowError("away")
+        if event.id not in taken:
+            taken.append(event.id)
+        return 1
+
+    port = int(broker.url.rpartition(":")[2])
+    async with Link(port).opened() as link:
+        led = broker.replace(url=broker.url.replace(str(port), str(link.port)))
+        async with consuming(settings_of(led), take) as consumer:
+            await connected(consumer)
+            await publish(broker, [CloudEvent(str(number), "shop", "placed") for number in range(3)])
+            await until(lambda: taken == ["0"])
+            link.cut()
+            is_away = False
+            await publish(broker, [CloudEvent(str(number), "shop", "placed") for number in range(3, 5)])
+            await until(lambda: len(taken) == 5)
+    assert taken == ["0", "1", "2", "3", "4"]

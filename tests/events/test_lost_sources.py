@@ -1,13 +1,18 @@
 """Consumers whose queue, position or connection ends: they go on, in the order of the broker, with nothing lost."""
 
+import asyncio
+import json
+
 import aio_pika
 import nats
 import pytest
+from websockets.asyncio.server import ServerConnection
+from websockets.asyncio.server import serve as websocket_server
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.consumers import nats as nats_sources
 from swf_temporal.events.consumers.port import NotNowError
-from swf_temporal.events.settings import BrokerAddress
+from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
 from tests.events.test_consumers import broker, connected, consuming, publish
 from tests.events.test_refused_messages import GOOD, settings_of, take, taken, until
 from tests.functions.asyncapi.brokers.servers import HOST, Link, Server
@@ -77,3 +82,32 @@ async def test_what_comes_again_keeps_its_order(broker: BrokerAddress, monkeypat
             await publish(broker, [CloudEvent(str(number), "shop", "placed") for number in range(3, 5)])
             await until(lambda: len(taken) == 5)
     assert taken == ["0", "1", "2", "3", "4"]
+
+
+async def test_what_came_over_a_websocket_outlives_its_connection() -> None:
+    """The server ends it when it has sent all that it has, and does not send that again."""
+    taken: list[str] = []
+    is_here = asyncio.Event()
+    connections = 0
+
+    async def take(event: CloudEvent) -> int:
+        await is_here.wait()
+        taken.append(event.id)
+        return 1
+
+    async def serve(connection: ServerConnection) -> None:
+        nonlocal connections
+        connections += 1
+        if connections > 1:
+            await connection.wait_closed()
+            return
+        for number in range(3):
+            await connection.send(json.dumps(CloudEvent(str(number), "shop", "placed").to_json()))
+        await connection.send("no event")
+        asyncio.get_running_loop().call_later(1, is_here.set)
+
+    async with websocket_server(serve, HOST, 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        async with consuming(ConsumerSettings(name="ws", url=f"ws://{HOST}:{port}"), take):
+            await until(lambda: connections == 2)
+            assert taken == ["0", "1", "2"]

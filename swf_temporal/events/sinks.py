@@ -121,7 +121,7 @@ class Sinks:
             if family == "kafka":
                 message = _with_key(message, event)
             if sink.stream is not None:
-                message = _known_by_event(message, event)
+                message = _known_by_event(message, event, channel.address)
             await self._connection(sink, family, channel).send(channel, message, _key(event))
         return True
 
@@ -159,9 +159,12 @@ def _reaching(settings: Settings, sinks: Sequence[SinkSettings]) -> Settings:
     return settings.reaching(sink.url for sink in sinks if sink.url.startswith(("http:", "https:")))
 
 
-def _known_by_event(message: Message, event: CloudEvent) -> Message:
-    """Return *message* such that a stream knows it again by its event for two minutes, or as it is configured."""
-    return replace(message, headers={**message.headers, "Nats-Msg-Id": _key(event)})
+def _known_by_event(message: Message, event: CloudEvent, subject: str) -> Message:
+    """Return *message* such that a stream knows it again by its event for two minutes, or as it is configured.
+
+    A stream may have several subjects: on another one it is another message.
+    """
+    return replace(message, headers={**message.headers, "Nats-Msg-Id": f"{subject} {_key(event)}"})
 
 
 def _key(event: CloudEvent) -> str:

@@ -100,6 +100,20 @@ async def test_what_has_no_queue_of_dead_letters_holds_up_nothing(
                 assert (await anext(letters)).body == BAD.payload
 
 
+async def test_what_was_routed_to_several_queues_can_be_a_dead_letter(rabbitmq: Server, topic: str, take: Any) -> None:
+    """RabbitMQ delivers the header by which it did that, and refuses it as a text."""
+    broker = BrokerAddress(url=f"amqp://{HOST}:{rabbitmq.port}", queue=topic, declare=True)
+    async with await aio_pika.connect(broker.url) as connection, await connection.channel() as channel:
+        dead = await channel.declare_queue(f"{topic}-dead", durable=True)
+        async with consuming(settings_of(broker, dead_letter=dead.name), take) as consumer:
+            await connected(consumer)
+            copied = aio_pika.Message(BAD.payload, headers={"CC": [f"{topic}-copies"], "kept": "yes"})
+            await channel.default_exchange.publish(copied, topic)
+            async with asyncio.timeout(20), dead.iterator() as letters:
+                letter = await anext(letters)
+    assert (letter.body, letter.headers["kept"]) == (BAD.payload, "yes")
+
+
 @pytest.mark.parametrize("broker", ["nats"], indirect=True)
 async def test_what_has_no_stream_of_dead_letters_holds_up_nothing(
     broker: BrokerAddress, take: Any, taken: list[str]

@@ -205,6 +205,20 @@ async def test_a_stream_has_an_event_once(jetstream: Server, topic: str) -> None
         await Sinks([sink.replace(subject=f"{topic}-other", mode="structured")]).publish(EVENTS[0])
 
 
+async def test_a_stream_has_an_event_on_each_of_its_subjects(jetstream: Server, topic: str) -> None:
+    """That of one sink is no repetition of that of another."""
+    url = f"nats://{HOST}:{jetstream.port}"
+    connection = await nats.connect(url)
+    await connection.jetstream().add_stream(name=topic, subjects=[f"{topic}.*"])
+    both = [SinkSettings(name=name, url=url, subject=f"{topic}.{name}", stream=topic) for name in ("all", "some")]
+    async with aclosing(Sinks(both)) as sinks:
+        for _ in range(2):
+            assert await sinks.publish(EVENTS[0]) == ["all", "some"]
+    info = await connection.jetstream().stream_info(topic, subjects_filter=">")
+    assert info.state.subjects == {f"{topic}.all": 1, f"{topic}.some": 1}
+    await connection.close()
+
+
 async def test_an_exchange_leads_to_a_queue(rabbitmq: Server, topic: str) -> None:
     """A consumer binds its queue; a sink publishes by the type of the event."""
     taken: list[str] = []

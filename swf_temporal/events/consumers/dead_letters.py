@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -22,6 +23,8 @@ _MAX_LETTER_BYTES: Final = 64 * 1024 * 1024
 """The size limit of dead letters; that of the broker may be lower."""
 _FIRST_PAUSE: Final = 0.5
 _MAX_PAUSE: Final = 10.0
+_ROUTING: Final = frozenset({"CC", "BCC"})
+"""Headers of RabbitMQ that lead to other queues as well. It refuses them as the texts that headers are here."""
 _KEEPING: Final = frozenset({"amqp", "nats"})
 """The families whose brokers can be told to refuse a message; the others know nothing but how far a consumer is."""
 
@@ -56,7 +59,7 @@ class DeadLetters:
             await incoming.refuse()
             return "refused"
         message = incoming.message
-        letter = replace(message, headers={**message.headers, "swf-reason": reason[:500]}, reply_to=None)
+        letter = replace(message, headers={**self._kept(message.headers), "swf-reason": reason[:500]}, reply_to=None)
         pause = _FIRST_PAUSE
         while True:
             try:
@@ -81,6 +84,11 @@ class DeadLetters:
             return
         async with storing(channel) as send:
             await send(channel, letter)
+
+    def _kept(self, headers: Mapping[str, str]) -> Mapping[str, str]:
+        """Return those of *headers* that a letter has."""
+        routing = _ROUTING if self._consumer.family == "amqp" else ()
+        return {name: value for name, value in headers.items() if name not in routing}
 
     def _described(self, incoming: Incoming) -> str:
         """Return what finds the message again."""

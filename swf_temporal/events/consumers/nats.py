@@ -61,12 +61,18 @@ class NatsSource:
     async def _messages(self, connection: Any, subscription: Any) -> AsyncGenerator[Incoming]:
         timed_out = _library("nats.errors").TimeoutError
         with mapping_faults(self._channel):
+            info = await subscription.consumer_info()
+            if self._settings.ordered and info.num_ack_pending:
+                # What an earlier connection left comes again after that time, and behind it what is newer.
+                await asyncio.sleep(info.config.ack_wait or _ACK_WAIT)
             while True:
                 if connection.is_closed:
                     raise Refused(LOST)
                 try:
                     (received,) = await subscription.fetch(1, timeout=_ASKING)
                 except timed_out:
+                    # That the consumer was deleted, the library takes for an answer that there is no message yet.
+                    await subscription.consumer_info()
                     continue
                 yield self._told(received)
 

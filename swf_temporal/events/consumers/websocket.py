@@ -1,14 +1,17 @@
 """Messages over a WebSocket, each an event in JSON.
 
 The protocol knows no acknowledgement: what a server sends while nobody is connected, or while a consumer is killed,
-does not come again unless the server sends it again by itself.
+does not come again unless the server sends it again by itself. What came before a connection ended is dealt with before
+the next one is made.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from swf_temporal.events.consumers.port import Incoming, nothing
+from swf_temporal.errors import CallFailed
+from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.events.settings import ConsumerSettings
 from swf_temporal.functions.asyncapi.brokers.faults import LOST, Refused
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Message
@@ -27,8 +30,22 @@ class WebSocketSource:
             yield self._messages(connection)
 
     async def _messages(self, connection: Any) -> AsyncGenerator[Incoming]:
-        with mapping_faults(self._channel):
-            async for frame in connection:
-                content = frame.encode() if isinstance(frame, str) else frame
-                yield Incoming(Message(content), nothing, nothing)
-            raise Refused(LOST)
+        held, is_free = 0, asyncio.Event()
+
+        async def finish() -> None:
+            nonlocal held
+            held -= 1
+            is_free.set()
+
+        try:
+            with mapping_faults(self._channel):
+                async for frame in connection:
+                    content = frame.encode() if isinstance(frame, str) else frame
+                    held += 1
+                    yield Incoming(Message(content), finish, finish)
+                raise Refused(LOST)
+        except CallFailed:
+            while held:
+                is_free.clear()
+                await is_free.wait()
+            raise

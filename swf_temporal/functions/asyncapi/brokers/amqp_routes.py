@@ -1,5 +1,6 @@
 """The exchange and the queue of AMQP that a channel means, declared where the document describes them."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -121,4 +122,12 @@ def _is_described(binding: Mapping[str, JSON]) -> bool:
 
 
 async def _opened(connection: Any) -> Any:
-    return await connection.channel(publisher_confirms=True, on_return_raises=True)
+    """Return a channel. It is closed when the broker ends its consumer, which the library lets wait in vain, untold."""
+    opened = await connection.channel(publisher_confirms=True, on_return_raises=True)
+    closing: list[asyncio.Task[None]] = []
+
+    def close(_: Any) -> None:
+        closing.append(asyncio.create_task(opened.close()))
+
+    (await opened.get_underlay_channel()).on_consumer_cancel_callbacks.add(close)
+    return opened

@@ -1,0 +1,113 @@
+"""Consumers whose queue, position or connection ends: they go on, in the order of the broker, with nothing lost."""
+
+import asyncio
+import json
+
+import aio_pika
+import nats
+import pytest
+from websockets.asyncio.server import ServerConnection
+from websockets.asyncio.server import serve as websocket_server
+
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.events.consumers import nats as nats_sources
+from swf_temporal.events.consumers.port import NotNowError
+from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
+from tests.events.test_consumers import broker, connected, consuming, publish
+from tests.events.test_refused_messages import GOOD, settings_of, take, taken, until
+from tests.functions.asyncapi.brokers.servers import HOST, Link, Server
+
+__all__ = ["broker", "take", "taken"]
+
+
+async def test_a_queue_that_was_deleted_is_looked_for_again(
+    rabbitmq: Server, topic: str, take: object, taken: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """RabbitMQ ends a consumer then, as where a node is lost, and lets its connection be."""
+    broker = BrokerAddress(url=f"amqp://{HOST}:{rabbitmq.port}", queue=topic)
+    async with await aio_pika.connect(broker.url) as connection, await connection.channel() as channel:
+        await channel.declare_queue(topic, durable=True)
+        async with consuming(settings_of(broker), take) as consumer:
+            await connected(consumer)
+            await channel.queue_delete(topic)
+            await until(lambda: "no such channel" in caplog.text)
+            await channel.declare_queue(topic, durable=True)
+            await publish(broker, [GOOD], "structured")
+            await until(lambda: taken == ["e-2"])
+
+
+@pytest.mark.parametrize("broker", ["nats"], indirect=True)
+@pytest.mark.parametrize("deletes_stream", [False, True])
+async def test_a_position_that_was_deleted_is_begun_again(
+    broker: BrokerAddress, take: object, taken: list[str], monkeypatch: pytest.MonkeyPatch, *, deletes_stream: bool
+) -> None:
+    """Alone, or with its stream. The server ends no connection for that."""
+    monkeypatch.setattr(nats_sources, "_ASKING", 0.5)
+    async with await nats.connect(broker.url) as connection:
+        streams = connection.jetstream()
+        async with consuming(settings_of(broker), take) as consumer:
+            await connected(consumer)
+            if deletes_stream:
+                await streams.delete_stream(broker.address)
+                await streams.add_stream(name=broker.address, subjects=[broker.address])
+            else:
+                await streams.delete_consumer(broker.address, broker.address)
+            await publish(broker, [GOOD], "structured")
+            await until(lambda: taken == ["e-2"])
+
+
+@pytest.mark.parametrize("broker", ["amqp", "mqtt", "nats"], indirect=True)
+async def test_what_comes_again_keeps_its_order(broker: BrokerAddress, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is taken before what came while the connection was broken."""
+    monkeypatch.setattr(nats_sources, "_ACK_WAIT", 2.0)
+    taken: list[str] = []
+    is_away = True
+
+    async def take(event: CloudEvent) -> int:
+        if event.id == "1" and is_away:
+            raise NotNowError("away")
+        if event.id not in taken:
+            taken.append(event.id)
+        return 1
+
+    port = int(broker.url.rpartition(":")[2])
+    async with Link(port).opened() as link:
+        led = broker.replace(url=broker.url.replace(str(port), str(link.port)))
+        async with consuming(settings_of(led), take) as consumer:
+            await connected(consumer)
+            await publish(broker, [CloudEvent(str(number), "shop", "placed") for number in range(3)])
+            await until(lambda: taken == ["0"])
+            link.cut()
+            is_away = False
+            await publish(broker, [CloudEvent(str(number), "shop", "placed") for number in range(3, 5)])
+            await until(lambda: len(taken) == 5)
+    assert taken == ["0", "1", "2", "3", "4"]
+
+
+async def test_what_came_over_a_websocket_outlives_its_connection() -> None:
+    """The server ends it when it has sent all that it has, and does not send that again."""
+    taken: list[str] = []
+    is_here = asyncio.Event()
+    connections = 0
+
+    async def take(event: CloudEvent) -> int:
+        await is_here.wait()
+        taken.append(event.id)
+        return 1
+
+    async def serve(connection: ServerConnection) -> None:
+        nonlocal connections
+        connections += 1
+        if connections > 1:
+            await connection.wait_closed()
+            return
+        for number in range(3):
+            await connection.send(json.dumps(CloudEvent(str(number), "shop", "placed").to_json()))
+        await connection.send("no event")
+        asyncio.get_running_loop().call_later(1, is_here.set)
+
+    async with websocket_server(serve, HOST, 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        async with consuming(ConsumerSettings(name="ws", url=f"ws://{HOST}:{port}"), take):
+            await until(lambda: connections == 2)
+            assert taken == ["0", "1", "2"]

@@ -81,7 +81,7 @@ async def test_a_person_starts_an_instance_and_answers_it(bench: Bench, browser:
     """The page of the instance moves by itself; nothing is blocked by its policy, and no script of a name runs."""
     approval = named()
     hostile = named("""
-id: 'ID-<img src=x onerror="document.title=1">'
+id: 'ID-<img src=x onerror=document.title=1>'
 version: '1.0'
 specVersion: '0.8'
 states: [{name: '<img src=x onerror="document.title=1">', type: inject, data: {}, end: true}]

@@ -148,7 +148,8 @@ async def test_facts_of_a_schedule(bench: Bench) -> None:
     for number, memo in enumerate((facts, {**facts, **NEWER})):
         action = ScheduleActionStartWorkflow("formats", id="formats", task_queue="formats", memo={MEMO: memo})
         schedule = Schedule(action=action, spec=ScheduleSpec(), state=ScheduleState(paused=True))
-        await bench.client.create_schedule(schedules.schedule_id(f"formats-{number}"), schedule)
+        id_ = schedules.schedule_id(f"formats-{number}")
+        await bench.client.create_schedule(id_, schedule, memo={MEMO: "formats"})
     known, newer = [await schedules.describe(bench.client, f"formats-{number}") for number in range(2)]
 
     assert (await schedules.facts_of(known))["digest"] == "d"

@@ -15,15 +15,30 @@ from tests import sampling
 
 ROOT = Path(__file__).parent
 LONGEST = (
-    "temporal/test_scenarios.py",
-    "upgrades/test_upgrades.py",
+    "hostile/test_hostile.py",
     "docs/test_common_mistakes.py",
-    "docs/test_installing.py",
+    "temporal/test_scenarios.py",
+    "schema_checking/test_violations.py",
+    "cli/test_gateway_tenants.py",
     "docs/test_tutorial.py",
+    "bench/test_scale.py",
+    "hostile/test_long_computations.py",
+    "events/test_consumers.py",
+    "faults/test_messages.py",
+    "many_events/test_many_events.py",
+    "cli/test_outages.py",
     "simulation/test_scenarios.py",
-    "docs/test_readme.py",
-    "temporal/test_continuing.py",
-    "temporal/test_durability.py",
+    "leaks/test_leaks.py",
+    "temporal/test_lost_containers.py",
+    "replay/test_replay.py",
+    "soak_watched/test_soak_watched.py",
+    "runtime/test_error_matching.py",
+    "events/test_round_trips.py",
+    "cli/test_pausing.py",
+    "cli/test_instances.py",
+    "app/test_plugin.py",
+    "upgrades/test_deployments.py",
+    "cli/test_gateway.py",
 )
 """Files of tests, the longest first. All others come in their order."""
 STANDING_STILL = [r"Timeout \(>", "it did not end: "]

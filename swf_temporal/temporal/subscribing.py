@@ -35,7 +35,7 @@ from swf_temporal.temporal.mailbox_records import (
     Untaken,
     UntakenEvent,
 )
-from swf_temporal.temporal.records import Pin
+from swf_temporal.temporal.records import Pin, catalogue_of
 
 _TRIES: Final = 5
 """How often a mailbox is sent something that can neither be begun nor reached, because it is about to end."""
@@ -109,14 +109,16 @@ class Subscriptions:
 
     def _given_back(self, event: CloudEvent) -> tuple[str, UntakenEvent] | None:
         """Return the mailbox to which *event* goes back; None if it goes to none."""
-        found = route(event, [self._definition])
+        # One that this has continued as, by `continueAs`, may know nothing of the events of the one before.
+        others = [one for one in catalogue_of(tuple(self._pin.definitions)) if one.id != self._definition.id]
+        found = route(event, [self._definition, *others])
         own = workflow.info().workflow_id
         for start in found.starts:
             if start.key is not None and start.instance_id == own:
-                return mailbox_id(self._definition.id, start.key), UntakenEvent(event=event.to_json(), starts=True)
+                return mailbox_id(start.definition.id, start.key), UntakenEvent(event=event.to_json(), starts=True)
         for awaiting in found.awaited:
             if awaiting.key is not None:
-                mailbox = mailbox_id(self._definition.id, awaiting.key)
+                mailbox = mailbox_id(awaiting.definition.id, awaiting.key)
                 return mailbox, UntakenEvent(event=event.to_json(), starts=False, values=dict(awaiting.values))
         return None
 

@@ -15,7 +15,7 @@ async def test_both_do_all_items(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few items of a kind of run are done by both, on one server; what is measured makes a table."""
     monkeypatch.setenv("TEMPORAL_DEBUG", "1")  # of the workers: on a busy machine a task may take two seconds
     works = [replace(work, rounds=1) for work in sample(WORK, "what is measured", 1)]
-    measured = await measure(works, 40)
+    measured = await measure(works, 10)
 
     assert measured.keys() == {work.name for work in works}
     rows = table(works, measured).splitlines()
@@ -27,6 +27,6 @@ async def test_the_interpreter_can_be_measured_alone(monkeypatch: pytest.MonkeyP
     """What is compared is missing then."""
     monkeypatch.setenv("TEMPORAL_DEBUG", "1")  # as above
     works = [work for work in WORK if work.name == "loop"]
-    row = table(works, await measure(works, 40, None), None).splitlines()[-1]
-    assert row.startswith("| loop of two transitions | 40 |")
+    row = table(works, await measure(works, 10, None), None).splitlines()[-1]
+    assert row.startswith("| loop of two transitions | 10 |")
     assert row.count(" - |") == 5

@@ -88,6 +88,6 @@ class Instances:
         """Give an event to an instance; tell whether it runs. It *comes_back* if the instance does not take it."""
         return await self._signals.send(instance, ROUTED if comes_back else EVENT, arrived["event"])
 
-    async def run(self, instance: str) -> bool:
+    async def is_running(self, instance: str) -> bool:
         """Tell whether an instance runs."""
         return await self._signals.send(instance, PROBE, {}, insists=False)

@@ -62,7 +62,7 @@ class Subscribers:
             return
         self.probed = workflow.time()
         for instance in list(self.waits):
-            if not await self._instances.run(instance):
+            if not await self._instances.is_running(instance):
                 self.remove(instance)
 
     @property

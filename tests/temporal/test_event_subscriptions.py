@@ -173,6 +173,17 @@ async def test_an_instance_begun_by_hand_gets_what_its_events_fix(bench: Bench) 
         assert await result(handle) == {"placed": "by hand", "paid": "yes"}
 
 
+async def takes_one_of_two(running: Running) -> None:
+    """Have an instance that was started by hand take one of two events that are kept, and leave the other."""
+    await send(running, event("3", "paid", "bank", 3, order=7), event("4", "paid", "bank", 4, order=7))
+    await kept_by(running, {"order": "7"}, 2)
+    by_hand = await running.start()
+    await running.awaiting(by_hand, "Placed")
+    await swf.send_event(running.bench.client, by_hand.id, event("5", "placed", "shop", 5, order=7).to_json())
+    assert await result(by_hand) == {"placed": 5, "paid": 3}
+    await kept_by(running, {"order": "7"}, 1)
+
+
 async def test_what_a_subscriber_leaves_is_kept_for_others(bench: Bench) -> None:
     """It does not go back to the one that is about to end, also if the mailbox has begun another before."""
     async with bench.worker(named(ORDER)) as running:
@@ -180,13 +191,7 @@ async def test_what_a_subscriber_leaves_is_kept_for_others(bench: Bench) -> None
             running, event("1", "placed", "shop", 1, order=7), event("2", "paid", "bank", 1, order=7)
         )
         assert await output(bench, receipt.instance) == {"placed": 1, "paid": 1}
-        await send(running, event("3", "paid", "bank", 3, order=7), event("4", "paid", "bank", 4, order=7))
-        await kept_by(running, {"order": "7"}, 2)
-        by_hand = await running.start()
-        await running.awaiting(by_hand, "Placed")
-        await swf.send_event(bench.client, by_hand.id, event("5", "placed", "shop", 5, order=7).to_json())
-        assert await result(by_hand) == {"placed": 5, "paid": 3}
-        await kept_by(running, {"order": "7"}, 1)
+        await takes_one_of_two(running)
 
 
 async def test_what_continues_as_another_workflow_leaves_it_too(bench: Bench) -> None:
@@ -194,13 +199,7 @@ async def test_what_continues_as_another_workflow_leaves_it_too(bench: Bench) ->
     other = define({"name": "Rest", "type": "inject", "data": {}}, id=f"{named(ORDER).id}-other")
     order = named(ORDER.replace(".paid}}], end: true", f".paid}}}}], end: {{continueAs: {{workflowId: {other.id}}}}}"))
     async with bench.worker(order, other) as running:
-        await send(running, event("3", "paid", "bank", 3, order=7), event("4", "paid", "bank", 4, order=7))
-        await kept_by(running, {"order": "7"}, 2)
-        by_hand = await running.start()
-        await running.awaiting(by_hand, "Placed")
-        await swf.send_event(bench.client, by_hand.id, event("5", "placed", "shop", 5, order=7).to_json())
-        assert await result(by_hand) == {"placed": 5, "paid": 3}
-        await kept_by(running, {"order": "7"}, 1)
+        await takes_one_of_two(running)
 
 
 NAPS = (

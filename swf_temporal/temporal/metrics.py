@@ -8,7 +8,8 @@ definitions and functions give, and no data.
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final
 
 from temporalio import activity, workflow
@@ -50,13 +51,16 @@ _MAX_BEGUN: Final = 10_000
 _MAX_NAMES: Final = 1000
 """The number of names that a label may have in a process, besides `other`: each is kept for as long as that lives."""
 
+_Labels = tuple[tuple[str, str], ...]
 _Key = tuple[TraceKind, str, str]
 """The entry that ends a state or an action, the lane, and the name."""
-_Begun = tuple[datetime, Mapping[str, str]]
+_Begun = tuple[datetime, _Labels]
 
+_MAX_KEPT: Final = 10_000
+"""The number of counters with labels, and of histograms, that are kept: making one takes longer than counting."""
 
-_is_exported = False
-"""Whether a worker of the process exports what it counts."""
+_meter: MetricMeter | None = None
+"""What counts in instances; None if no worker of the process exports it."""
 
 
 def meter_of(client: Client) -> MetricMeter:
@@ -66,8 +70,20 @@ def meter_of(client: Client) -> MetricMeter:
 
 def count_instances(client: Client) -> None:
     """Count what happens in instances from here on, if the process of *client* exports it."""
-    global _is_exported  # noqa: PLW0603 - one for the process, as its exporter is
-    _is_exported = _is_exported or meter_of(client) is not MetricMeter.noop
+    global _meter  # noqa: PLW0603 - one for the process, as its exporter is
+    if (meter := meter_of(client)) is not MetricMeter.noop:
+        _meter = meter
+
+
+@lru_cache(_MAX_KEPT)
+def _counter(meter: MetricMeter, name: str, description: str, labels: _Labels) -> MetricCounter:
+    return meter.create_counter(name, description).with_additional_attributes(dict(labels))
+
+
+@lru_cache(_MAX_KEPT)
+def _histogram(meter: MetricMeter, name: str, description: str, labels: _Labels) -> MetricHistogramTimedelta:
+    histogram = meter.create_histogram_timedelta(name, description, "duration")
+    return histogram.with_additional_attributes(dict(labels))
 
 
 class _Names:
@@ -92,18 +108,16 @@ class InstanceMetrics:
 
     def __init__(self, *, is_call: bool, is_continued: bool) -> None:
         """Count what happens in a single call if it *is_call*, or in what goes on with another's work."""
-        self.is_asked = _is_exported or are_recorded()
+        self.is_asked = _meter is not None or are_recorded()
         """Whether anything is made of what happens."""
         self._is_call = is_call
         self._is_continued = is_continued
-        self._version: Mapping[str, str] = {}
+        self._instance = _labels_of(workflow.info()) if self.is_asked else ()
+        self._version = ("version", "")
         self._begun: dict[_Key, _Begun] = {}
-        # The engine makes a new one whenever it is asked, also of what it has.
-        self._counters: dict[str, MetricCounter] = {}
-        self._histograms: dict[str, MetricHistogramTimedelta] = {}
 
     def started(self, definition: Definition) -> None:
-        self._version = {"version": definition.version or ""}
+        self._version = ("version", definition.version or "")
         if not self._is_continued:
             self._count(STARTED, "Instances that were started", self._version)
 
@@ -131,8 +145,8 @@ class InstanceMetrics:
             for key in [one for one in self._begun if one[0] is TraceKind.STATE_LEFT]:
                 self._end(key, result, workflow.now())
         if not self._is_call:
-            labels = {**self._version, "result": result, "error": _errors.bounded(error)}
-            self._count(ENDED, "Instances that ended, by result", labels)
+            labels = self._version, ("result", result), ("error", _errors.bounded(error))
+            self._count(ENDED, "Instances that ended, by result", *labels)
 
     def kept(self, *, is_new: bool) -> None:
         """Count an event that no state waits for: it is kept, or was delivered before."""
@@ -143,11 +157,11 @@ class InstanceMetrics:
         if kind in _EVENTS:
             self._count_event(_EVENTS[kind])
         elif kind is TraceKind.STATE_ENTERED:
-            self._begin(TraceKind.STATE_LEFT, entry, {"state": _states.bounded(entry.state)})
+            self._begin(TraceKind.STATE_LEFT, entry, ("state", _states.bounded(entry.state)))
         elif kind is TraceKind.ACTION_STARTED:
             function = _functions.bounded(str(entry.detail.get("function", "")))
-            labels = {"state": _states.bounded(entry.state), "function": function}
-            self._begin(TraceKind.ACTION_COMPLETED, entry, labels)
+            labels = ("state", _states.bounded(entry.state)), ("function", function)
+            self._begin(TraceKind.ACTION_COMPLETED, entry, *labels)
         elif kind in _ENDS:
             if kind is TraceKind.ERROR_CAUGHT:
                 self._count_timeout("state", entry.name)
@@ -156,13 +170,13 @@ class InstanceMetrics:
             of, result = _ENDS[kind]
             self._end(_key(of, entry), result, entry.at)
         elif kind in _RETRIED:
-            self._count(RETRIES, "Further attempts at states and actions", {"of": _RETRIED[kind]})
+            self._count(RETRIES, "Further attempts at states and actions", ("of", _RETRIED[kind]))
         elif kind is TraceKind.WORKFLOW_TIMED_OUT:
-            self._count(TIMEOUTS, _TIMEOUTS, {"of": "workflow"})
+            self._count(TIMEOUTS, _TIMEOUTS, ("of", "workflow"))
         elif kind is TraceKind.WORKFLOW_CONTINUED:
             self._ended("continued")
 
-    def _begin(self, until: TraceKind, entry: TraceEntry, labels: Mapping[str, str]) -> None:
+    def _begin(self, until: TraceKind, entry: TraceEntry, *labels: tuple[str, str]) -> None:
         if len(self._begun) >= _MAX_BEGUN:
             self._begun.clear()  # of what was broken off there is no end
         self._begun[_key(until, entry)] = (entry.at, labels)
@@ -172,45 +186,44 @@ class InstanceMetrics:
         if begun is not None:  # else it began in an execution before
             (of, _, name), (at, labels) = key, begun
             is_state = of is TraceKind.STATE_LEFT
-            self._duration(STATES if is_state else ACTIONS).record(ended - at, {**labels, "result": result})
+            self._measure(STATES if is_state else ACTIONS, ended - at, *labels, ("result", result))
             if is_state:
                 record_state(name, at, ended, result)
 
-    def _duration(self, name: str) -> MetricHistogramTimedelta:
-        histogram = self._histograms.get(name)
-        if histogram is None:
+    def _measure(self, name: str, taken: timedelta, *labels: tuple[str, str]) -> None:
+        if _meter is not None and not workflow.unsafe.is_replaying():
             what = "States that were left" if name == STATES else "Actions that ended"
             description = f"{what}, by result, and how long they took"
-            histogram = workflow.metric_meter().create_histogram_timedelta(name, description, "duration")
-            self._histograms[name] = histogram
-        return histogram
+            _histogram(_meter, name, description, self._instance + labels).record(taken)
 
-    def _count(self, name: str, description: str, labels: Mapping[str, str]) -> None:
-        if not _is_exported:
-            return
-        counter = self._counters.get(name)
-        if counter is None:
-            counter = self._counters[name] = workflow.metric_meter().create_counter(name, description)
-        counter.add(1, labels)
+    def _count(self, name: str, description: str, *labels: tuple[str, str]) -> None:
+        if _meter is not None and not workflow.unsafe.is_replaying():
+            _counter(_meter, name, description, self._instance + labels).add(1)
 
     def _count_event(self, result: str) -> None:
         description = "Events that instances await, take, keep, refuse, give back and produce"
-        self._count(EVENTS, description, {"result": result})
+        self._count(EVENTS, description, ("result", result))
 
     def _count_timeout(self, of: str, error: str) -> None:
         if error == TimedOut.__name__:
-            self._count(TIMEOUTS, _TIMEOUTS, {"of": of})
+            self._count(TIMEOUTS, _TIMEOUTS, ("of", of))
 
     def _count_failed_action(self, entry: TraceEntry) -> None:
         error = str(entry.detail["error"])
         self._count_timeout("action", error)
-        labels = {
-            "state": _states.bounded(entry.state),
-            "action": _actions.bounded(entry.name),
-            "function": _functions.bounded(str(entry.detail.get("function", ""))),
-            "error": _errors.bounded(error),
-        }
-        self._count(FAILED_ACTIONS, "Actions that failed for good", labels)
+        self._count(
+            FAILED_ACTIONS,
+            "Actions that failed for good",
+            ("state", _states.bounded(entry.state)),
+            ("action", _actions.bounded(entry.name)),
+            ("function", _functions.bounded(str(entry.detail.get("function", "")))),
+            ("error", _errors.bounded(error)),
+        )
+
+
+def _labels_of(info: workflow.Info) -> _Labels:
+    """Return the labels that the SDK gives what workflow code counts."""
+    return ("namespace", info.namespace), ("task_queue", info.task_queue), ("workflow_type", info.workflow_type)
 
 
 def _key(of: TraceKind, entry: TraceEntry) -> _Key:

@@ -38,9 +38,9 @@ from swf_temporal.temporal.server import local_server
 
 _PLAIN, _METRICS, _TRACES, _ATTRIBUTES = _NAMES = ("not observed", "metrics", "traces", "search attributes")
 _ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
-_LARGER: Final = 2
+_LARGER: Final = 5
 """By how much batches are larger than those of `bench`: each ends with an export, of which there is one in five seconds
-otherwise."""
+or 512 spans otherwise."""
 _numbers = count(1)
 
 

@@ -208,6 +208,7 @@ class _Join:
 def cancel_next_wait() -> None:
     """Cancel the current path where it waits next, by a cancellation that reached it where it could not heed it."""
     if (path := asyncio.current_task()) is not None:
+        path.uncancel()
         path.cancel()
 
 

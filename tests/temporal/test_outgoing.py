@@ -10,7 +10,7 @@ from swf_temporal.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import outgoing
 from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE
-from tests.temporal.conftest import Bench, define, events_of
+from tests.temporal.conftest import PATIENCE, Bench, define, events_of
 
 ITEMS = 50
 LARGE = "x" * 200_000
@@ -118,3 +118,19 @@ async def test_an_output_is_sent_by_another_task_than_what_leaves_no_room_for_it
         output = await worker.run()
 
     assert output == {"of": [10_000_000] * 215_000}
+
+
+async def test_definitions_that_were_looked_up_are_sent_with_the_rest(bench: Bench) -> None:
+    """They stand in a marker of the first task of an instance that was started by the type alone."""
+    called = {"functionRef": {"refName": "f", "arguments": "${ .large }"}}
+    each = {"name": "each", "type": "foreach", "inputCollection": "${ .items }", "actions": [called]}
+    definition = define(
+        each,
+        {"name": "done", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {} }"}},
+        functions=("f",),
+        constants={"large": "x" * 1_300_000},
+    )
+    async with bench.worker(definition, f=None) as worker:
+        data = {"items": list(range(ITEMS)), "large": LARGE}
+        handle = await bench.client.start_workflow("sample", data, id="looked up", task_queue=worker.queue)
+        assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {}

@@ -7,6 +7,7 @@ All that the task began is begun again, and what came before it stays as it was.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -18,7 +19,7 @@ from temporalio.client import Client as TemporalClient
 from swf_temporal.app.client import Client
 from swf_temporal.app.histories import Execution, converter_used_by, executions_of
 from swf_temporal.app.instances import described, is_open
-from swf_temporal.client_errors import InstanceError
+from swf_temporal.client_errors import InstanceEndedError, InstanceError
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.grammar import listed
@@ -163,8 +164,9 @@ class Rerun:
         if self.place is not None:
             await self.place.take_back(client.temporal, self.workflow_id)
         if not by_server:
-            for event in (*leading, *(() if drop_events else self.events)):
-                await event.send(client.temporal, self.workflow_id)
+            with suppress(InstanceEndedError):  # it went on, and needed none of these
+                for event in (*leading, *(() if drop_events else self.events)):
+                    await event.send(client.temporal, self.workflow_id)
         return run
 
 

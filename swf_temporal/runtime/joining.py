@@ -205,6 +205,13 @@ class _Join:
             await _end_of(task)
 
 
+def cancel_next_wait() -> None:
+    """Cancel the current path where it waits next, by a cancellation that reached it where it could not heed it."""
+    if (path := asyncio.current_task()) is not None:
+        path.uncancel()
+        path.cancel()
+
+
 def heeding_cancellation(method: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
     """Decorate a wait in a library that may swallow a cancellation, so that the path is cancelled in any case.
 

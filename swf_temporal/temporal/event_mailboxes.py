@@ -39,6 +39,7 @@ from swf_temporal.routing.keys import MAILBOX_PREFIX, single_id
 from swf_temporal.strict_json import json_length
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.converter import limit_of
+from swf_temporal.temporal.instance_signals import pauses
 from swf_temporal.temporal.kept_options import OptionsRecord
 from swf_temporal.temporal.mailbox_instances import Instances
 from swf_temporal.temporal.mailbox_records import (
@@ -73,8 +74,6 @@ MIN_FREED_BYTES: Final = MAX_BYTES // 8
 """How much has to become free where a mailbox continues as new because it is full, or nearly so."""
 HELD: Final = timedelta(hours=1)
 """The time for which an event is kept that starts no instance, and finds none."""
-_PAUSE, _LONGEST_PAUSE = timedelta(seconds=1), timedelta(minutes=1)
-"""The pauses before an instance is looked for again that could be neither begun nor reached: each is twice as long."""
 _TRIES: Final = 300
 _SHORT_PAUSE: Final = timedelta(milliseconds=100)
 """How often, and after which pauses, the next instance is begun with what the one before gives back, which ends."""
@@ -289,14 +288,13 @@ class EventMailbox:
         if self._instances.begun is not None and await self._instances.give(instance, arrived):
             return  # it runs, as nearly always
         pin.hops = hops_of(CloudEvent.from_record(arrived["event"]))
-        pause = _PAUSE
+        waits = pauses()
         while not (given := await self._instances.begin_with(instance, definition, pin, [arrived, *self._held])):
             if await self._instances.give(instance, arrived):
                 return
             self._continue_if_long()
             # It ended between the two; or another workflow has its id, and may have it for long.
-            await workflow.sleep(pause, summary=summaries.BEGINNING_AGAIN)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            await workflow.sleep(next(waits), summary=summaries.BEGINNING_AGAIN)
         self._held = self._held[given - 1 :]
 
     def _time_left(self) -> float | None:

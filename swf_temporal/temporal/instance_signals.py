@@ -8,7 +8,7 @@ One that refuses a signal and runs still was sent as many as the server lets one
 that is paused, or makes a call for long. It has not ended, so the signal is sent again until there is room for it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from typing import Final
 
@@ -28,7 +28,17 @@ _ATTEMPT: Final = timedelta(seconds=10)
 _TRIES: Final = 5
 """How often an instance is looked up that continues as new meanwhile."""
 _PAUSE, _LONGEST_PAUSE = timedelta(seconds=1), timedelta(minutes=1)
-"""The pauses before an instance is sent a signal again that had no room for it: each is twice as long."""
+
+
+def pauses() -> Iterator[timedelta]:
+    """Yield the pauses before an instance is tried again that could be neither begun nor reached, or had no room.
+
+    Each is twice as long as the one before.
+    """
+    pause = _PAUSE
+    while True:
+        yield pause
+        pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 class InstanceSignals:
@@ -42,7 +52,7 @@ class InstanceSignals:
 
     async def send(self, instance: str, name: str, value: Mapping[str, JSON], *, insists: bool = True) -> bool:
         """Send a signal to an instance; tell whether it runs. Who *insists* waits until it has room for the signal."""
-        tries, pause, refusing = 0, _PAUSE, ""
+        tries, waits, refusing = 0, pauses(), ""
         while tries < _TRIES:
             run = self.runs.get(instance) or await _found(instance)
             if not run:
@@ -52,8 +62,7 @@ class InstanceSignals:
             elif not insists:
                 return True
             else:
-                await self._wait_for_room(instance, pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
+                await self._wait_for_room(instance, next(waits))
             try:
                 await workflow.get_external_workflow_handle(instance, run_id=run).signal(name, value)
             except FailureError:

@@ -25,6 +25,7 @@ from swf_temporal.temporal.call_records import CallRecord
 from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.formats import FIRST_FORMAT, check_format, check_number
 from swf_temporal.temporal.record_types import check_type
+from swf_temporal.weighing import json_size
 
 RESOLVE = "resolve definitions"
 """The local activity that finds the definition of a workflow type."""
@@ -144,6 +145,8 @@ class Pin:
     """The format of this pin, and of all that it holds."""
     others: Mapping[str, JSON] = field(default_factory=dict)
     """Fields that this release does not know. They are facts about the run: every execution carries them on."""
+    resolved_size: int = 0
+    """The size of what this execution has from a worker: its history has it, and no other execution."""
 
     def to_json(self) -> PinRecord:
         """Return the pin as JSON, without what says nothing."""
@@ -175,6 +178,7 @@ class Pin:
         """Take what a worker has *found* for the workflow type: the definitions, and what goes with them."""
         self.definitions, self.semantics, self.format = found.definitions, found.semantics, found.format
         self.others = {**self.others, **found.others}
+        self.resolved_size = json_size(found.to_json())
 
     @staticmethod
     def from_json(record: Mapping[str, Any]) -> "Pin":

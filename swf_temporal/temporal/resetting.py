@@ -73,12 +73,15 @@ class Came:
     payloads: tuple[Payload, ...]
 
     async def send(self, client: Client, workflow_id: str) -> None:
-        """Send it to an instance once more."""
+        """Send it to an instance once more. Raises UsageError if the instance is not there, or has ended."""
         values = await client.data_converter.decode(self.payloads)
         if self.signal is None:
             await send(client, workflow_id, values[0])
-        else:
+            return
+        try:
             await client.get_workflow_handle(workflow_id).signal(self.signal, args=values)
+        except RPCError as error:
+            raise not_there(error, workflow_id) from None
 
 
 @dataclass(slots=True)

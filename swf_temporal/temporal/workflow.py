@@ -34,6 +34,7 @@ from swf_temporal.runtime.host import (
     TraceEntry,
     TraceKind,
 )
+from swf_temporal.runtime.joining import cancel_next_wait
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.performing import check_size
 from swf_temporal.runtime.run import Program, Run
@@ -237,24 +238,40 @@ class Interpreter:
             self._begin(run, definition, host)
             try:
                 outcome = await self._outcome_of(run)
-                await host.outgoing.room(min(host.carries, MAX_PAYLOAD_BYTES))  # for what the execution ends with
-                await self._lifecycle.delivered()
-                if isinstance(outcome, Completed):
-                    await self._leave(host)
-                if not (isinstance(outcome, Completed) and workflow.all_handlers_finished()):
-                    await workflow.wait_condition(workflow.all_handlers_finished)
-                match outcome:
-                    case Completed():
-                        return checked(outcome.output)
-                    case ContinuedAs():
-                        await host.outlasting.end()
-                        await host.check_continuation()
-                        begin_other(outcome, run, self._pin, host, self._log)
-                    case Suspended():
-                        progress = await self._carried(run, host)
+                try:
+                    await self._settle(outcome, host)
+                    match outcome:
+                        case Completed():
+                            return checked(outcome.output)
+                        case ContinuedAs():
+                            await host.outlasting.end()
+                            await host.check_continuation()
+                            begin_other(outcome, run, self._pin, host, self._log)
+                        case Suspended():
+                            progress = await self._carried(run, host)
+                except asyncio.CancelledError:
+                    if not isinstance(outcome, Suspended):
+                        raise
+                    # The run goes on, to be cancelled where it waits: there it undoes what it did.
+                    progress = carried(run, self._pin, host).progress
+                    cancel_next_wait()
             except (WorkflowFault, asyncio.CancelledError):
                 await self._leave(host)
                 raise
+
+    async def _settle(self, outcome: RunOutcome, host: TemporalHost) -> None:
+        """Do what has to be done before the execution ends with *outcome*."""
+        try:
+            await host.outgoing.room(min(host.carries, MAX_PAYLOAD_BYTES))  # for what the execution ends with
+            await self._lifecycle.delivered()
+            if isinstance(outcome, Completed):
+                await self._leave(host)
+            if not (isinstance(outcome, Completed) and workflow.all_handlers_finished()):
+                await workflow.wait_condition(workflow.all_handlers_finished)
+        except asyncio.CancelledError:
+            if not isinstance(outcome, Completed):
+                raise
+            await self._settle(outcome, host)  # it is complete: that it is to be cancelled comes too late
 
     async def _carried(self, run: Run, host: TemporalHost) -> dict[str, Any]:
         """Return the progress with which this execution goes on, unless another one takes over."""

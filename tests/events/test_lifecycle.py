@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,16 +36,26 @@ class Outside:
     sending: int = 0
     most_at_once: int = 0
     refuses: str = ""
+    called: list[str] = field(default_factory=list)
+    is_there: asyncio.Event = field(default_factory=asyncio.Event)
+    """Whether what takes events is there."""
+
+    def __post_init__(self) -> None:
+        self.is_there.set()
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:  # noqa: ARG002 - the port has these
-        """Fail."""
-        raise CallFailed("no", name="Broken")
+        """Fail where the function is to."""
+        self.called.append(call.function.name)
+        if call.function.name == "fail":
+            raise CallFailed("no", name="Broken")
+        return {}
 
     async def publish(self, event: CloudEvent) -> list[str]:
         """Take a while."""
         self.sending += 1
         self.most_at_once = max(self.most_at_once, self.sending)
         await asyncio.sleep(0.1)
+        await self.is_there.wait()
         self.sending -= 1
         if self.refuses and self.refuses in event.type:
             raise CallFailed("never", retryable=False)
@@ -207,3 +217,42 @@ async def test_an_instance_that_continues_as_new_goes_on_telling(bench: Bench, t
         ("workflow.started", None), *tasks, ("workflow.completed", {}),
     ]  # fmt: skip
     assert len({event.id for event in outside.published}) == len(outside.published)
+
+
+@pytest.mark.parametrize(
+    ("suspend_after", "last", "called", "end"),
+    [
+        (10, "state-left", ["book", "undo"], "workflow.cancelled"),
+        (1000, "workflow-completed", ["book"], "workflow.completed"),
+    ],
+    ids=["between two steps", "complete"],
+)
+async def test_one_that_is_cancelled_while_its_events_wait_for_a_sink(
+    bench: Bench, topic: str, suspend_after: int, last: str, called: list[str], end: str
+) -> None:
+    """One that is about to continue as new undoes what it did; for one that is complete it comes too late."""
+    definition = define(
+        {"name": "Book", "type": "operation", "actions": [{"functionRef": "book"}], "compensatedBy": "Undo"},
+        {"name": "Rest", "type": "sleep", "duration": "PT0.01S", "end": True},
+        {"name": "Undo", "type": "operation", "actions": [{"functionRef": "undo"}], "usedForCompensation": True},
+        functions=("book", "undo"), metadata={"compensateOnCancel": True}, id=topic,
+    )  # fmt: skip
+    async with working(bench, definition, OperatorOptions(lifecycle=frozenset({"workflow"}))) as (outside, queue):
+        outside.is_there.clear()
+        handle = await swf.start(
+            bench.client, [definition], {}, workflow_id=topic, task_queue=queue, others={SUSPEND_AFTER: suspend_after}
+        )
+        async with asyncio.timeout(30):
+            while (await handle.query("trace"))[-1]["kind"] != last:
+                await asyncio.sleep(0.02)
+        await handle.cancel()
+        async with asyncio.timeout(30):
+            while outside.called != called:
+                await asyncio.sleep(0.02)
+        outside.is_there.set()
+        with suppress(RunEnded):
+            await swf.result(handle)
+    assert [told(event)[0] for event in outside.published] == ["workflow.started", end]
+    assert outside.called == called
+    replayer = Replayer(workflows=[Suspending], workflow_runner=UnsandboxedWorkflowRunner())
+    await replayer.replay_workflow(await handle.fetch_history())

@@ -20,7 +20,7 @@ from swf_temporal.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.records import Pin, pinned
-from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define
+from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, events_of
 from tests.temporal.suspending import SUSPEND_AFTER
 
 LOOP = (
@@ -467,3 +467,31 @@ async def test_many_at_once(bench: Bench, number: int) -> None:
 
     assert isinstance(output, dict)
     assert output["out"] == list(range(1, number + 1))
+
+
+@pytest.mark.parametrize("timeout", ["PT300H", '${ "PT" + ([range(.n)] | length | tostring) + "H" }'])
+async def test_a_run_that_is_cancelled_where_it_goes_on_undoes_what_it_did(bench: Bench, timeout: str) -> None:
+    """Also while its parameters are evaluated once more: it is cancelled before the first task of the execution."""
+    definition = define(
+        calling("a", "f", "f", compensatedBy="undo", transition="wait"),
+        {"name": "wait", "type": "event", "onEvents": [{"eventRefs": ["late"]}], "end": True},
+        calling("undo", "g", usedForCompensation=True),
+        functions=("f", "g"),
+        metadata={"compensateOnCancel": True},
+        events=[{"name": "late", "type": "late", "source": "x"}],
+        timeouts={"workflowExecTimeout": {"duration": timeout}},
+    )
+    async with bench.worker(definition, f={}) as worker:
+        handle = await worker.start({"n": 300}, suspend_after=12)
+        await worker.awaiting(handle, "late")
+        first, *_ = await events_of(bench.client.get_workflow_handle(handle.id))
+    started = first.workflow_execution_started_event_attributes
+    assert started.continued_execution_run_id
+    record = await bench.client.data_converter.decode(started.input.payloads)
+    again = await bench.client.start_workflow("sample", args=record, id=f"{handle.id}-again", task_queue=worker.queue)
+    await again.cancel()
+    async with bench.worker(definition, queue=worker.queue, g={}) as worker:
+        with pytest.raises(RunEnded, match="cancelled"):
+            await asyncio.wait_for(swf.result(again), PATIENCE)
+
+    assert [name for name, *_ in worker.scripted.calls] == ["g"]

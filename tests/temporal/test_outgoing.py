@@ -2,15 +2,18 @@
 
 import asyncio
 from collections import Counter
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import outgoing
 from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE
-from tests.temporal.conftest import Bench, define, events_of
+from tests.temporal.conftest import PATIENCE, Bench, define, events_of
+from tests.temporal.suspending import Suspending
 
 ITEMS = 50
 LARGE = "x" * 200_000
@@ -118,3 +121,40 @@ async def test_an_output_is_sent_by_another_task_than_what_leaves_no_room_for_it
         output = await worker.run()
 
     assert output == {"of": [10_000_000] * 215_000}
+
+
+async def test_definitions_that_were_looked_up_are_sent_with_the_rest(bench: Bench) -> None:
+    """They stand in a marker of the first task of an instance that was started by the type alone."""
+    called = {"functionRef": {"refName": "f", "arguments": "${ .large }"}}
+    each = {"name": "each", "type": "foreach", "inputCollection": "${ .items }", "actions": [called]}
+    definition = define(
+        each,
+        {"name": "done", "type": "inject", "data": {}, "stateDataFilter": {"output": "${ {} }"}},
+        functions=("f",),
+        constants={"large": "x" * 1_300_000},
+    )
+    async with bench.worker(definition, f=None) as worker:
+        data = {"items": list(range(ITEMS)), "large": LARGE}
+        handle = await bench.client.start_workflow("sample", data, id="looked up", task_queue=worker.queue)
+        assert await asyncio.wait_for(swf.result(handle), PATIENCE) == {}
+
+
+@pytest.mark.parametrize(("seconds", "yields"), [(0.0, 1), (1.5, 0)], ids=["the same task", "the next task"])
+async def test_what_is_sent_beside_a_local_call_is_counted_with_its_task(
+    bench: Bench, seconds: float, yields: int
+) -> None:
+    """A task ends within a local call that takes long, and what it sends is not sent once more; also on a replay."""
+    slow = {"name": "slow", "type": "custom", "operation": "slow", "metadata": {"local": True}}
+    large = {"functionRef": {"refName": "f", "arguments": "${ .large }"}}
+    branches = [{"name": "a", "actions": [large]}, {"name": "b", "actions": [{"functionRef": "slow"}, large]}]
+    definition = define({"name": "all", "type": "parallel", "branches": branches}, functions=(slow, "f"))
+    data = {"large": "x" * 1_600_000}
+    async with bench.worker(definition, f=None, slow=lambda _: asyncio.sleep(seconds)) as worker:
+        handle = await bench.client.start_workflow(
+            "sample", data, id=f"beside {seconds}", task_queue=worker.queue, task_timeout=timedelta(seconds=1)
+        )
+        await asyncio.wait_for(swf.result(handle), PATIENCE)
+        history = await handle.fetch_history()
+
+    assert sum(event.HasField("timer_started_event_attributes") for event in history.events) == yields
+    await Replayer(workflows=[Suspending], workflow_runner=UnsandboxedWorkflowRunner()).replay_workflow(history)

@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+from temporalio.client import Client as TemporalClient
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.rerunning import Rerun, plan_rerun, plan_retry
@@ -12,6 +13,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
+from swf_temporal.temporal.going_on import Beginning
 from tests.temporal.conftest import PATIENCE, Bench, calling, define
 from tests.temporal.test_event_starts import event
 
@@ -153,6 +155,36 @@ async def test_events_that_came_since(bench: Bench, *, drops: bool) -> None:
     assert len(plan.events) == 1
     assert before == {"first": 1, "n": 2}
     assert after == {"first": 2, "n": 3 if drops else 2}
+
+
+@pytest.mark.parametrize("how", [swf.deliver, swf.send], ids=["update", "signal"])
+async def test_one_that_ends_before_it_is_given_events_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, how: Any
+) -> None:
+    """With its data changed it may do so at once: it went on all the same."""
+    event = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "end": True}
+    definition = define(
+        {"name": "Choose", "type": "switch", "dataConditions": [{"condition": "${ .done }", "end": True}],
+         "defaultCondition": {"transition": "Wait"}},
+        event, events=[{"name": "go", "type": "go", "source": "x"}], id="ends-at-once",
+    )  # fmt: skip
+    start = Beginning.start
+
+    async def start_and_wait(one: Beginning, client: TemporalClient, workflow_id: str) -> str:
+        run = await start(one, client, workflow_id)
+        await ended(client.get_workflow_handle(workflow_id, run_id=run))
+        return run
+
+    monkeypatch.setattr(Beginning, "start", start_and_wait)
+    async with bench.worker(definition) as worker:
+        handle = await worker.start({})
+        await worker.awaiting(handle, "go")
+        await how(bench.client, handle.id, {"name": "go", "data": {"n": 1}})
+        assert await ended(handle) == {"n": 1}
+        plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"done": True})
+        output = await gone_on(bench, plan)
+
+    assert (len(plan.events), output) == (1, {"done": True})
 
 
 async def test_one_that_has_gone_on_meanwhile_is_left_alone(bench: Bench) -> None:

@@ -102,3 +102,20 @@ async def test_a_failed_call_leaves_its_place() -> None:
     async with aclosing(Functions({"fail": fail}, settings)) as functions:
         results = await asyncio.gather(*(functions.call(call_of("fail")) for _ in range(3)), return_exceptions=True)
     assert [getattr(result, "code", None) for result in results] == ["ValueError"] * 3
+
+
+@pytest.mark.parametrize("own", [Options(concurrency=1), Options(rate=Rate(1, 3600))], ids=["concurrency", "rate"])
+async def test_calls_that_wait_for_their_function_leave_others_room(own: Options) -> None:
+    """However many wait: of the calls that may be made at once, they take what one of them takes."""
+    settings = Settings(calls=Options(concurrency=3), functions={"SLOW": own})
+
+    async with aclosing(Functions({"slow": asyncio.Event().wait, "quick": dict}, settings)) as functions:
+        slow = [asyncio.create_task(functions.call(call_of("slow"))) for _ in range(5)]
+        await asyncio.sleep(0)
+        quick = [asyncio.create_task(functions.call(call_of("quick"))) for _ in range(5)]
+        done, _ = await asyncio.wait(quick, timeout=5)
+        for task in (*slow, *quick):
+            task.cancel()
+        await asyncio.gather(*slow, *quick, return_exceptions=True)
+
+    assert done == {*quick}

@@ -65,7 +65,6 @@ class Execution:
     async def execute(self) -> Completed | ContinuedAs:
         """Run to the end. Raises the WorkflowFault that the workflow failed with."""
         self._check_active()
-        await self._set_parameters()
         return await run_in_time(self)
 
     async def concurrency_key(self) -> JSON:
@@ -308,7 +307,7 @@ class Execution:
             self.run.emit(TraceKind.NOT_ACTIVE, self.program.id, interval=window)
             raise NotActive(f"workflow {self.program.id!r} is active in {window} only: this run does not begin")
 
-    async def _set_parameters(self) -> None:
+    async def set_parameters(self) -> None:
         """Evaluate the workflow's own parameters where they are expressions; their time is that of the start."""
         if self.program.has_open_parameters:
             variables = {**self.variables(), "__now": self.run.started}

@@ -19,7 +19,7 @@ from swf_temporal.languages.serverless_workflow.execution.step import Terminated
 from swf_temporal.languages.serverless_workflow.model.states import ContinueAs, EventState
 from swf_temporal.languages.serverless_workflow.model.workflow import WorkflowExecTimeout
 from swf_temporal.runtime.host import Completed, ContinuedAs, ContinueTimeout, Timer
-from swf_temporal.runtime.joining import MISSING, within
+from swf_temporal.runtime.joining import MISSING, cancel_next_wait, within
 
 if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.execution import Execution
@@ -39,6 +39,13 @@ async def run_in_time(execution: "Execution") -> Completed | ContinuedAs:
     definition asks for that by `metadata.compensateOnCancel`. Data that does not fit its schema ends a run as well.
     """
     frame = execution.frame
+    try:
+        await execution.set_parameters()
+    except asyncio.CancelledError:
+        if execution.run.is_new:
+            raise
+        await execution.set_parameters()  # what executions before did is undone by them
+        cancel_next_wait()
     await check_input(execution)
     if frame.cancelled is None:
         try:

@@ -48,7 +48,8 @@ _Leading: TypeAlias = model.State | model.ErrorHandler | model.Choice | model.Ev
 
 def _leading(state: model.State) -> Iterator[_Leading]:
     """Yield what of *state* may say where it leads."""
-    yield state
+    if not state.end:
+        yield state
     yield from state.on_error
     match state:
         case model.SwitchState():
@@ -105,9 +106,10 @@ def _ends(context: Context, scope: StateScope) -> Iterator[Problem]:
             continue
         ends = ends or state.end or state.next_state is None
         if state.end and state.next_state is not None:
-            message = f"{owner} is an end and has a nextState: it can only be one of them"
-            hint = "remove nextState if the path ends here, and 'end: true' if it goes on"
-            yield context.error("transition-or-end", message, state.where.key("nextState"), hint)
+            # The draft's schemas demand a nextState of every state, also of ends.
+            message = f"{owner} is an end: the path ends here, and its nextState is never taken"
+            hint = "remove nextState, or 'end: true' if the path goes on"
+            yield context.warning("transition-or-end", message, state.where.key("nextState"), hint)
         elif not state.end and state.next_state is None:
             yield _nowhere(context, state, owner)
     if not ends:

@@ -36,6 +36,8 @@ _TYPES: Final = {"delay": "sleep", "subflow": "operation"}
 _COMPLETIONS: Final = {"and": "allOf", "xor": "atLeast", "n_of_m": "atLeast"}
 _DOCUMENT: Final = re.compile(r"[^#]*\.(?:json|ya?ml)#.+|https?://[^#]*#.+")
 """A resource that names an operation in an OpenAPI document."""
+_WHOLE: Final = (None, "$", "$.")
+"""Paths that select all of an error, which is what a filter without one does."""
 
 
 def lowered(draft: model.DraftWorkflow) -> Object:
@@ -169,7 +171,8 @@ def _error(node: Object, _normalizer: Normalizer) -> None:
     put(node, "errorRefs", Array())
     if "errorDataFilter" in node:
         given, places = node.take("errorDataFilter")
-        node.put("@data", given.get("dataOutputPath"), places)
+        if given.get("dataOutputPath") not in _WHOLE:
+            node.put("@data", given["dataOutputPath"], places)
 
 
 def _retry(node: Object, _normalizer: Normalizer) -> None:

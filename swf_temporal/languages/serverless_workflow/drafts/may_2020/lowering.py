@@ -96,7 +96,7 @@ def _states(holder: Object, named: str | None = None) -> Object:
     first = first or next(iter(says or found), None)
     start = Object((first or holder).where.position)
     put(start, "start", "" if first is None else first["name"])  # a rule tells where there is none
-    if first is not None and "schedule" in first.get("start", {}):
+    if first is not None and first.get("start", {}).get("kind") == "scheduled" and "schedule" in first["start"]:
         start.put("window", first["start"]["schedule"]["interval"], first.where.keys["start"])
     for state in found:
         state["type"] = _TYPES.get(state["type"], state["type"])
@@ -164,6 +164,8 @@ def _end(node: Object, normalizer: Normalizer) -> None:
     kind, places = node.take("kind")
     if kind == "terminate":
         node.put("terminate", True, places)  # noqa: FBT003 - the value of a key
+    if kind != "event":
+        drop(node, "produceEvent")
     _produced(node, normalizer)
 
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.moments import InvalidTime
 from swf_temporal.calendars.pitfalls import pitfall_of_days
 from swf_temporal.durations import parse_duration
@@ -25,6 +24,7 @@ from swf_temporal.languages.direktiv.model.states import (
     variables_of,
 )
 from swf_temporal.languages.direktiv.model.workflow import EventsAndStart, ScheduledStart, Workflow
+from swf_temporal.languages.direktiv.schedules import compiled, parts_of
 from swf_temporal.text.located import plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.suggestions import did_you_mean
@@ -42,11 +42,12 @@ def check(workflow: Workflow, source: Source) -> Iterator[Problem]:
         yield from _duration("timeouts", workflow.timeouts, "kill", source)
     if isinstance(workflow.start, ScheduledStart):
         try:
-            compile_schedule(cron=workflow.start.cron)
+            compiled(workflow.start.cron)
         except InvalidTime as error:
             yield source.problem("schedule", str(error), workflow.start.where.value("cron"))
         else:
-            days = pitfall_of_days(workflow.start.cron)
+            text, *_ = parts_of(workflow.start.cron)
+            days = None if text is None else pitfall_of_days(text)
             if days is not None:
                 position = workflow.start.where.value("cron")
                 yield source.problem("schedule", days.message, position, days.hint, Severity.WARNING)

@@ -23,7 +23,7 @@ from swf_temporal.languages.direktiv.model.states import (
     actions_of,
     variables_of,
 )
-from swf_temporal.languages.direktiv.model.workflow import EventsAndStart, ScheduledStart, Workflow
+from swf_temporal.languages.direktiv.model.workflow import EventsAndStart, ScheduledStart, StartEvent, Workflow
 from swf_temporal.languages.direktiv.schedules import compiled, parts_of
 from swf_temporal.text.located import plain
 from swf_temporal.text.origin import Source
@@ -53,6 +53,8 @@ def check(workflow: Workflow, source: Source) -> Iterator[Problem]:
                 yield source.problem("schedule", days.message, position, days.hint, Severity.WARNING)
     if isinstance(workflow.start, EventsAndStart):
         yield from _duration("start", workflow.start, "lifespan", source)
+    for event in workflow.start_events:
+        yield from _filters(event, source)
     for state in workflow.states:
         yield from _of_state(state, f"state {state.id!r}", source)
 
@@ -75,6 +77,13 @@ def _of_state(state: State, who: str, source: Source) -> Iterator[Problem]:
                     yield source.problem("missing", f"{who}: an event has no type", entry.where.position)
         case SetterState():
             yield from _media_types(state, who, source)
+
+
+def _filters(event: StartEvent, source: Source) -> Iterator[Problem]:
+    for key in ("filters", "context"):
+        value = getattr(event, key)
+        if value is not None and not isinstance(value, dict):
+            yield source.problem("type", f"event of start: {key} must be an object", event.where.value(key))
 
 
 def _retries(state: State, who: str, source: Source) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from swf_temporal.calendars.moments import InvalidTime
 from swf_temporal.calendars.pitfalls import pitfall_of_days
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import Problem, Severity
-from swf_temporal.json_schema import BadSchema, DataSchemaValidator
+from swf_temporal.json_schema import BadSchema
 from swf_temporal.languages.direktiv.execution.states.generate_event import IMMEDIATE
 from swf_temporal.languages.direktiv.model.node import Node
 from swf_temporal.languages.direktiv.model.states import (
@@ -25,6 +25,7 @@ from swf_temporal.languages.direktiv.model.states import (
 )
 from swf_temporal.languages.direktiv.model.workflow import EventsAndStart, ScheduledStart, StartEvent, Workflow
 from swf_temporal.languages.direktiv.schedules import compiled, parts_of
+from swf_temporal.languages.direktiv.schemas import validator_of
 from swf_temporal.text.located import plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.suggestions import did_you_mean
@@ -110,7 +111,7 @@ def _duration(who: str, node: Node, key: str, source: Source) -> Iterator[Proble
 
 def _schema(state: ValidateState, who: str, source: Source) -> Iterator[Problem]:
     try:
-        DataSchemaValidator(plain(state.schema_))
+        validator_of(plain(state.schema_))
     except BadSchema as error:
         yield source.problem("data-schema", f"{who}: {error.message}", state.where.value("schema"))
 

@@ -92,6 +92,7 @@ class CloudEvent:
             ("id", self.id),
             ("source", self.source),
             ("type", self.type),
+            ("specversion", VERSION),
             *self.attributes.items(),
         ):
             if key.lower() == wanted:

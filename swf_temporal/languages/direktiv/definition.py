@@ -18,6 +18,7 @@ from swf_temporal.languages.direktiv.model.states import (
 )
 from swf_temporal.languages.direktiv.model.workflow import ScheduledStart, SubflowFunction, Workflow
 from swf_temporal.languages.direktiv.names import NAMELESS, candidates, name_at, split_name
+from swf_temporal.languages.direktiv.schedules import compiled
 from swf_temporal.languages.direktiv.starts import consumed_events, event_start, inputs_of_starts
 from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, EventStart
@@ -99,11 +100,10 @@ class DirektivDefinition(Definition):
         """Return when it is to be started. Raises UsageError if it does not say, or cannot be understood."""
         if not isinstance(self.workflow.start, ScheduledStart):
             return super().schedule()
-        from swf_temporal.calendars.compiling import compile_schedule  # noqa: PLC0415 - heavy
-        from swf_temporal.calendars.moments import InvalidTime  # noqa: PLC0415 - as above
+        from swf_temporal.calendars.moments import InvalidTime  # noqa: PLC0415 - heavy
 
         try:
-            return compile_schedule(cron=self.workflow.start.cron)
+            return compiled(self.workflow.start.cron)
         except InvalidTime as error:
             raise UsageError(f"the schedule of {self.id!r} cannot be understood: {error}") from None
 

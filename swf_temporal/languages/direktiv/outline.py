@@ -23,6 +23,7 @@ from swf_temporal.languages.direktiv.model.states import (
 )
 from swf_temporal.languages.direktiv.model.workflow import ScheduledStart, SubflowFunction, Workflow
 from swf_temporal.languages.direktiv.names import split_name
+from swf_temporal.languages.direktiv.schedules import parts_of
 from swf_temporal.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
 
 
@@ -33,11 +34,14 @@ def outline_of(workflow: Workflow) -> Outline:
     limits = {name: length for name, length in limits.items() if length is not None}
     return Outline(
         parts=tuple(_part(one, flows) for one in sorted(workflow.states, key=lambda one: one.id != workflow.first)),
-        schedule={"cron": start.cron, "words": schedule_words(cron=start.cron)}
-        if isinstance(start, ScheduledStart)
-        else None,
+        schedule=_schedule(start.cron) if isinstance(start, ScheduledStart) else None,
         sections=(Section("timeouts", tuple(f"{name} {length}" for name, length in limits.items()), limits),),
     )
+
+
+def _schedule(written: str) -> dict[str, str]:
+    cron, interval, timezone = parts_of(written)
+    return {"cron": written, "words": schedule_words(cron=cron, interval=interval, timezone=timezone)}
 
 
 def _part(state: State, flows: dict[str, str]) -> OutlinePart:

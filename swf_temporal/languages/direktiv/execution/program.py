@@ -11,6 +11,7 @@ from swf_temporal.languages.direktiv.execution.execution import DirektivExecutio
 from swf_temporal.languages.direktiv.execution.frames import InstanceFrame
 from swf_temporal.languages.direktiv.model.states import State
 from swf_temporal.languages.direktiv.model.workflow import Function, Workflow
+from swf_temporal.languages.direktiv.schemas import validator_of
 from swf_temporal.runtime.run import Run
 from swf_temporal.text.located import plain
 
@@ -33,5 +34,5 @@ class DirektivProgram:
     def schema(self, state: str, schema: Any) -> DataSchemaValidator:
         """Return the JSON Schema of a `validate` state. Raises BadSchema."""
         if state not in self._schemas:
-            self._schemas[state] = DataSchemaValidator(plain(schema), checks_formats=True)
+            self._schemas[state] = validator_of(plain(schema))
         return self._schemas[state]

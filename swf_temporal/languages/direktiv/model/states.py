@@ -1,5 +1,6 @@
 """The states of a definition."""
 
+from functools import partial
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AliasChoices, BeforeValidator, Field, StrictBool, StrictFloat, StrictInt
@@ -35,6 +36,11 @@ class FunctionFile(Node):
     scope: Word | None = None
     as_: Word | None = Field(default=None, alias="as")
     type: Literal["", "plain", "base64", "tar", "tar.gz"] | None = None
+
+
+def _given(value: object, otherwise: object) -> object:
+    """Return *value*: nothing under a key is as if the key were not there."""
+    return otherwise if value is None else value
 
 
 def _policies(value: object) -> object:
@@ -133,7 +139,9 @@ class ActionState(TimedState):
     """Calls a function."""
 
     type: Literal["action"]
-    async_: StrictBool = Field(default=False, alias="async", validation_alias=AliasChoices("async", "aync"))
+    async_: Annotated[
+        StrictBool, BeforeValidator(partial(_given, otherwise=False), json_schema_input_type=bool | None)
+    ] = Field(default=False, alias="async", validation_alias=AliasChoices("async", "aync"))
     """The text writes it in two ways."""
     action: Action
 
@@ -208,7 +216,10 @@ class ParallelState(TimedState):
     """Calls several functions at once."""
 
     type: Literal["parallel"]
-    mode: Literal["and", "or"] = "and"
+    mode: Annotated[
+        Literal["and", "or"],
+        BeforeValidator(partial(_given, otherwise="and"), json_schema_input_type=Literal["and", "or"] | None),
+    ] = "and"
     actions: Annotated[Listed[Action], Field(min_length=1)]
 
 

@@ -125,6 +125,8 @@ def _problem(details: ErrorDetails, root: Object, source: Source) -> Problem:
     if kind == "literal_error":
         choices = [word.strip(" '") for word in str(details["ctx"]["expected"]).replace(" or ", ",").split(",")]
         return _not_a_word(place.value, choices, place.subject, place.position, source)
+    if kind == "too_short" and isinstance(place.value, str):
+        kind = "string_too_short"
     expected = _EXPECTED.get(kind, "of another form")
     return source.problem("type", f"{place.subject} must be {expected}", place.position)
 

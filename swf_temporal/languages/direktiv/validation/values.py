@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from swf_temporal.calendars.compiling import compile_schedule
 from swf_temporal.calendars.moments import InvalidTime
 from swf_temporal.calendars.pitfalls import pitfall_of_days
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import Problem, Severity
-from swf_temporal.json_schema import BadSchema, DataSchemaValidator
+from swf_temporal.json_schema import BadSchema
 from swf_temporal.languages.direktiv.execution.states.generate_event import IMMEDIATE
 from swf_temporal.languages.direktiv.model.node import Node
 from swf_temporal.languages.direktiv.model.states import (
@@ -24,7 +23,9 @@ from swf_temporal.languages.direktiv.model.states import (
     actions_of,
     variables_of,
 )
-from swf_temporal.languages.direktiv.model.workflow import EventsAndStart, ScheduledStart, Workflow
+from swf_temporal.languages.direktiv.model.workflow import EventsAndStart, ScheduledStart, StartEvent, Workflow
+from swf_temporal.languages.direktiv.schedules import compiled, parts_of
+from swf_temporal.languages.direktiv.schemas import validator_of
 from swf_temporal.text.located import plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.suggestions import did_you_mean
@@ -42,16 +43,19 @@ def check(workflow: Workflow, source: Source) -> Iterator[Problem]:
         yield from _duration("timeouts", workflow.timeouts, "kill", source)
     if isinstance(workflow.start, ScheduledStart):
         try:
-            compile_schedule(cron=workflow.start.cron)
+            compiled(workflow.start.cron)
         except InvalidTime as error:
             yield source.problem("schedule", str(error), workflow.start.where.value("cron"))
         else:
-            days = pitfall_of_days(workflow.start.cron)
+            text, *_ = parts_of(workflow.start.cron)
+            days = None if text is None else pitfall_of_days(text)
             if days is not None:
                 position = workflow.start.where.value("cron")
                 yield source.problem("schedule", days.message, position, days.hint, Severity.WARNING)
     if isinstance(workflow.start, EventsAndStart):
         yield from _duration("start", workflow.start, "lifespan", source)
+    for event in workflow.start_events:
+        yield from _filters(event, source)
     for state in workflow.states:
         yield from _of_state(state, f"state {state.id!r}", source)
 
@@ -74,6 +78,13 @@ def _of_state(state: State, who: str, source: Source) -> Iterator[Problem]:
                     yield source.problem("missing", f"{who}: an event has no type", entry.where.position)
         case SetterState():
             yield from _media_types(state, who, source)
+
+
+def _filters(event: StartEvent, source: Source) -> Iterator[Problem]:
+    for key in ("filters", "context"):
+        value = getattr(event, key)
+        if value is not None and not isinstance(value, dict):
+            yield source.problem("type", f"event of start: {key} must be an object", event.where.value(key))
 
 
 def _retries(state: State, who: str, source: Source) -> Iterator[Problem]:
@@ -100,7 +111,7 @@ def _duration(who: str, node: Node, key: str, source: Source) -> Iterator[Proble
 
 def _schema(state: ValidateState, who: str, source: Source) -> Iterator[Problem]:
     try:
-        DataSchemaValidator(plain(state.schema_))
+        validator_of(plain(state.schema_))
     except BadSchema as error:
         yield source.problem("data-schema", f"{who}: {error.message}", state.where.value("schema"))
 

@@ -86,6 +86,8 @@ class Pipeline:
         to = None if given is None else given.to_state_data
         if to is not None:
             return lane.merged_at(await lane.target(to, data), value, data)
+        if value is None:
+            return data  # an event without a payload has nothing to merge
         return merge(data, value) if isinstance(value, dict) else value
 
     async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - all are alike

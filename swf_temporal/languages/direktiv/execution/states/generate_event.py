@@ -6,6 +6,7 @@ from datetime import timedelta
 from swf_temporal.cloud_event import FIXED, CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.durations import parse_duration
+from swf_temporal.expressions.structured import as_text
 from swf_temporal.languages.direktiv.execution.data import decoded
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.outcome import StateExit
@@ -31,9 +32,14 @@ async def _event(state: GenerateEventState, lane: Lane) -> CloudEvent:
     given = state.event
     data, content_type = _payload(await lane.evaluate(given.data, lane.data), given.datacontenttype)
     context = {} if given.context is None else await lane.object_of(given.context, lane.data, "the context of an event")
-    own = {key: value for key, value in context.items() if key.lower() not in FIXED}
+    own = {key: _attribute(value) for key, value in context.items() if key.lower() not in FIXED and value is not None}
     attributes: dict[str, JSON] = {**own, "datacontenttype": content_type}
     return CloudEvent(lane.run.host.new_id(), given.source, given.type, data, attributes)
+
+
+def _attribute(value: JSON) -> JSON:
+    """Return *value* as an attribute may be: a text, a whole number, true or false; all else is written as JSON."""
+    return value if isinstance(value, str | int) else as_text(value)
 
 
 def _payload(data: JSON, content_type: str | None) -> tuple[JSON, str]:

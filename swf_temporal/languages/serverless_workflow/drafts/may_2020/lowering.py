@@ -36,6 +36,8 @@ _TYPES: Final = {"delay": "sleep", "subflow": "operation"}
 _COMPLETIONS: Final = {"and": "allOf", "xor": "atLeast", "n_of_m": "atLeast"}
 _DOCUMENT: Final = re.compile(r"[^#]*\.(?:json|ya?ml)#.+|https?://[^#]*#.+")
 """A resource that names an operation in an OpenAPI document."""
+_WHOLE: Final = (None, "$", "$.")
+"""Paths that select all of an error, which is what a filter without one does."""
 
 
 def lowered(draft: model.DraftWorkflow) -> Object:
@@ -94,7 +96,7 @@ def _states(holder: Object, named: str | None = None) -> Object:
     first = first or next(iter(says or found), None)
     start = Object((first or holder).where.position)
     put(start, "start", "" if first is None else first["name"])  # a rule tells where there is none
-    if first is not None and "schedule" in first.get("start", {}):
+    if first is not None and first.get("start", {}).get("kind") == "scheduled" and "schedule" in first["start"]:
         start.put("window", first["start"]["schedule"]["interval"], first.where.keys["start"])
     for state in found:
         state["type"] = _TYPES.get(state["type"], state["type"])
@@ -162,6 +164,8 @@ def _end(node: Object, normalizer: Normalizer) -> None:
     kind, places = node.take("kind")
     if kind == "terminate":
         node.put("terminate", True, places)  # noqa: FBT003 - the value of a key
+    if kind != "event":
+        drop(node, "produceEvent")
     _produced(node, normalizer)
 
 
@@ -169,7 +173,8 @@ def _error(node: Object, _normalizer: Normalizer) -> None:
     put(node, "errorRefs", Array())
     if "errorDataFilter" in node:
         given, places = node.take("errorDataFilter")
-        node.put("@data", given.get("dataOutputPath"), places)
+        if given.get("dataOutputPath") not in _WHOLE:
+            node.put("@data", given["dataOutputPath"], places)
 
 
 def _retry(node: Object, _normalizer: Normalizer) -> None:

@@ -41,7 +41,20 @@ def _words(*keys: str, called: Mapping[str, str] | None = None) -> Step:
     return step
 
 
+def _null_operator(node: Object, normalizer: Normalizer) -> None:
+    """Read an operator that YAML takes for null as the word that it was written as."""
+    if "operator" in node and node["operator"] is None:
+        normalizer.tolerate(
+            "the operator is null in YAML and JSON, and is read as the word 'null'",
+            node.where.value("operator"),
+            "write 'null' in quotes",
+        )
+        node["operator"] = "null"
+
+
 _FILTERED = {"stateDataFilter": "taskDataFilter"}
+_CONDITIONS = {"conditions": "dataConditions", **earlier.CHOICES}
+"""What the draft's schema of a switch task calls its conditions, and the texts before it."""
 _TASK = Spelling(renamed=_FILTERED, steps=(_words("type"),))
 _ACTING = Spelling(renamed=_FILTERED, steps=(_words("type", "actionMode"),))
 _HOLDING = {**_FILTERED, "states": "tasks"}
@@ -56,11 +69,16 @@ SPELLINGS: Final[Mapping[type[Node], Spelling]] = {
     model.End: Spelling(renamed=earlier.ENDS, steps=(_words("kind"),)),
     model.EventDataFilter: Spelling(tolerated={"dataInputPath": "dataOutputPath", "inputPath": "dataOutputPath"}),
     model.EventActions: Spelling(steps=(_words("actionMode"),)),
-    model.DataCondition: Spelling(steps=(_words("operator", called=_OPERATORS),)),
+    model.DataCondition: Spelling(
+        steps=(
+            _null_operator,
+            _words("operator", called=_OPERATORS),
+        )
+    ),
     model.TaskBase: _TASK,
     model.EventTask: _TASK,
     model.OperationTask: _ACTING,
-    model.SwitchTask: Spelling(renamed={**_FILTERED, **earlier.CHOICES}, steps=_TASK.steps),
+    model.SwitchTask: Spelling(renamed={**_FILTERED, **_CONDITIONS}, steps=_TASK.steps),
     model.DelayTask: _TASK,
     model.Branch: Spelling(renamed={"states": "tasks"}, steps=(earlier.types_as_now, earlier.started_within)),
     model.ParallelTask: Spelling(renamed=_FILTERED, steps=(_words("type", "completionType"), earlier.completion)),

@@ -141,7 +141,9 @@ def _expected(entry: Object, state: Object, triggers: list[str]) -> None:
     for key in ("timeout", "nextState"):
         if key in entry:
             expected.put(key, *entry.take(key))
-    if "nextState" not in expected and "nextState" in state and not state.get("end"):
+    if state.get("end"):
+        drop(expected, "nextState")
+    elif "nextState" not in expected and "nextState" in state:
         expected.put("nextState", state["nextState"], state.where.keys["nextState"])
     entry.put("eventRefs", list(names_in(need)), places)
     put(entry, "expected", expected)

@@ -118,6 +118,17 @@ def _choice(node: Object, normalizer: Normalizer) -> None:
     node.put("single", Array([rule], [place]), (place, place))
 
 
+def _null_operator(node: Object, normalizer: Normalizer) -> None:
+    """Read an operator that YAML takes for null as the word that it was written as."""
+    if "operator" in node and node["operator"] is None:
+        normalizer.tolerate(
+            "the operator is null in YAML and JSON, and is read as the word 'Null'",
+            node.where.value("operator"),
+            "write 'Null' in quotes",
+        )
+        node["operator"] = "Null"
+
+
 def _listed(node: Object, key: str) -> None:
     value = node.get(key)
     if isinstance(value, Object):
@@ -148,7 +159,7 @@ _OF_EACH: Final[Mapping[type[Node], Spelling]] = {
     model.EventDefinition: Spelling(
         steps=(_filter_beside, _transition, _mode_in_capitals, _seconds("timeout")),
     ),
-    model.Rule: Spelling(),
+    model.Rule: Spelling(steps=(_null_operator,)),
     model.Choice: Spelling(renamed=_CAPITALS, steps=(_transition, _choice)),
     model.Condition: Spelling(short="body", renamed={"language": "expressionLanguage"}),
     model.ErrorHandler: Spelling(renamed={"expression": "condition"}, steps=(_transition, _end)),

@@ -96,7 +96,7 @@ class Events:
             value = f"(({DATA} | values | {finds.found}), ({finds.found}), error({complaint}))"
             value = f"first({value})" if finds.is_singular else f"[{DATA} | {finds.found}]"
         if "toStateData" not in given:
-            return {"data": braced(f"{{data: {value}}}")}
+            return {"data": braced(f"{value} | if . == null then {{}} else {{data: .}} end")}
         at = JqFinds(given["toStateData"]).steps
         if at is None:
             raise NotInJqError(f"the resultPath {given['toStateData']!r} of an event")

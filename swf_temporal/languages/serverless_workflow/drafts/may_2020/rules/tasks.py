@@ -102,10 +102,13 @@ def _starts_and_ends(context: Context) -> Iterator[Problem]:
             hint = "write when it may start, as in 'schedule: {interval: 2020-05-01T08:00:00Z/2020-05-31T20:00:00Z}'"
             yield context.error("schedule", message, start.where.position, hint)
         elif start.kind == "default" and start.schedule is not None:
-            message = f"{owner}: its start is of the kind default, and is only active in its schedule all the same"
+            message = f"{owner}: its start is of the kind default, which is always active: its schedule has no effect"
             yield context.warning("schedule", message, start.where.key("schedule"), "write 'kind: scheduled'")
     for end, owner in context.each(model.End):
         if end.kind == "event" and end.produce_event is None:
             message = f"{owner}: its end is of the kind event, and has no produceEvent to say which"
             hint = "write 'produceEvent: {eventRef: ...}' with an event that is defined, or 'kind: default'"
             yield context.error("missing", message, end.where.position, hint)
+        elif end.kind != "event" and end.produce_event is not None:
+            message = f"{owner}: its end is of the kind {end.kind}, which produces nothing: produceEvent has no effect"
+            yield context.warning("unknown-property", message, end.where.key("produceEvent"), "write 'kind: event'")

@@ -48,14 +48,16 @@ _Leading: TypeAlias = model.State | model.ErrorHandler | model.Choice | model.Ev
 
 def _leading(state: model.State) -> Iterator[_Leading]:
     """Yield what of *state* may say where it leads."""
-    yield state
+    if not state.end:
+        yield state
     yield from state.on_error
     match state:
         case model.SwitchState():
             yield from state.choices
         case model.EventState():
             for entry in state.events:
-                yield entry
+                if not state.end:
+                    yield entry
                 yield from (retry for action in entry.actions for retry in action.retry)
         case model.OperationState():
             yield from (retry for action in state.actions for retry in action.retry)
@@ -97,22 +99,26 @@ def _ends(context: Context, scope: StateScope) -> Iterator[Problem]:
         if isinstance(state, model.SwitchState):
             yield from _of_switch(context, state, owner)
             continue
-        if isinstance(state, model.EventState):
-            ways = [entry.next_state for entry in state.events]
-            ends = ends or state.end or None in ways
-            if None in ways and not state.end and state.next_state is None:
-                yield _nowhere(context, state, owner)
+        if state.end:
+            ends = True
+            yield from _never_taken(context, state, owner)
             continue
-        ends = ends or state.end or state.next_state is None
-        if state.end and state.next_state is not None:
-            message = f"{owner} is an end and has a nextState: it can only be one of them"
-            hint = "remove nextState if the path ends here, and 'end: true' if it goes on"
-            yield context.error("transition-or-end", message, state.where.key("nextState"), hint)
-        elif not state.end and state.next_state is None:
+        ways = [one.next_state for one in state.events] if isinstance(state, model.EventState) else [state.next_state]
+        ends = ends or None in ways
+        if None in ways and state.next_state is None:
             yield _nowhere(context, state, owner)
     if not ends:
         message = f"{scope.owner} has no end: no path through its states comes to one"
         yield context.error("transition-or-end", message, scope.node.where.key("states"), "write 'end: true' in one")
+
+
+def _never_taken(context: Context, end: model.State, owner: str) -> Iterator[Problem]:
+    # The draft's schemas demand a nextState of every state and of every event, also of ends.
+    for one in (end, *(end.events if isinstance(end, model.EventState) else ())):
+        if one.next_state is not None:
+            message = f"{owner} is an end: the path ends here, and its nextState is never taken"
+            hint = "remove nextState, or 'end: true' if the path goes on"
+            yield context.warning("transition-or-end", message, one.where.key("nextState"), hint)
 
 
 def _nowhere(context: Context, state: model.State, owner: str) -> Problem:

@@ -1,0 +1,27 @@
+"""The times of a `scheduled` start: a cron expression as Direktiv reads it."""
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from swf_temporal.calendars.specs import ScheduleSpec
+
+_ZONE: Final = re.compile(r"(?:CRON_)?TZ=(\S+)\s+(.*)", re.DOTALL)
+_EVERY: Final = re.compile(r"@every\s+((?:\d+h)?(?:\d+m)?(?:\d+s)?)")
+"""A distance as Go writes it, in whole seconds."""
+
+
+def parts_of(cron: str) -> tuple[str | None, str | None, str | None]:
+    """Return the cron expression in *cron*, or the interval that `@every` stands for, and the timezone before it."""
+    zone = _ZONE.fullmatch(cron.strip())
+    text, timezone = (cron, None) if zone is None else (zone[2], zone[1])
+    every = _EVERY.fullmatch(text.strip())
+    return (text, None, timezone) if every is None else (None, f"R/PT{every[1].upper()}", timezone)
+
+
+def compiled(cron: str) -> "ScheduleSpec":
+    """Return when instances start. Raises InvalidTime."""
+    from swf_temporal.calendars.compiling import compile_schedule  # noqa: PLC0415 - heavy
+
+    text, interval, timezone = parts_of(cron)
+    return compile_schedule(cron=text, interval=interval, timezone=timezone)

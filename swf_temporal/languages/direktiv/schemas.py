@@ -1,0 +1,25 @@
+"""The JSON Schemas of `validate` states."""
+
+from typing import Final
+
+from swf_temporal.data import JSON
+from swf_temporal.json_schema import BadSchema, DataSchemaValidator
+
+_DRAFT_7: Final = "http://json-schema.org/draft-07/schema#"
+_DRAFT_4: Final = "http://json-schema.org/draft-04/schema#"
+
+
+def validator_of(schema: JSON) -> DataSchemaValidator:
+    """Return *schema*, ready to be compared with data. Raises BadSchema.
+
+    One that does not say its draft is of the latest that Direktiv knew or, if it is none there, of the first.
+    """
+    if not isinstance(schema, dict) or "$schema" in schema:
+        return DataSchemaValidator(schema, checks_formats=True)
+    try:
+        return DataSchemaValidator({**schema, "$schema": _DRAFT_7}, checks_formats=True)
+    except BadSchema as refused:
+        try:
+            return DataSchemaValidator({**schema, "$schema": _DRAFT_4}, checks_formats=True)
+        except BadSchema:
+            raise refused from None

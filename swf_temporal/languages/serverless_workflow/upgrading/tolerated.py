@@ -8,6 +8,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
     actions,
     children,
+    event_filters,
     leavings,
     renamed,
     states,
@@ -34,6 +35,7 @@ def upgrade(root: Tree, report: UpgradeReport) -> None:
         for entry in children(state, "onErrors"):
             if "errorRef" not in entry and "errorRefs" not in entry:
                 _respelled(entry, {"error": "errorRef"}, report)
+    _filters(root, report)
     for node in leavings(root):
         _leaving(node, report)
 
@@ -41,6 +43,17 @@ def upgrade(root: Tree, report: UpgradeReport) -> None:
 def _respelled(node: Tree, names: dict[str, str], report: UpgradeReport) -> None:
     for old in renamed(node, names):
         report.respelled(f"{old} is {names[old]}", node)
+
+
+def _filters(root: Tree, report: UpgradeReport) -> None:
+    for state in states(root):
+        for one in children(state, "stateDataFilter"):
+            _respelled(one, {"dataInputPath": "input", "dataOutputPath": "output"}, report)
+    for one in event_filters(root):
+        _respelled(one, {"dataOutputPath": "data"}, report)
+    for _, action in actions(root):
+        for one in children(action, "actionDataFilter"):
+            _respelled(one, {"dataInputPath": "fromStateData", "dataResultsPath": "results"}, report)
 
 
 def _action(action: Tree, report: UpgradeReport) -> None:

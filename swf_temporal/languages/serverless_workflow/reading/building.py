@@ -116,9 +116,11 @@ def _as_list(place: _DefinitionPlace, fields: Collection[str]) -> str | None:
     if not isinstance(place.value, Object) or not place.value:
         return None
     first = next(iter(place.value))
-    if first in fields or not isinstance(place.value[first], Object):
+    if first in fields:
         return f"write a list with it as the only element, as in '{place.what}: [{{{first}: ...}}]'"
-    return f"write a list with the names in its elements, as in '{place.what}: [{{name: {first}, ...}}]'"
+    if isinstance(place.value[first], Object):
+        return f"write a list with the names in its elements, as in '{place.what}: [{{name: {first}, ...}}]'"
+    return None
 
 
 def _missing(

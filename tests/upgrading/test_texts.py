@@ -246,6 +246,27 @@ def test_filters_of_0_5_in_a_newer_definition_have_their_present_names() -> None
     assert made(text) == expected
 
 
+def test_texts_for_truths_and_lists_are_those() -> None:
+    """A text under secrets is where they stand; the definition that is written is read without a warning."""
+    text = (
+        'id: a\nversion: 1.0.0\nspecVersion: "0.8"\nkeepActive: "no"\nannotations: one\nsecrets: secrets.json\n'
+        "events: [{name: paid, type: paid, source: bank, dataOnly: 'false'}]\nstates:\n- name: A\n  type: event\n"
+        "  exclusive: 'true'\n  onEvents: [{eventRefs: paid, eventDataFilter: {useData: 'yes'}}]\n"
+        "  end: {terminate: 'true'}\n"
+    )
+    expected = (
+        text.replace('"no"', "false")
+        .replace("annotations: one", "annotations:\n  - one")
+        .replace("'false'", "false")
+        .replace("'true'", "true")
+        .replace("eventRefs: paid", "eventRefs: [paid]")
+        .replace("'yes'", "true")
+    )
+
+    assert yaml.safe_load(made(text)) == yaml.safe_load(expected)
+    assert {problem.code for problem in check(made(text)).problems} == {"external-missing"}
+
+
 def test_the_successor_has_other_names() -> None:
     """The events of actions are called otherwise in the text after 0.8."""
     text = (

@@ -119,7 +119,8 @@ class _Reader:
                 "is a closing bracket missing?",
             )
         if found and found in "#/":
-            self.fail("JSON has no comments", offset, yaml=found == "#")
+            hint = None if found == "#" else "remove it, or put what it says under metadata"
+            self.fail("JSON has no comments", offset, hint, yaml=found == "#")
         if found == "'":
             self.fail("JSON texts stand in double quotes, not single ones", offset, yaml=True)
         if found in "]}" and self.text[:offset].rstrip().endswith(","):

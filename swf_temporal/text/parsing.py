@@ -17,14 +17,14 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\ufff
 def read_source(source: Source) -> tuple[Any, list[Problem]]:
     """Return the data of a definition, and what was tolerated while reading it.
 
-    A text that starts with a brace or a bracket is JSON. Where it is not quite JSON but reads as YAML, it is
-    taken as that, with a warning. Raises Unreadable, with what stands in the way, if it is neither.
+    A text that starts with a brace, a bracket or a comment of JavaScript is JSON. Where it is not quite JSON but reads
+    as YAML, it is taken as that, with a warning. Raises Unreadable, with what stands in the way, if it is neither.
     """
     text = source.text.removeprefix("\ufeff")
     if not text.strip():
         raise UnreadableText(source.problem("empty", "there is no definition here: the text is empty", Position()))
     _refuse_characters(text, source)
-    if text.lstrip()[0] not in "{[":
+    if not text.lstrip().startswith(("{", "[", "//", "/*")):
         return read_yaml(text, source), []
     try:
         return read_json(text, source), []

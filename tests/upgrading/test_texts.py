@@ -226,6 +226,47 @@ def test_the_report_tells_names_from_forms() -> None:
     assert kinds["retries are those of the action that failed"] == "changed"
 
 
+def test_filters_of_0_5_in_a_newer_definition_have_their_present_names() -> None:
+    """Nothing else is changed of a definition that says 0.8."""
+    text = (
+        'id: a\nspecVersion: "0.8"\nstates:\n- name: A\n  type: event\n'
+        "  stateDataFilter: {dataInputPath: .a, dataOutputPath: .b}\n  onEvents:\n"
+        "  - eventRefs: [paid]\n    eventFilter: {dataOutputPath: .c}\n"
+        "    actions: [{functionRef: f, actionFilter: {dataInputPath: .d, dataResultsPath: .e}}]\n  end: true\n"
+    )
+    names = {
+        "stateDataFilter: {dataInputPath: .a, dataOutputPath: .b}": "stateDataFilter: {input: .a, output: .b}",
+        "eventFilter: {dataOutputPath: .c}": "eventDataFilter: {data: .c}",
+        "actionFilter: {dataInputPath: .d, dataResultsPath: .e}": "actionDataFilter: {fromStateData: .d, results: .e}",
+    }
+    expected = text
+    for old, new in names.items():
+        expected = expected.replace(old, new)
+
+    assert made(text) == expected
+
+
+def test_texts_for_truths_and_lists_are_those() -> None:
+    """A text under secrets is where they stand; the definition that is written is read without a warning."""
+    text = (
+        'id: a\nversion: 1.0.0\nspecVersion: "0.8"\nkeepActive: "no"\nannotations: one\nsecrets: secrets.json\n'
+        "events: [{name: paid, type: paid, source: bank, dataOnly: 'false'}]\nstates:\n- name: A\n  type: event\n"
+        "  exclusive: 'true'\n  onEvents: [{eventRefs: paid, eventDataFilter: {useData: 'yes'}}]\n"
+        "  end: {terminate: 'true'}\n"
+    )
+    expected = (
+        text.replace('"no"', "false")
+        .replace("annotations: one", "annotations:\n  - one")
+        .replace("'false'", "false")
+        .replace("'true'", "true")
+        .replace("eventRefs: paid", "eventRefs: [paid]")
+        .replace("'yes'", "true")
+    )
+
+    assert yaml.safe_load(made(text)) == yaml.safe_load(expected)
+    assert {problem.code for problem in check(made(text)).problems} == {"external-missing"}
+
+
 def test_the_successor_has_other_names() -> None:
     """The events of actions are called otherwise in the text after 0.8."""
     text = (

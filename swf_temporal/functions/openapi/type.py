@@ -1,21 +1,24 @@
 """The types `rest` and `openapi`: operations of OpenAPI documents, or plain HTTP."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.function_types import OperationProblem
 from swf_temporal.functions.call import Call
+from swf_temporal.functions.plain.type import METHODS, is_plain_text
 from swf_temporal.functions.plain.type import TYPE as PLAIN
-from swf_temporal.functions.plain.type import is_plain_text
 from swf_temporal.functions.port import DeclaredType, Described, PartedForm, Performer, Services
 
 if TYPE_CHECKING:
     from swf_temporal.functions.openapi.openapi import OpenApi
 
 FORM = PartedForm(("document", "operationId"), "document.json#operationId")
+_REQUEST: Final = re.compile(rf"(?:(?P<method>{'|'.join(METHODS)})[\s:]+)?(?P<url>https?://[^\s#]+)", re.IGNORECASE)
 
 
 class RestType(DeclaredType):
@@ -24,9 +27,11 @@ class RestType(DeclaredType):
     example = FORM.example
     may_need_credentials = True
 
-    def problems(self, function: Function) -> Iterator[OperationProblem]:
-        """Yield what is wrong with either form."""
-        yield from (PLAIN if _is_plain(function.operation) else FORM).problems(function)
+    def problems(self, function: Function) -> Iterable[OperationProblem]:
+        """Return what is wrong with either form."""
+        if _is_plain(function.operation):
+            return PLAIN.problems(function)
+        return (replace(problem, hint=_meant(str(function.operation).strip())) for problem in FORM.problems(function))
 
     def document(self, operation: JSON) -> str | None:
         """Return the document, unless this is plain HTTP."""
@@ -75,6 +80,14 @@ class _Rest(Performer):
         from swf_temporal.functions.openapi.openapi import OpenApi
 
         return OpenApi(self._services, self._documents)
+
+
+def _meant(operation: str) -> str | None:
+    """Return what may be meant by an *operation* without an operationId: a request, or a function of the worker."""
+    request = _REQUEST.fullmatch(operation)
+    if request is not None:
+        return f"a request without a document is written 'rest:{(request['method'] or 'GET').upper()}:{request['url']}'"
+    return "write 'type: custom' if it is a Python function of the worker" if operation.isidentifier() else None
 
 
 def _is_plain(operation: JSON) -> bool:

@@ -4,7 +4,7 @@ The model knows the form; this file turns what it refuses into problems, each at
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
@@ -14,7 +14,7 @@ from swf_temporal.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.missing import hint_for_missing
 from swf_temporal.text.located import Object
-from swf_temporal.text.model_errors import ErrorPlace, not_one_of, problem_of, problems_of
+from swf_temporal.text.model_errors import ErrorPlace, fields_at, not_one_of, problem_of, problems_of
 from swf_temporal.text.origin import Source
 from swf_temporal.text.suggestions import nearest
 
@@ -107,7 +107,20 @@ def _problem(details: ErrorDetails, root: Object, source: Source, form: Definiti
         word, position = place.value["type"], place.value.where.value("type")
         message, hint = not_one_of(f"{place.owner}: {form.state} type", word, form.state_types)
         return source.problem("enum", message, position, hint)
-    return problem_of(details, place, place.subject, source, _shape(place.what, form))
+    problem = problem_of(details, place, place.subject, source, _shape(place.what, form))
+    return replace(problem, hint=_as_list(place, fields_at(form.model, path))) if kind == "tuple_type" else problem
+
+
+def _as_list(place: _DefinitionPlace, fields: Collection[str]) -> str | None:
+    """Return how the object at *place* is written as a list of what has *fields*: of itself, or of those in it."""
+    if not isinstance(place.value, Object) or not place.value:
+        return None
+    first = next(iter(place.value))
+    if first in fields:
+        return f"write a list with it as the only element, as in '{place.what}: [{{{first}: ...}}]'"
+    if isinstance(place.value[first], Object):
+        return f"write a list with the names in its elements, as in '{place.what}: [{{name: {first}, ...}}]'"
+    return None
 
 
 def _missing(

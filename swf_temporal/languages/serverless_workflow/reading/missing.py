@@ -17,7 +17,7 @@ _HINTS: Final[Mapping[str, str]] = {
     "data": "write what is added to the data, as in 'data: {greeting: hello}'",
     "duration": "write how long, such as PT15M",
     "error": "write the name of the error, or '*' for any",
-    "errorRefs": "name errors that are defined under errors, or write errorRef for a single one",
+    "errorRefs": "name errors that are defined under errors, or write errorRef for a single one, and '*' for any",
     "eventExpression": "write which triggers it waits for, as in 'eventExpression: paid and (packed or sent)'",
     "eventRef": "write the name of an event that is defined under events",
     "eventRefs": "write a list of the events that it waits for, by their names under events",

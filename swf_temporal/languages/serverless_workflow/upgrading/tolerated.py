@@ -2,19 +2,19 @@
 
 from typing import Any
 
-from swf_temporal.languages.serverless_workflow.upgrading import older_words
+from swf_temporal.languages.serverless_workflow.reading.normalizing import TRUTHS
+from swf_temporal.languages.serverless_workflow.upgrading import forms, older_words
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
     actions,
     children,
+    event_filters,
     leavings,
     renamed,
     states,
 )
 from swf_temporal.text.round_trip import rename, replace
-
-_TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False}
 
 
 def upgrade(root: Tree, report: UpgradeReport) -> None:
@@ -34,13 +34,26 @@ def upgrade(root: Tree, report: UpgradeReport) -> None:
         for entry in children(state, "onErrors"):
             if "errorRef" not in entry and "errorRefs" not in entry:
                 _respelled(entry, {"error": "errorRef"}, report)
+    _filters(root, report)
     for node in leavings(root):
         _leaving(node, report)
+    forms.upgrade(root, report)
 
 
 def _respelled(node: Tree, names: dict[str, str], report: UpgradeReport) -> None:
     for old in renamed(node, names):
         report.respelled(f"{old} is {names[old]}", node)
+
+
+def _filters(root: Tree, report: UpgradeReport) -> None:
+    for state in states(root):
+        for one in children(state, "stateDataFilter"):
+            _respelled(one, {"dataInputPath": "input", "dataOutputPath": "output"}, report)
+    for one in event_filters(root):
+        _respelled(one, {"dataOutputPath": "data"}, report)
+    for _, action in actions(root):
+        for one in children(action, "actionDataFilter"):
+            _respelled(one, {"dataInputPath": "fromStateData", "dataResultsPath": "results"}, report)
 
 
 def _action(action: Tree, report: UpgradeReport) -> None:
@@ -67,8 +80,8 @@ def _action(action: Tree, report: UpgradeReport) -> None:
 
 def _leaving(node: Tree, report: UpgradeReport) -> None:
     end = node.get("end")
-    if isinstance(end, str) and end.lower() in _TRUTHS:
-        node["end"] = end = _TRUTHS[end.lower()]
+    if isinstance(end, str) and end.lower() in TRUTHS:
+        node["end"] = end = TRUTHS[end.lower()]
         report.respelled("end is true or an object", node)
     for way in children(node, "end", "transition"):
         for produced in children(way, "produceEvents"):

@@ -12,12 +12,20 @@ _LEAVE_OUT: Final = "leave it out where nothing is to be selected"
 _A_PATH: Final = "'$.order.id', '$.items[0]' or '$.items[?(@.price > 10)]'"
 _A_CONDITION: Final = "write a comparison, such as '$.age gt 18'; and, or and not join several"
 _GOES_ON: Final = re.compile(r"(?:[|,+\-*/%=<>:?.]+|\b(?:and|or|not|then|else|if|as|elif|reduce|foreach|try|catch))$")
+_BRACES: Final = re.compile(r"\$\{(?P<jq>.*)\}|\{\{(?P<older>.*)\}\}", re.DOTALL)
 _OF_OTHER_LANGUAGES: Final = {
     "&&": "jq writes 'and' for &&",
     "||": "jq writes 'or' for ||",
+    "!==": "jq writes '!=' for !==",
+    "===": "jq writes '==' for ===",
     "!": "jq writes '(...) | not' for !(...)",
     "'": 'jq writes texts in double quotes: "..."',
 }
+_SHOWN_BY: Final = ("character", "'|'", "'='")
+"""What jq does not expect, where it is a sign of another language."""
+_JSON_PATH: Final = re.compile(r"\$(?P<jq>\.(?!\.)(?:(?!\[[?*]|\.[.*]).)*)", re.DOTALL)
+"""A JSONPath that is jq without its `$`."""
+_ELEMENTS: Final = "'.items[]' for '$.items[*]', and '.items[] | select(.price > 10)' for a filter"
 _UNEXPECTED: Final = re.compile(r"syntax error, unexpected (?P<what>.+)")
 _UNDEFINED: Final = re.compile(r"\$(?P<name>\w+) is not defined")
 
@@ -58,17 +66,19 @@ def hint_for_syntax(message: str, text: str, *, is_marked: bool, is_target: bool
     unexpected = _UNEXPECTED.match(message)
     if unexpected is None:
         return None
-    inner = text.strip().removeprefix("${").removesuffix("}").strip()
+    braces = _BRACES.fullmatch(text.strip())
+    inner = (text if braces is None else braces["jq"] or braces["older"] or "").strip()
     if unexpected["what"] == "end of the expression":
         goes_on = _GOES_ON.search(inner)
         if goes_on is not None:
             return f"write what follows {goes_on[0]!r}, or remove it"
         return "close what is open: a bracket, a quote or an 'end' is missing"
     foreign = next((told for mark, told in _OF_OTHER_LANGUAGES.items() if mark in inner), None)
-    if unexpected["what"] == "character" and foreign is not None:
+    if unexpected["what"] in _SHOWN_BY and foreign is not None:
         return foreign
     if inner.startswith("$."):
-        return f"that is a JSONPath: jq writes '{inner[1:]}'"
+        same = _JSON_PATH.fullmatch(inner)
+        return f"that is a JSONPath: jq writes {_ELEMENTS if same is None else repr(same['jq'])}"
     if is_target:
         return "write the path of a field in the data, such as '.result'"
     if is_marked:

@@ -26,6 +26,7 @@ NO_OPERATION = (
 TYPES = "event, operation, switch, sleep, parallel, inject, foreach and callback"
 AN_ID = "write the name that the workflow is started by, such as 'id: orders'"
 A_NAME = "it is referred to by its name: write one"
+A_LIST = "write a list with it as the only element, as in 'functions: [{name: ...}]'"
 A_LENGTH = "write how long, such as PT15M"
 STATES = "states:\n- {name: A, type: inject, data: {}, end: true}\n"
 
@@ -43,7 +44,7 @@ STATES = "states:\n- {name: A, type: inject, data: {}, end: true}\n"
         ("id: a\nstates:\n- 7\n", ["3:3 type state number 1 must be an object, not a number"]),
         (
             f"id: a\nfunctions: {{name: f}}\n{STATES}",
-            ["2:12 type the workflow: functions must be a list, not an object"],
+            [f"2:12 type the workflow: functions must be a list, not an object | {A_LIST}"],
         ),
         (
             f"id: a\nkeepActive: maybe\n{STATES}",

@@ -137,6 +137,7 @@ def test_every_state_type(state: dict[str, Any]) -> None:
             "{id: a, states: [{name: S, type: inject, data: 1, timeouts: {stateExecTimeout: {total: PT1S}}, end: "
             "{produceEvents: [{eventRef: e, contextAttributes: [{a: b}]}], continueAs: w}}]}"
         ),
+        "{id: a, states: [{name: S, type: inject, data: 1, stateDataFilter: {dataInputPath: .a, dataOutputPath: .b}}]}",
         "{id: a, annotations: one, anything: {of: mine}, functions: null, states: [{name: S, type: inject, data: 1}]}",
     ],
 )

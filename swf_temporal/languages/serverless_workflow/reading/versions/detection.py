@@ -107,7 +107,9 @@ def version_problem(root: Object, detected: Detected, source: Source) -> Problem
         number, shown = str(root[key]), detected.evidence
         message = f"{key} says {number!r}, but {shown.key!r} in line {shown.position.line} {detected.contradicts}"
         correction = f"remove {key}" if version.number is None else f"write {version.number!r}"
-        hint = f"{correction}, or replace {shown.key!r} by what {number} has for it"
+        hint = f"replace {shown.key!r} by what {number} has for it"
+        if version is not declared:
+            hint = f"{correction}, or {hint}"
         message = f"{message}: the definition is read as {version.name}"
         return source.problem("spec-version", message, root.where.value(key), hint, Severity.WARNING)
     if version.number is None or declared is not None:

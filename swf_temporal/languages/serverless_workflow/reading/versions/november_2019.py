@@ -16,21 +16,23 @@ _TYPES = ("EVENT", "OPERATION", "SWITCH", "DELAY", "PARALLEL", "SUBFLOW", "RELAY
 _LATER_TYPES = (*(word.lower() for word in _TYPES), "sleep")
 
 
-def _key_of(state: Object) -> str | None:
+def _key_of(state: Object, *, by_type: bool) -> str | None:
     if isinstance(state.get("nextState"), str):
         return "nextState"
-    return "type" if state.get("type") in _TYPES and "transition" not in state else None
+    return "type" if by_type and state.get("type") in _TYPES and "transition" not in state else None
 
 
 def _most_states(root: Object) -> VersionEvidence | None:
     """Return what shows the draft in a state, if fewer states are as later versions write them.
 
-    One such word among others may be a slip; with as many of both, that a document says its specVersion decides.
+    One such word among others may be a slip; with as many of both, that a document says its specVersion decides. Then
+    a type in capitals alone shows nothing: the draft knows no specVersion.
     """
     states = list(objects(root, ["states"]))
-    shown = [VersionEvidence(key, state.where.key(key)) for state in states if (key := _key_of(state))]
+    by_type = "specVersion" not in root
+    shown = [VersionEvidence(key, state.where.key(key)) for state in states if (key := _key_of(state, by_type=by_type))]
     later = sum("transition" in state or state.get("type") in _LATER_TYPES for state in states)
-    return shown[0] if shown and (len(shown), "specVersion" not in root) > (later, False) else None
+    return shown[0] if shown and (len(shown), by_type) > (later, False) else None
 
 
 VERSION: Final = Version(

@@ -63,6 +63,8 @@ _SPELLINGS: Mapping[type[Node], Spelling] = {
         tolerated={"actionFilter": "actionDataFilter", "publish": "eventRef"},
         steps=(reshape.arguments_into_function, reshape.retries_out_of_function),
     ),
+    actions.ActionDataFilter: Spelling(tolerated={"dataInputPath": "fromStateData", "dataResultsPath": "results"}),
+    actions.EventDataFilter: Spelling(tolerated={"dataOutputPath": "data"}),
     actions.FunctionRef: Spelling(short="refName", tolerated=_ARGUMENTS),
     actions.EventRef: Spelling(
         renamed={
@@ -78,6 +80,7 @@ _SPELLINGS: Mapping[type[Node], Spelling] = {
     states.Transition: Spelling(short="nextState", steps=(reshape.states_by_name("nextState"),)),
     states.ContinueAs: Spelling(short="workflowId"),
     states.OnError: Spelling(tolerated={"error": "errorRef"}, steps=(reshape.error_refs, *_LEAVING)),
+    states.StateDataFilter: Spelling(tolerated={"dataInputPath": "input", "dataOutputPath": "output"}),
     states.StateTimeouts: Spelling(steps=(reshape.state_exec_timeout,)),
     states.StateBase: Spelling(steps=_IN_ANY_STATE),
     states.EventState: Spelling(steps=_IN_ANY_STATE),

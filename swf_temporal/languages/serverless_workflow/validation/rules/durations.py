@@ -1,6 +1,7 @@
 """Durations are in ISO 8601 or expressions (sections "Workflow Timeouts" and "Retry Definition")."""
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 
 from swf_temporal.durations import is_misplaced, parse_duration, what_is_wrong
 from swf_temporal.errors import Position, Problem
@@ -15,6 +16,7 @@ _TIMEOUTS = {
     "branchExecTimeout": "branch_exec_timeout",
     "eventTimeout": "event_timeout",
 }
+_MILLISECONDS = ("MS", "MIL")
 _DURATIONS: Mapping[type[Node], Mapping[str, str]] = {
     actions.Action: {"@timeout": "timeout"},
     actions.ActionSleep: {"before": "before", "after": "after"},
@@ -59,15 +61,18 @@ def _check(context: Context, text: str, subject: str, position: Position, *, nee
 
 
 def duration_meant(text: str) -> str | None:
-    """Return what `10s`, `5 min` or `pt5m` may have been meant as."""
+    """Return what `10s`, `5 min`, `500ms` or `P5M30S` may have been meant as."""
     compact = "".join(text.split()).upper()
     number = compact.rstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     unit = compact.removeprefix(number)
-    date = f"P{number}{unit[:1]}" if unit[:1] in ("D", "W") else f"PT{number}{unit[:1] or 'S'}"
-    for candidate in (compact, date):
+    if unit.startswith(_MILLISECONDS):
+        return f"did you mean 'PT{Decimal(number) / 1000}S'?" if number.isdigit() else None
+    before = "P" if unit[:1] in ("D", "W", "Y") or unit.startswith("MO") else "PT"
+    for candidate in (compact, f"PT{compact.removeprefix('P')}", f"{before}{number}{unit[:1] or 'S'}"):
         try:
             parse_duration(candidate)
         except ValueError:
             continue
-        return f"did you mean {candidate!r}?"
+        if not is_misplaced(candidate):
+            return f"did you mean {candidate!r}?"
     return None

@@ -48,7 +48,10 @@ def check(context: Context) -> Iterator[Problem]:
 
 def _hint(context: Context, field: Field, bad: BadExpression) -> str | None:
     """Return what was probably meant: another function, a field of the data, or a text."""
+    declared = () if context.compiler is None else [f"${name}" for name in context.compiler.declared - {"args"}]
     undefined = _UNDEFINED.fullmatch(bad.message)
+    if undefined is not None and f"${undefined['name']}" in declared:
+        return f"did you mean '${undefined['name']}'?"
     if undefined is not None:
         return _hyphenated(undefined["name"], field.text) or _known(undefined["name"], int(undefined["arity"]))
     missing = _NO_FUNCTION.fullmatch(bad.message)
@@ -61,7 +64,6 @@ def _hint(context: Context, field: Field, bad: BadExpression) -> str | None:
         return "leave it out where nothing is to be selected"
     if "is not a JSONPath" in bad.message:
         return hint_for_path(field.text.strip(" {}"), in_braces=context.workflow.expression_lang == PATHS)
-    declared = () if context.compiler is None else (f"${name}" for name in context.compiler.declared - {"args"})
     variable = hint_for_variable(bad.message, declared)
     if variable == _SECRETS_MEANT:
         return _secrets(context, field, bad.message)

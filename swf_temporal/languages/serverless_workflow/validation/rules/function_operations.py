@@ -30,6 +30,8 @@ def check(context: Context) -> Iterator[Problem]:
             else:
                 message = f"{owner} of the type {function.type} has no operation"
                 hint = f"write what it calls, as in 'operation: {kind.example}'"
+                if "type" not in function.where.keys:
+                    hint += ", or 'type: custom' if it is a Python function of the worker"
                 yield context.error("function-operation", message, function.where.position, hint)
         elif function.type == "expression" and not isinstance(function.operation, str):
             message = f"{owner} is an expression: its operation must be a text"

@@ -1,7 +1,8 @@
 """Properties are those that the specification defines (section "Workflow Definition Structure").
 
-At the top level an author may add properties (section "Additional Properties"): only what looks like a slip
-of the keyboard is told there. Which times a state may have depends on its type (section "States Timeout Definition").
+At the top level an author may add properties (section "Additional Properties"): only what looks like a slip of the
+keyboard, or belongs into `timeouts`, is told there. Which times a state may have depends on its type (section "States
+Timeout Definition").
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import Branch, StateBase, StateTimeouts, SwitchState
-from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
+from swf_temporal.languages.serverless_workflow.model.workflow import Workflow, WorkflowTimeouts
 from swf_temporal.languages.serverless_workflow.reading.normalizing import every_part, parts
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import known_ones, meant_or_known, nearest
@@ -34,6 +35,10 @@ def check(context: Context) -> Iterator[Problem]:
         known, where = every_part(type(node)).keys(), node.where
         is_open = isinstance(node, Workflow)
         for key in where.keys.keys() - known:
+            if is_open and key in parts(WorkflowTimeouts):
+                message = f"{owner}: {key!r} is a property of 'timeouts', and limits nothing here"
+                yield context.warning("unknown-property", message, where.key(key), f"write 'timeouts: {{{key}: ...}}'")
+                continue
             meant = nearest(key, parts(type(node)).keys() - _OURS, 0.8 if is_open else 0.7)
             if meant is not None or not is_open:
                 message = f"{owner}: {key!r} is not a property {_of(node)}"

@@ -16,8 +16,9 @@ from swf_temporal.languages.serverless_workflow.model.actions import (
     EventDataFilter,
     EventRef,
     FunctionRef,
+    SubflowRef,
 )
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Correlation
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Correlation, Event
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import (
     ContinueAs,
@@ -43,6 +44,13 @@ _FATE: Mapping[type[Node], Mapping[str, str]] = {
 }
 """The use of a plain text, by the field that it stands in."""
 
+_NEVER_EVALUATED: Final[Mapping[type[Node], Mapping[str, str]]] = {
+    SubflowRef: {"workflowId": "workflow_id", "version": "version"},
+    ContinueAs: {"workflowId": "workflow_id", "version": "version"},
+    Event: {"type": "type", "source": "source"},
+}
+"""Texts that are known before a run begins."""
+
 _FILTERS: Final = (ActionDataFilter, EventDataFilter, StateDataFilter)
 _QUOTATION_MARKS: Final = frozenset("“”„‟«»″`\u2018\u2019\u201a\u2039\u203a")
 
@@ -54,6 +62,7 @@ def check(context: Context) -> Iterator[Problem]:
     if context.compiler.opening != "${":
         yield from _of_later(context)
         return
+    yield from _never_evaluated(context)
     known = _known(context)
     for field in fields(context.nodes):
         fate = _FATE.get(type(field.node), {}).get(field.key)
@@ -68,6 +77,18 @@ def check(context: Context) -> Iterator[Problem]:
         if found is not None and _may_use(field, found):
             message = f"{field.owner}: {field.text.strip()!r} is {fate} as text"
             yield context.warning("plain-text", message, field.position, f"did you mean '${{ {found} }}'?")
+
+
+def _never_evaluated(context: Context) -> Iterator[Problem]:
+    """Yield a warning for each text with an expression that is taken as it is written."""
+    for kind, keys in _NEVER_EVALUATED.items():
+        for node, owner in context.nodes.each(kind):
+            for key, attribute in keys.items():
+                text = getattr(node, attribute)
+                if text is not None and "${" in text:
+                    message = f"{owner}: {key} is the text {text!r}: no expression is evaluated there"
+                    hint = f"write the {key} itself; a switch may lead to states with different ones"
+                    yield context.warning("plain-text", message, node.where.value(key), hint)
 
 
 def _expression_within(field: Field) -> str | None:

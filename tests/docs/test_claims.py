@@ -18,6 +18,7 @@ from swf_temporal.app.gateway.requests import PATIENCE
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.calendars.fields import YEAR
 from swf_temporal.cli.main import app
+from swf_temporal.events.consumers import consumer
 from swf_temporal.exit_codes import ExitCode
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script import MEMORY
@@ -159,6 +160,7 @@ CLAIMS = {
         f"{mailboxes.MAX_DONE_BYTES >> 10} KiB or {mailboxes.MAX_DONE_EVENTS:,} entries of its history are of events",
         f"is nearly full, {mailboxes.MIN_FREED_BYTES >> 10} KiB are enough",
         f"After {MAX_HOPS}, the event does not start any more instances",
+        f"a consumer that is stopped has {consumer._FINISHING:g} seconds for what came",
     ],
     "direktiv": [f"| one variable | {size(variables.MAX_BYTES)} at most | {size(sql.MAX_BYTES)} at most |"],
     "functions/python": [

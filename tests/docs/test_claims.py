@@ -33,6 +33,7 @@ from swf_temporal.runtime import budgets, ids
 from swf_temporal.runtime.data_limit import MAX_DATA_BYTES
 from swf_temporal.runtime.inbox import MAX_SEEN
 from swf_temporal.runtime.pacing import MAX_COST
+from swf_temporal.secret_providers import MAX_LOOKING_UP
 from swf_temporal.simulation.cycles import MAX_STEPS, MAX_TIMES_THE_SAME
 from swf_temporal.stores import sql
 from swf_temporal.temporal import continuing, event_dispatch, failures, mailbox_records, mailbox_subscribers, variables
@@ -163,6 +164,7 @@ CLAIMS = {
         f"a consumer that is stopped has {consumer._FINISHING:g} seconds for what came",
     ],
     "direktiv": [f"| one variable | {size(variables.MAX_BYTES)} at most | {size(sql.MAX_BYTES)} at most |"],
+    "functions": [f"does not return within {MAX_LOOKING_UP:g} seconds"],
     "functions/python": [
         f"It may use {size(MEMORY)} of memory",
         f"files of {size(script_process._FILE_SIZE)}",

@@ -10,7 +10,7 @@ import typer
 
 import swf_temporal.temporal.event_mailboxes as mailboxes
 from swf_temporal import Call, definition_cache, strict_json
-from swf_temporal.app import asgi_server
+from swf_temporal.app import asgi_server, working
 from swf_temporal.app.gateway import batches
 from swf_temporal.app.gateway.endpoints import ENDPOINTS, SONATAFLOW
 from swf_temporal.app.gateway.openapi import description_of
@@ -166,6 +166,7 @@ CLAIMS = {
     "direktiv": [f"| one variable | {size(variables.MAX_BYTES)} at most | {size(sql.MAX_BYTES)} at most |"],
     "functions": [f"does not return within {MAX_LOOKING_UP:g} seconds"],
     "functions/python": [
+        f"There are {working._LEFT:,} more for these",
         f"It may use {size(MEMORY)} of memory",
         f"files of {size(script_process._FILE_SIZE)}",
         f"Levels are {listed([f'{name} (the default)' if name == 'INFO' else name for name in LEVELS])};",

@@ -11,6 +11,8 @@ from swf_temporal.errors import CallFailed
 
 KEPT: Final = 60.0
 """Seconds for which a secret is not looked up again."""
+MAX_LOOKING_UP: Final = 10.0
+"""Seconds in which a provider has to answer: all calls with the secret wait for it, each for up to a day otherwise."""
 
 
 @runtime_checkable
@@ -20,8 +22,9 @@ class SecretProvider(Protocol):
     async def secret(self, name: str) -> JSON:
         """Return the secret that definitions call *name*; None if there is none, and the environment's is taken.
 
-        What it raises fails the attempt at the call with the code `SecretsUnavailable`, and it is looked up again with
-        the next. Its message is not told: it might hold a secret.
+        What it raises fails the attempt at the call with the code `SecretsUnavailable`, and so does an answer that
+        takes more than 10 seconds; it is looked up again with the next. Its message is not told: it might hold a
+        secret.
         """
 
 
@@ -49,7 +52,8 @@ class ProvidedSecrets:
         async with kept.lock:
             if kept.until <= time.monotonic():
                 try:
-                    kept.value = await self._provider.secret(name)
+                    async with asyncio.timeout(MAX_LOOKING_UP):
+                        kept.value = await self._provider.secret(name)
                 except Exception as error:
                     kind = type(error).__name__
                     message = f"the secret {name!r} cannot be looked up at the moment: {kind}"

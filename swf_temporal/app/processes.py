@@ -60,6 +60,15 @@ class _Child:
         # In a group of its own: Ctrl-C in a terminal is for the process above, which passes it on.
         self.process = await asyncio.create_subprocess_exec(*command, env=env, start_new_session=True)
 
+    def can_listen(self) -> bool:
+        """Tell whether the ports are still free that the process was given, long before it listens there."""
+        assert self.place is not None  # noqa: S101 - it was started
+        with suppress(OSError):
+            for port in (self.place.health_port, self.place.metrics_port):
+                socket.create_server((LOOPBACK, port)).close()
+            return True
+        return False
+
     async def get(self, path: str, client: httpx.AsyncClient) -> httpx.Response | None:
         if self.place is None or self.process is None or self.process.returncode is not None:
             return None
@@ -122,7 +131,7 @@ class Processes:
             noticing = asyncio.create_task(self._notice_ready(child))
             code = await child.process.wait()
             noticing.cancel()
-            if code == ExitCode.USAGE and not child.was_ready:
+            if code == ExitCode.USAGE and not child.was_ready and child.can_listen():
                 return code
             if loop.time() - begun > _LONG:
                 child.pause = _FIRST_PAUSE

@@ -48,6 +48,8 @@ from swf_temporal.temporal.worker import Terms, allow_long_tasks, with_definitio
 
 _SLOTS: Final = 100
 """How many activities the SDK's worker has at once where that is not said."""
+_LEFT: Final = 1_000
+"""How many threads there are beside, for functions that go on when their calls have ended. Nothing can stop them."""
 _log = logging.getLogger("swf")
 
 
@@ -98,7 +100,7 @@ class Work:
                 self.functions,
                 call_settings,
                 replaced={"direktiv": lambda shared: Containers(shared, named, running)},
-                max_threads=serving.slots,
+                max_threads=serving.slots + _LEFT,
             )
             calls = Calls(env=os.environ, functions=functions, provider=self.secrets)
             sinks = Sinks(events.sinks, call_settings)

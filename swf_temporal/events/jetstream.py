@@ -5,10 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from swf_temporal.functions.asyncapi.brokers.faults import UNKNOWN, Refused
-from swf_temporal.functions.asyncapi.brokers.nats import connected, mapping_faults, unless_closed
+from swf_temporal.functions.asyncapi.brokers.faults import TOO_LARGE, UNKNOWN, Refused
+from swf_temporal.functions.asyncapi.brokers.nats import check_size, connected, mapping_faults, unless_closed
 from swf_temporal.functions.asyncapi.brokers.port import Channel, Message, Send
 from swf_temporal.functions.call import optional
+
+_TOO_LARGE_FOR_STREAM = 10054
 
 
 @asynccontextmanager
@@ -18,17 +20,26 @@ async def storing(channel: Channel, stream: str | None = None) -> AsyncIterator[
 
     async def send(to: Channel, message: Message) -> None:
         headers = {**message.headers, "content-type": message.content_type or ""}
+
+        def denial() -> Exception | None:
+            return next((one for one in complaints if f'"{to.address.lower()}"' in str(one)), None)
+
         with mapping_faults(to):
+            check_size(connection, headers, message.payload)
             try:
                 async with asyncio.timeout(to.timeout):
                     publishing = connection.jetstream().publish(
                         to.address, message.payload, timeout=to.timeout, stream=stream, headers=headers
                     )
-                    await unless_closed(connection, publishing)
+                    await unless_closed(connection, publishing, denial)
             except errors.NoStreamResponseError as error:
                 raise _without_stream(to.address) from error
+            except errors.APIError as error:
+                if error.err_code == _TOO_LARGE_FOR_STREAM:
+                    raise Refused(TOO_LARGE, str(error)) from error
+                raise
 
-    async with connected(channel) as (connection, _):
+    async with connected(channel) as (connection, complaints):
         yield send
 
 

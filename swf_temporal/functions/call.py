@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON
@@ -18,6 +19,7 @@ HIDE_SECRETS = "hideSecrets"
 FAIL_ON_STATUS_CODE = "failOnStatusCode"
 RETURNS_VARIABLES = "returnsVariables"
 SERVER_VARIABLES = "serverVariables"
+_PRINTABLE: Final = "".join(map(chr, range(ord(" "), ord("~") + 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,14 @@ class Call:
     """What the arguments hold that was made of secrets. Kept out of results and of error texts, too."""
     folder: "CallFolder | None" = None
     """The directory that a function in a container is given, and what stands in it."""
+
+    @property
+    def key_in_headers(self) -> str | None:
+        """The idempotency key as headers and metadata of any protocol can hold it; None if there is none.
+
+        It has the names of states and the instance's id, which may be written in any letters, and on several lines.
+        """
+        return quote(self.idempotency_key, safe=_PRINTABLE) if self.idempotency_key else None
 
 
 def permanent_failure(code: str, message: str) -> CallFailed:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import threading
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
@@ -64,6 +65,28 @@ async def test_a_function_knows_its_call(client: Client, *, is_async: bool) -> N
     assert first.remaining is not None
     assert timedelta() < first.remaining <= timedelta(minutes=1)
     assert not first.is_cancelled
+
+
+@pytest.mark.temporal
+async def test_functions_that_do_not_return_leave_threads_to_others(client: Client) -> None:
+    """They go on when their calls have timed out, and the worker makes as many calls at once as before."""
+    registry, is_over, begun = Registry(), threading.Event(), list[int]()
+
+    @registry.custom("ask")
+    def ask() -> JSON:
+        begun.append(1)
+        return "answer" if len(begun) == 3 else is_over.wait(30)
+
+    text = DEFINITION.replace("PT1M", '"${ .patience }"')
+    settings = WorkerSettings(max_activities=2, task_queue="stuck")
+    async with Worker(client, definitions=text, functions=registry, settings=settings):
+        stuck = [await client.start("asking", {"patience": "PT1S"}, task_queue="stuck") for _ in range(2)]
+        for instance in stuck:
+            with pytest.raises(RunEnded, match="took longer than it may"):
+                await instance.result()
+        answered = await client.start("asking", {"patience": "PT20S"}, task_queue="stuck")
+        assert await answered.result() == {"patience": "PT20S", "response": "answer"}
+        is_over.set()
 
 
 @pytest.mark.temporal

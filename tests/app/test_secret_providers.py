@@ -1,10 +1,11 @@
 """Secrets that a program of the user's own looks up."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 
-from swf_temporal import JSON, Client, Registry, RunEnded, UsageError, Worker, load
+from swf_temporal import JSON, Client, Registry, RunEnded, UsageError, Worker, load, secret_providers
 from swf_temporal.temporal.server import local_server
 
 DEFINITION = load("""\
@@ -82,6 +83,26 @@ async def test_a_provider_that_is_away(client: Client) -> None:
             await (await client.start("login", task_queue="sealed")).result()
     assert ended.value.code == "SecretsUnavailable"
     assert "s3cr3t" not in str(ended.value)
+
+
+@pytest.mark.temporal
+async def test_a_provider_that_does_not_answer(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its time is limited, since all calls with the secret wait for it; then it is asked again."""
+    monkeypatch.setattr(secret_providers, "MAX_LOOKING_UP", 0.1)
+    asked: list[str] = []
+
+    class Silent:
+        async def secret(self, name: str) -> JSON:
+            asked.append(name)
+            if len(asked) == 1:
+                await asyncio.Event().wait()
+            return name
+
+    async with Worker(
+        client, definitions=[DEFINITION], functions={"login": dict}, task_queue="silent", secrets=Silent()
+    ):
+        await (await client.start("login", task_queue="silent")).result()
+    assert asked == ["VAULTED", "VAULTED", "LOCAL"]
 
 
 def test_what_is_no_provider_is_refused() -> None:

@@ -1,19 +1,23 @@
 """Several processes under one `swf worker`."""
 
+import asyncio
 import os
 import re
 import signal
+import socket
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from swf_temporal.app.processes import merged, wanted
+from swf_temporal.app import processes
+from swf_temporal.app.processes import Processes, merged, wanted
 from swf_temporal.errors import UsageError
-from tests.cli.conftest import HELLO, PATIENCE, Dev, Swf, free_port
+from tests.cli.conftest import COMMAND, HELLO, PATIENCE, Dev, Swf, free_port
 
 
 def _get(port: int, path: str) -> tuple[int, str]:
@@ -81,6 +85,29 @@ def test_a_mistake_that_all_would_have_ends_all(swf: Swf) -> None:
     assert ended.code == 2
     assert "nowhere cannot be read" in ended.err
     assert "started again" not in ended.err
+
+
+@pytest.mark.parametrize("number", [0, 1])
+async def test_one_whose_port_is_taken_is_started_again(swf: Swf, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """With other ports: before it listens on those that it was given, another process may."""
+    drawn: list[list[int]] = []
+    with socket.create_server(("127.0.0.1", 0)) as other:
+
+        def free_ports(count: int) -> Iterator[int]:
+            drawn.append([free_port() for _ in range(count)])
+            if len(drawn) == 1:
+                drawn[0][number] = other.getsockname()[1]
+            return iter(drawn[-1])
+
+        monkeypatch.setattr(processes, "_free_ports", free_ports)
+        swf.write("hello.yaml", HELLO)
+        where = ["--address", f"127.0.0.1:{free_port()}", "--metrics", str(free_port())]
+        working = asyncio.create_task(Processes([*COMMAND, "worker", str(swf.folder), *where], 1).run())
+        while len(drawn) < 2 or await asyncio.to_thread(_get, drawn[1][0], "/livez") != (200, "alive\n"):
+            assert not working.done()
+            await asyncio.sleep(0.05)
+    working.cancel()
+    await asyncio.wait([working])
 
 
 @pytest.mark.parametrize("said", ["0", "-1", "many", "1.5"])

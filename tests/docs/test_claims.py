@@ -10,7 +10,7 @@ import typer
 
 import swf_temporal.temporal.event_mailboxes as mailboxes
 from swf_temporal import Call, definition_cache, strict_json
-from swf_temporal.app import asgi_server
+from swf_temporal.app import asgi_server, working
 from swf_temporal.app.gateway import batches
 from swf_temporal.app.gateway.endpoints import ENDPOINTS, SONATAFLOW
 from swf_temporal.app.gateway.openapi import description_of
@@ -18,6 +18,7 @@ from swf_temporal.app.gateway.requests import PATIENCE
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.calendars.fields import YEAR
 from swf_temporal.cli.main import app
+from swf_temporal.events.consumers import consumer
 from swf_temporal.exit_codes import ExitCode
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script import MEMORY
@@ -32,6 +33,7 @@ from swf_temporal.runtime import budgets, ids
 from swf_temporal.runtime.data_limit import MAX_DATA_BYTES
 from swf_temporal.runtime.inbox import MAX_SEEN
 from swf_temporal.runtime.pacing import MAX_COST
+from swf_temporal.secret_providers import MAX_LOOKING_UP
 from swf_temporal.simulation.cycles import MAX_STEPS, MAX_TIMES_THE_SAME
 from swf_temporal.stores import sql
 from swf_temporal.temporal import continuing, event_dispatch, failures, mailbox_records, mailbox_subscribers, variables
@@ -159,9 +161,12 @@ CLAIMS = {
         f"{mailboxes.MAX_DONE_BYTES >> 10} KiB or {mailboxes.MAX_DONE_EVENTS:,} entries of its history are of events",
         f"is nearly full, {mailboxes.MIN_FREED_BYTES >> 10} KiB are enough",
         f"After {MAX_HOPS}, the event does not start any more instances",
+        f"a consumer that is stopped has {consumer._FINISHING:g} seconds for what came",
     ],
     "direktiv": [f"| one variable | {size(variables.MAX_BYTES)} at most | {size(sql.MAX_BYTES)} at most |"],
+    "functions": [f"does not return within {MAX_LOOKING_UP:g} seconds"],
     "functions/python": [
+        f"There are {working._LEFT:,} more for these",
         f"It may use {size(MEMORY)} of memory",
         f"files of {size(script_process._FILE_SIZE)}",
         f"Levels are {listed([f'{name} (the default)' if name == 'INFO' else name for name in LEVELS])};",

@@ -111,3 +111,28 @@ async def test_what_came_over_a_websocket_outlives_its_connection() -> None:
         async with consuming(ConsumerSettings(name="ws", url=f"ws://{HOST}:{port}"), take):
             await until(lambda: connections == 2)
             assert taken == ["0", "1", "2"]
+
+
+async def test_what_came_over_a_websocket_outlives_its_consumer() -> None:
+    """One that is told to stop hands it on: the server does not send it again."""
+    begun: list[str] = []
+    taken: list[str] = []
+    is_here = asyncio.Event()
+
+    async def take(event: CloudEvent) -> int:
+        begun.append(event.id)
+        await is_here.wait()
+        taken.append(event.id)
+        return 1
+
+    async def serve(connection: ServerConnection) -> None:
+        for number in range(3):
+            await connection.send(json.dumps(CloudEvent(str(number), "shop", "placed").to_json()))
+        await connection.wait_closed()
+
+    async with websocket_server(serve, HOST, 0) as server:
+        port = next(iter(server.sockets)).getsockname()[1]
+        async with consuming(ConsumerSettings(name="ws", url=f"ws://{HOST}:{port}", ordered=False), take):
+            await until(lambda: len(begun) == 3)
+            asyncio.get_running_loop().call_later(0.1, is_here.set)
+    assert taken == begun

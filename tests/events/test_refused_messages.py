@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import aio_pika
@@ -19,7 +20,7 @@ from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
 from swf_temporal.functions.asyncapi.brokers.port import Message
 from swf_temporal.functions.operator.settings import Settings
 from tests.events.test_consumers import broker, connected, consuming, every_broker, publish
-from tests.functions.asyncapi.brokers.servers import HOST, Server
+from tests.functions.asyncapi.brokers.servers import HOST, Server, free_ports, program, running
 
 __all__ = ["broker"]
 
@@ -130,6 +131,43 @@ async def test_what_has_no_stream_of_dead_letters_holds_up_nothing(
             await streams.update_stream(name=broker.address, subjects=[broker.address, dead])
             letters = await streams.subscribe(dead)
             assert (await letters.next_msg(20)).data == BAD.payload
+
+
+_GUARDED = """
+max_payload: 2000
+jetstream: {{store_dir: "{folder}"}}
+authorization: {{users: [
+  {{user: root, password: root}}
+  {{user: ada, password: ada, permissions: {{publish: {{deny: "dead.Denied"}}}}}}
+]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("dead", "size", "why"),
+    [("dead.Denied", 100, "does not permit"), ("dead.all", 1950, "larger"), ("dead.small", 200, "larger")],
+)
+async def test_a_dead_letter_that_is_refused_for_good_holds_up_nothing(
+    tmp_path: Path, take: Any, taken: list[str], caplog: pytest.LogCaptureFixture, dead: str, size: int, why: str
+) -> None:
+    """It is not permitted, or with the reason it is larger than the server takes, or the stream."""
+    (tmp_path / "nats.conf").write_text(_GUARDED.format(folder=tmp_path))
+    [port] = free_ports(1)
+    command = [program("nats-server", "nats-server"), "-c", str(tmp_path / "nats.conf"), "-a", HOST, "-p", str(port)]
+    broker = BrokerAddress(url=f"nats://ada:ada@{HOST}:{port}", subject="orders")
+    with running(command, [port], tmp_path / "log"):
+        async with await nats.connect(f"nats://root:root@{HOST}:{port}") as connection:
+            streams = connection.jetstream()
+            await streams.add_stream(name="orders", subjects=["orders"])
+            await streams.add_stream(name="dead", subjects=["dead.Denied", "dead.all"])
+            await streams.add_stream(name="small", subjects=["dead.small"], max_msg_size=100)
+        settings = settings_of(broker, dead_letter=dead, prefetch=1)
+        async with consuming(settings, take) as consumer:
+            await connected(consumer)
+            await publish(broker, [Message(b"x" * size), GOOD], "structured")
+            await until(lambda: taken == ["e-2"])
+    [told] = [line for line in caplog.messages if "cannot be a dead letter" in line]
+    assert why in told
 
 
 @pytest.mark.parametrize("broker", ["nats"], indirect=True)

@@ -36,6 +36,8 @@ _MAX_FAILURES: Final = 3
 """How often an event is tried that fails for a reason that nobody foresaw."""
 _HOLDING: Final = 3.0
 """Seconds after which the broker is told again that messages have not been forgotten."""
+_FINISHING: Final = 10.0
+"""Seconds in which a consumer that ends hands on what it holds, and its server would not send again."""
 _MAX_REMEMBERED: Final = 1000
 """The number of event types of which it is remembered that nobody consumes them."""
 
@@ -106,14 +108,19 @@ class Consumer:
 
         async with aclosing(messages), asyncio.TaskGroup() as tasks:
             holding = tasks.create_task(_hold(held))
-            await room.acquire()
-            async for incoming in messages:
-                before = turns.get(incoming.lane) if self.settings.ordered else None
-                turn = turns[incoming.lane] = asyncio.Event()
-                task = tasks.create_task(self._handle(incoming, before, turn))
-                held[task] = incoming
-                task.add_done_callback(forget)
+            try:
                 await room.acquire()
+                async for incoming in messages:
+                    before = turns.get(incoming.lane) if self.settings.ordered else None
+                    turn = turns[incoming.lane] = asyncio.Event()
+                    task = tasks.create_task(self._handle(incoming, before, turn))
+                    held[task] = incoming
+                    task.add_done_callback(forget)
+                    await room.acquire()
+            except asyncio.CancelledError:
+                if held and self._family == "ws":
+                    await asyncio.wait(held, timeout=_FINISHING)
+                raise
             holding.cancel()
 
     async def _handle(self, incoming: Incoming, before: asyncio.Event | None, turn: asyncio.Event) -> None:

@@ -168,6 +168,6 @@ async def _first(
 
 def _marked(message: Message, call: Call) -> Message:
     """Return *message* with the key by which the receiver can tell a repetition."""
-    if call.idempotency_key is None or _IDEMPOTENCY_KEY.lower() in {name.lower() for name in message.headers}:
+    if call.key_in_headers is None or _IDEMPOTENCY_KEY.lower() in {name.lower() for name in message.headers}:
         return message
-    return replace(message, headers={**message.headers, _IDEMPOTENCY_KEY: call.idempotency_key})
+    return replace(message, headers={**message.headers, _IDEMPOTENCY_KEY: call.key_in_headers})

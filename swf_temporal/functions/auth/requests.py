@@ -1,16 +1,12 @@
 """Requests with the credentials of a function, and with the key by which a repetition is recognised."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from swf_temporal.functions.auth.auth import Credential, credential_for
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.http.requests import Request
-
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def authenticated(request: Request, call: Call) -> Request:
@@ -20,11 +16,9 @@ def authenticated(request: Request, call: Call) -> Request:
     key = credential_for(references.invocation if references else None, call)
     request = with_credentials(request, () if key is None else (key,))
     given = {name.lower() for name, _ in request.headers}
-    if request.is_safe or not call.idempotency_key or "idempotency-key" in given:
+    if request.is_safe or call.key_in_headers is None or "idempotency-key" in given:
         return request
-    # It has the names of states, in which a line may end.
-    sent = _CONTROL.sub(lambda found: quote(found[0]), call.idempotency_key)
-    return replace(request, headers=(*request.headers, ("Idempotency-Key", sent)))
+    return replace(request, headers=(*request.headers, ("Idempotency-Key", call.key_in_headers)))
 
 
 def with_credentials(request: Request, credentials: Iterable[Credential]) -> Request:

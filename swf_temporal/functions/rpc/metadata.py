@@ -5,7 +5,6 @@ import binascii
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
-from urllib.parse import quote
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.auth.auth import headers_for
@@ -19,8 +18,6 @@ STREAM: Final = "requests"
 _PREFIX: Final = "HEADER_"
 _NAME = re.compile(r"(?!grpc-)[0-9a-z_.-]+")
 _BINARY = "-bin"
-_PRINTABLE: Final = "".join(map(chr, range(ord(" "), ord("~") + 1)))
-"""What metadata can hold."""
 
 
 def taken_out(arguments: JSON) -> tuple[Sequence[tuple[str, JSON]], JSON]:
@@ -43,9 +40,8 @@ def metadata_of(call: Call, headers: Iterable[tuple[str, JSON]], configured: Map
             _add(found, name, as_text(value))
     for name, text in headers_for(references.invocation if references else None, call):
         _add(found, name, text)
-    if call.idempotency_key:
-        # It has the names of states and the instance's id, which may be written in any letters.
-        _add(found, "idempotency-key", quote(call.idempotency_key, safe=_PRINTABLE))
+    if call.key_in_headers is not None:
+        _add(found, "idempotency-key", call.key_in_headers)
     for name, text in configured.items():
         _add(found, name, text)
     return list(found.items())

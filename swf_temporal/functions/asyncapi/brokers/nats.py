@@ -1,7 +1,7 @@
 """Messages to and from a NATS server."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -20,6 +20,8 @@ _CLOSING = 1.0
 _LOOKING = 0.1
 """Seconds after which a connection is looked at over which an answer is awaited."""
 _CONTENT_TYPE = "content-type"
+_HEAD = len("NATS/1.0\r\n\r\n")
+"""Bytes around the headers of a message."""
 _NO_RESPONDERS = ("NoResponders", "there are no responders there")
 _DENIALS = ("authorization violation", "permissions violation", "authentication")
 """The beginning of the server's message when it denies something."""
@@ -43,9 +45,9 @@ class Nats:
                 async with asyncio.timeout(to.timeout):
                     # The server says that nobody listens to the one who asks, where it awaits the answer.
                     replies = await connection.subscribe(message.reply_to) if message.reply_to else None
-                    await connection.publish(
-                        to.address, message.payload, reply=message.reply_to or "", headers=_headers(message)
-                    )
+                    headers = _headers(message)
+                    check_size(connection, headers, message.payload)
+                    await connection.publish(to.address, message.payload, reply=message.reply_to or "", headers=headers)
                     await _asked(connection, errors, to.timeout)
                     if replies is not None and replies.pending_msgs and _is_unanswered(await replies.next_msg()):
                         raise Refused(_NO_RESPONDERS)
@@ -126,16 +128,30 @@ async def _connected(channel: Channel) -> AsyncIterator[tuple[Any, list[Exceptio
                 await connection.close()
 
 
-async def unless_closed(connection: Any, asking: Coroutine[Any, Any, _T]) -> _T:
-    """Return what *asking* does. Raises Refused if the connection ends: the library lets it wait in vain, untold."""
+async def unless_closed(
+    connection: Any, asking: Coroutine[Any, Any, _T], complaint: Callable[[], Exception | None] = lambda: None
+) -> _T:
+    """Return what *asking* does. Raises Refused if the connection ends, and a *complaint* of the server that there is.
+
+    The library lets it wait in vain, untold.
+    """
     answer = asyncio.create_task(asking)
     try:
         while not (await asyncio.wait((answer,), timeout=_LOOKING))[0]:
             if connection.is_closed:
                 raise Refused(LOST)
+            if (error := complaint()) is not None:
+                raise error
         return await answer
     finally:
         answer.cancel()
+
+
+def check_size(connection: Any, headers: Mapping[str, str] | None, payload: bytes) -> None:
+    """Raise Refused for more than the server takes: it ends the connection then, and the library counts no headers."""
+    size = sum(len(f"{name}: {value}\r\n".encode()) for name, value in headers.items()) if headers else -_HEAD
+    if _HEAD + size + len(payload) > connection.max_payload:
+        raise Refused(TOO_LARGE, f"with its headers it has {_HEAD + size + len(payload):,} bytes")
 
 
 def _is_unanswered(received: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,6 +91,16 @@ async def test_a_message_is_posted(service: Service, functions: Functions, call:
     assert service.last.body == {"on": True}
     sent = {"content-type": "application/json", "x-by": "ada", "idempotency-key": "k"}
     assert service.last.headers.items() >= sent.items()
+
+
+async def test_an_idempotency_key_of_several_lines(service: Service, functions: Functions, call: CallOf) -> None:
+    """The name of a state may end with a line's end, which a header cannot have."""
+    service.answers_with("POST", "/lights/1", None, status=202)
+
+    told = replace(call("tell", {"lamp": "1", "on": True}), idempotency_key="order/run/Prüfen\n/ask#1")
+    await functions.call(told)
+
+    assert service.last.headers["idempotency-key"] == "order/run/Pr%C3%BCfen%0A/ask#1"
 
 
 @pytest.mark.parametrize("concurrency", [1, 2])

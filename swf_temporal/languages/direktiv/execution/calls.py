@@ -89,7 +89,7 @@ async def _delay_after(fault: WorkflowFault, action: Action, retried: int, lane:
     if retried >= policy.max_attempts:
         exceeded = codes.fault(codes.RETRIES_EXCEEDED, "maximum retries exceeded")
         exceeded.action, exceeded.cause = action.function, f"{fault.code}: {fault.message}"
-        raise exceeded
+        raise exceeded from fault
     return _delay(policy, retried)
 
 

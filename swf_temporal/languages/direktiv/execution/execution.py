@@ -5,6 +5,7 @@ error in any of these goes to the state's own catches.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from swf_temporal.data import JSON
@@ -125,6 +126,10 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
         error: dict[str, JSON] = {"code": code, "msg": message}
         self.frame.error, self.frame.data = error, (data := with_result(lane.data, "error", error))
         catch = await self.run.evaluated(lambda: catch_for(code, state.catch))
+        if catch is None and code == codes.RETRIES_EXCEEDED and isinstance(last := fault.__cause__, WorkflowFault):
+            with suppress(WorkflowFault):
+                return await self._caught(state, last, lane)  # what the text says: the error itself goes to the catches
+            self.frame.error, self.frame.data = error, data
         if catch is None:
             raise _under_code(fault, code, message)
         lane.emit(TraceKind.ERROR_CAUGHT, state.id, code=code, message=message)

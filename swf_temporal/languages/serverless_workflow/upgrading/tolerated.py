@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from swf_temporal.languages.serverless_workflow.reading.normalizing import TRUTHS
 from swf_temporal.languages.serverless_workflow.upgrading import older_words
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
@@ -13,8 +14,6 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     states,
 )
 from swf_temporal.text.round_trip import rename, replace
-
-_TRUTHS = {"true": True, "false": False, "yes": True, "no": False, "on": True, "off": False}
 
 
 def upgrade(root: Tree, report: UpgradeReport) -> None:
@@ -67,8 +66,8 @@ def _action(action: Tree, report: UpgradeReport) -> None:
 
 def _leaving(node: Tree, report: UpgradeReport) -> None:
     end = node.get("end")
-    if isinstance(end, str) and end.lower() in _TRUTHS:
-        node["end"] = end = _TRUTHS[end.lower()]
+    if isinstance(end, str) and end.lower() in TRUTHS:
+        node["end"] = end = TRUTHS[end.lower()]
         report.respelled("end is true or an object", node)
     for way in children(node, "end", "transition"):
         for produced in children(way, "produceEvents"):

@@ -12,7 +12,7 @@ from typing import Any, Final
 from swf_temporal.migration.channels import Channels
 from swf_temporal.migration.counterparts import counterpart
 from swf_temporal.migration.findings import Finding, Kind
-from swf_temporal.text.properties import PropertiesText, of_profile, others_than, read_properties, resolved
+from swf_temporal.text.properties import PropertiesText, of_production, other_profiles, read_properties, resolved
 
 _SERVICE: Final = re.compile(
     r'(?:quarkus\.rest-client|kogito\.sw\.openapi)\.(?:"([^"]+)"|([^.]+))\.([\w.-]+)|([^/]+)/mp-rest/(\w+)'
@@ -77,7 +77,7 @@ class _Reading:
         self._file, self._functions = file, functions
         self._written = read_properties(file.text)
         self._lines = file.lines()
-        self._properties = of_profile(self._written)
+        self._properties = of_production(self._written)
         self._used = {*taken, *(name for value in self._properties.values() for name in _UNKNOWN.findall(value))}
         self._made = Configuration()
         self._timeouts: dict[str | None, dict[str, int]] = {}
@@ -102,7 +102,7 @@ class _Reading:
                 self._find(*_told(key))
         channels.write()
         self._write_timeouts()
-        for profile, key in others_than(self._written):
+        for profile, key in other_profiles(self._written):
             self._find("differs", key, f"what holds in the profile {profile!r} alone is not written", None)
         self._made.findings.sort(key=lambda one: one.line or 0)
         return self._made

@@ -8,12 +8,10 @@ from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.compat import Compat
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.names import path_of
-from swf_temporal.runtime.variables import JSON_TYPE, Variable, VariableRef, VariableScope
+from swf_temporal.runtime.variables import JSON_TYPE, Variable, VariableRef
 from swf_temporal.strict_json import write_json
 
 BYTES_TYPE = "application/octet-stream"
-SCOPES: tuple[VariableScope, ...] = ("namespace", "workflow", "instance")
-"""Those of the variables that functions leave behind."""
 _NOTHING = (b"", b"null", b'""', b"0", b"[]", b"{}")
 TEXT_TYPES = ("text/plain", "text/plain; charset=utf-8")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from swf_temporal.migration.channels import Channels
+from swf_temporal.migration.channels import PEM, Channels
 from swf_temporal.migration.counterparts import counterpart
 from swf_temporal.migration.findings import Finding, Kind
 from swf_temporal.text.properties import PropertiesText, of_production, other_profiles, read_properties, resolved
@@ -36,7 +36,6 @@ _MP_NAMES: Final = {"connectTimeout": "connect-timeout", "readTimeout": "read-ti
 """What the older names of properties, `KEY/mp-rest/…`, are in the newer form."""
 _TIMEOUTS: Final = ("connect-timeout", "read-timeout")
 _DEFAULT_READ_TIMEOUT: Final = 30_000
-_PEM: Final = (".pem", ".crt", ".cer", ".key")
 _VERIFIED: Final = "write 'tls: {verify: false}' under 'hosts' and the name of that one host"
 
 
@@ -170,7 +169,7 @@ class _Reading:
         word = "ca" if option.startswith("trust") else "key" if option.endswith("key") else "cert"
         if any(part in option for part in ("password", "type", "alias", "provider")):
             self._find("differs", key, f"{key} has no effect", "PEM files are read without a password")
-        elif value.endswith(_PEM) and "," not in value:
+        elif value.endswith(PEM) and "," not in value:
             path = value.removeprefix("classpath:").removeprefix("file:").removeprefix("META-INF/resources/")
             for one in self._options(functions):
                 one.setdefault("tls", {})[word] = path

@@ -51,7 +51,7 @@ class Direktiv(LanguageBase):
     def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:  # noqa: ARG002 - names no documents
         """Return the definition that *root* is, with all that is to be said about it."""
         from swf_temporal.languages.direktiv.definition import DirektivDefinition
-        from swf_temporal.languages.direktiv.validation.validate import validate
+        from swf_temporal.languages.direktiv.validation import validate
 
         checked = self.read_pinned(root, source)
         if not isinstance(checked.definition, DirektivDefinition):

@@ -25,10 +25,9 @@ from swf_temporal.languages.serverless_workflow.expressions import EARLY
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, schedules, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
-from swf_temporal.languages.serverless_workflow.reading.reshaping import objects_in
 from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 import LATER_TYPES
 from swf_temporal.languages.serverless_workflow.reading.versions.may_2020 import OF_STATES, VERSION
-from swf_temporal.text.located import Array, Object
+from swf_temporal.text.located import Array, Object, objects_in
 
 CUSTOM_CONDITION: Final = "expression"
 """Under which key of its metadata a condition with the operator `custom` has the expression that decides."""

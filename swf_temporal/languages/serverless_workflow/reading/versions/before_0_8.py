@@ -4,10 +4,10 @@ from typing import Final
 
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
-from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist, objects_in
+from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import Accepted, to
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
-from swf_temporal.text.located import Array, Object
+from swf_temporal.text.located import Array, Object, objects_in
 
 LATER_TYPES: Final = {"delay": "sleep", "subflow": "operation"}
 """The types of states that have other names since."""

@@ -4,13 +4,14 @@ Data is JSON and is treated as immutable: nothing here or above changes a value 
 does not change, so a small result merged into large data costs what the result costs.
 """
 
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from swf_temporal.accounting import current_account
 from swf_temporal.errors import PayloadTooLarge
-from swf_temporal.strict_json import write_json
+from swf_temporal.strict_json import NotJSON, read_json, write_json
 from swf_temporal.weighing import MAX_WRITTEN, json_size
 
 JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
@@ -24,6 +25,15 @@ _Parent = TypeVar("_Parent", dict[str, Any], list[Any])
 
 Path: TypeAlias = Sequence[str | int]
 """The path to a value inside another: keys and indexes, outermost first."""
+
+
+def json_or_base64(content: bytes) -> JSON:
+    """Return the JSON that *content* is, or base64 of it if it is none; nothing is an empty text."""
+    try:
+        value: JSON = read_json(content)
+    except NotJSON:
+        return b64encode(content).decode()
+    return value
 
 
 def merge(target: JSON, addition: JSON) -> JSON:

@@ -37,6 +37,7 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 JSON = Any
+_MAX_SHOWN = 100  # characters of a line
 
 
 class Severity(StrEnum):
@@ -82,13 +83,13 @@ class Problem:
         return text
 
 
-def _visible(line: str, column: int, width: int = 100) -> tuple[str, int]:
+def _visible(line: str, column: int) -> tuple[str, int]:
     """Return the part of a line around *column*, without its indentation, and the column within it."""
     line = line.rstrip().replace("\t", " ")
     start = len(line) - len(line.lstrip())
-    if column - start > width:
-        start = column - width // 2
-    return line[start : start + width], max(1, column - start)
+    if column - start > _MAX_SHOWN:
+        start = column - _MAX_SHOWN // 2
+    return line[start : start + _MAX_SHOWN], max(1, column - start)
 
 
 class SwfError(Exception):

@@ -7,6 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, NoReturn
 
+STDIN: Final = Path("-")
+"""The argument that stands for a definition on stdin."""
+ENDINGS: Final = (".json", ".yaml", ".yml")
+"""Of the names of files that hold definitions."""
+
 _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFCHR: "a device",

@@ -15,9 +15,9 @@ from swf_temporal.arguments import kind_of
 from swf_temporal.definition_cache import note_read, of_definitions
 from swf_temporal.errors import InvalidDefinition, Position, Problem, UsageError
 from swf_temporal.fetching.resources import ReadingMode, Resources, is_web
-from swf_temporal.files import files_below, is_folder, read_bytes
+from swf_temporal.files import ENDINGS, files_below, is_folder, read_bytes
 from swf_temporal.languages.known import looks_like_definition, migrate, read, read_part, read_pinned
-from swf_temporal.languages.port import ENDINGS, Checked, Definition
+from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.strict_json import NotJSON, write_json
 from swf_temporal.text.located import Object, written
 from swf_temporal.text.origin import Source

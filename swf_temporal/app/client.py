@@ -1,12 +1,14 @@
 """A client: starts instances of definitions on a Temporal server, sends them events, and reads what became of them."""
 
 import os
+from asyncio import Lock
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Self, Unpack
 from uuid import uuid4
+from weakref import WeakValueDictionary
 
 from temporalio import client as temporal
 from temporalio.common import WorkflowIDReusePolicy
@@ -27,7 +29,6 @@ from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.connected_server import Server, server_of
 from swf_temporal.temporal.connecting import connect
 from swf_temporal.temporal.constants import TASK_QUEUE
-from swf_temporal.temporal.mailbox_locks import MailboxLocks
 from swf_temporal.temporal.start_options import StartOptions
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ class Client:
             what = f"a Client is made of a client of Temporal's SDK, and this is {kind_of(temporal_client)}"
             raise UsageError(what, "write await Client.connect(…), or Client(temporalio_client)")
         self.temporal = temporal_client
-        self.mailbox_locks = MailboxLocks()
+        self.mailbox_locks = WeakValueDictionary[str, Lock]()
         self._server: Server | None = None
 
     @classmethod

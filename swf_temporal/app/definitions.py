@@ -8,14 +8,11 @@ from pathlib import Path
 from swf_temporal.data import JSON
 from swf_temporal.errors import InvalidDefinition, Problem, UsageError
 from swf_temporal.fetching.resources import Resources
-from swf_temporal.files import is_folder
+from swf_temporal.files import STDIN, is_folder
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.loading import check, check_file, conflicting, files_at, holds_definition
 from swf_temporal.text.origin import Source
-
-STDIN = Path("-")
-"""The argument that stands for a definition on standard input."""
 
 Warn = Callable[[object], None]
 """Is told what is doubtful about definitions that can run, one thing at a time."""

@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from swf_temporal.errors import Problem, UsageError
-from swf_temporal.files import files_below
+from swf_temporal.files import ENDINGS, files_below
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.port import ENDINGS, Checked, Definition
+from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.loading import check_file, files_in
 
 _WATCHED = (*ENDINGS, ".proto")

@@ -143,6 +143,11 @@ def show_what_functions_say() -> None:
     logger.propagate = False
 
 
+def in_one_line(text: str) -> str:
+    """Return what a client wrote as a line of the log may have it."""
+    return " ".join("".join(one if one.isprintable() else " " for one in text).split())[:500]
+
+
 def is_debugging() -> bool:
     """Tell whether SWF_DEBUG asks for everything."""
     return bool(os.environ.get("SWF_DEBUG"))

@@ -7,9 +7,8 @@ answers health and metrics on ports of its own, on loopback; the one above them 
 import asyncio
 import logging
 import os
-import socket
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -25,6 +24,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.exit_codes import ExitCode
 from swf_temporal.grammar import counted
 from swf_temporal.guarding.helper import WORKER_PROCESS
+from swf_temporal.temporal.server import free_ports
 
 _FIRST_PAUSE, _MAX_PAUSE = 0.2, 30.0
 """Seconds before a process is started again: more, each time that it dies soon."""
@@ -54,7 +54,7 @@ class _Child:
     pause: float = _FIRST_PAUSE
 
     async def start(self, command: Sequence[str]) -> None:
-        health, metrics = _free_ports(2)
+        health, metrics = free_ports()
         self.place = WorkerProcess(self.number, self.count, health, metrics, os.getpid())
         env = {**os.environ, WORKER_PROCESS: self.place.said()}
         # In a group of its own: Ctrl-C in a terminal is for the process above, which passes it on.
@@ -200,15 +200,3 @@ async def supervised(settings: WorkerSettings) -> int:
 def own_command() -> list[str]:
     """Return the command that this process runs, for others to run."""
     return [sys.executable, "-m", "swf_temporal.cli", *sys.argv[1:]]
-
-
-def _free_ports(count: int) -> Iterator[int]:
-    """Return ports of loopback that are free, all different."""
-    with_socket = [socket.socket() for _ in range(count)]
-    try:
-        for one in with_socket:
-            one.bind((LOOPBACK, 0))
-        return iter([one.getsockname()[1] for one in with_socket])
-    finally:
-        for one in with_socket:
-            one.close()

@@ -14,13 +14,11 @@ from datetime import timedelta
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.temporal.connection_errors import Trouble, trouble_of
+from swf_temporal.temporal.connection_errors import Trouble, brief, trouble_of
 
 SERVER_LOG = "swf.server"
 
 _ASKED_AGAIN = re.compile(r"gRPC call \w+ retried")
-_STATUS = re.compile(r'code: (\w+), message: "([^"]*)"')
-_MAX_LENGTH = 200
 _PAUSE = 1.0
 """Seconds between two looks at a server that does not answer."""
 _LIMIT = timedelta(seconds=5)
@@ -46,10 +44,7 @@ class CoreLines(logging.Filter):
             if CoreLines.watch is not None:
                 CoreLines.watch.heed(trouble_of(error))
             return False
-        status = _STATUS.search(error)
-        reason = f"{status[1]}: {status[2]}" if status else error
-        text = " ".join(f"{forwarded.message}: {reason}".split()).removesuffix(":")
-        record.msg, record.args = text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "…", ()
+        record.msg, record.args = " ".join(f"{forwarded.message}: {brief(error)}".split()).removesuffix(":"), ()
         return True
 
 

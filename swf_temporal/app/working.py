@@ -18,10 +18,10 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 import swf_temporal
 from swf_temporal.app.client import Client
-from swf_temporal.app.container_endpoint import container_endpoint
 from swf_temporal.app.documents import in_one_line, missing
 from swf_temporal.app.event_delivery import EventDelivery
 from swf_temporal.app.event_router import Router
+from swf_temporal.app.option_values import Address
 from swf_temporal.app.served import Definitions
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.variables import variables_of
@@ -38,6 +38,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.performing import Calls
 from swf_temporal.runtime.external_activities import is_external_activity
+from swf_temporal.runtime.variables import VariableStore
 from swf_temporal.secret_providers import SecretProvider
 from swf_temporal.temporal.activities import Activities
 from swf_temporal.temporal.converter import limit_of
@@ -50,6 +51,7 @@ _SLOTS: Final = 100
 """How many activities the SDK's worker has at once where that is not said."""
 _LEFT: Final = 1_000
 """How many threads there are beside, for functions that go on when their calls have ended. Nothing can stop them."""
+_ANOTHER_ENDPOINT: Final = "choose another address with containerEndpoint or SWF_CONTAINER_ENDPOINT"
 _log = logging.getLogger("swf")
 
 
@@ -172,6 +174,22 @@ class _Names:
                 raise UsageError(
                     message, f"to call the activity, write 'operation: temporal:{name}'; or rename one of them"
                 )
+
+
+@asynccontextmanager
+async def container_endpoint(address: Address, running: RunningCalls, variables: VariableStore) -> AsyncIterator[None]:
+    """Let functions in containers reach the worker that calls them at *address*, while the context lasts.
+
+    Raises UsageError.
+    """
+    try:
+        from swf_temporal.app.asgi_server import asgi_server  # noqa: PLC0415 - of an extra
+        from swf_temporal.functions.containers.endpoint import endpoint  # noqa: PLC0415 - of an extra
+    except ImportError as error:
+        why = f"requests of functions in containers need {error.name}: pip install 'swf-temporal[containers]'"
+        raise UsageError(why, "see containerEndpoint") from None
+    async with asgi_server(endpoint(running, variables), address, _ANOTHER_ENDPOINT):
+        yield
 
 
 def _served_by(config: WorkerConfig) -> _Serving | None:

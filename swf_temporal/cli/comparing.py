@@ -14,12 +14,12 @@ from swf_temporal.app.compat import Comparison, DefinitionChange, compare, named
 from swf_temporal.app.definitions import catalogue_of, load_given, resources_of
 from swf_temporal.app.histories import replay_files, replay_found
 from swf_temporal.app.logs import be_quiet
-from swf_temporal.cli.options import STDIN
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.terminal import in_columns, styled
 from swf_temporal.data import JSON
 from swf_temporal.errors import Severity
 from swf_temporal.fetching.resources import Resources
+from swf_temporal.files import STDIN
 from swf_temporal.languages.port import Definition
 from swf_temporal.strict_json import show_json
 from swf_temporal.temporal.replaying import Replayed

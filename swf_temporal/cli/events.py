@@ -9,10 +9,11 @@ from swf_temporal.cli.asking import ask
 from swf_temporal.cli.coercion import QuickCommand, QuickGroup
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.lazy import HABITS
-from swf_temporal.cli.options import STDIN, Address, Namespace, Output, ResourceFolders, TaskQueue, not_empty
+from swf_temporal.cli.options import Address, Namespace, Output, ResourceFolders, TaskQueue, not_empty
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import instance_ids
 from swf_temporal.errors import UsageError
+from swf_temporal.files import STDIN, is_folder
 from swf_temporal.temporal.constants import TASK_QUEUE
 
 EXAMPLES = {
@@ -101,7 +102,6 @@ def send(
         from swf_temporal.cli.arguments import given_events
         from swf_temporal.cli.event_destinations import send_all
         from swf_temporal.cli.terminal import warn
-        from swf_temporal.files import is_folder
         from swf_temporal.languages.catalogue import Catalogue
     given = given_events(event)
     readable = resources_of(resources)

@@ -19,9 +19,6 @@ from swf_temporal.origins import MAX_PORT
 from swf_temporal.temporal.constants import TASK_QUEUE
 from swf_temporal.temporal.deployment import Versioning
 
-STDIN = Path("-")
-"""The argument that stands for a definition on stdin."""
-
 
 def not_empty(value: str | None) -> str | None:
     """Return *value*; refuse one that names nothing."""

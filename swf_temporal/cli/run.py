@@ -7,7 +7,6 @@ import typer
 
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
-    STDIN,
     Address,
     Config,
     Definitions,
@@ -24,6 +23,7 @@ from swf_temporal.cli.options import (
 )
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
+from swf_temporal.files import STDIN
 
 EXAMPLES = {"run": 'Example: swf run orders.yaml --input \'{"item": "mouse"}\' --functions functions.py'}
 

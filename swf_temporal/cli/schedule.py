@@ -9,10 +9,11 @@ from swf_temporal.cli.asking import ask
 from swf_temporal.cli.coercion import QuickCommand, QuickGroup
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.lazy import HABITS
-from swf_temporal.cli.options import STDIN, Address, Definitions, Input, Namespace, Output, TaskQueue
+from swf_temporal.cli.options import Address, Definitions, Input, Namespace, Output, TaskQueue
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import definition_ids
 from swf_temporal.errors import UsageError
+from swf_temporal.files import STDIN
 from swf_temporal.temporal.constants import TASK_QUEUE
 
 EXAMPLES = {

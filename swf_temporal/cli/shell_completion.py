@@ -9,7 +9,8 @@ from pathlib import Path
 
 import typer
 
-_ENDINGS = (".json", ".yaml", ".yml")
+from swf_temporal.files import ENDINGS
+
 _ID = re.compile(r"""(?:^|[{,])[ \t]*["']?id["']?[ \t]*:[ \t]*["']?([^"'\s,{}#]+)""", re.MULTILINE)
 _STATES = re.compile(r"""(?:^|[{,])[ \t]*["']?states["']?[ \t]*:""", re.MULTILINE)
 _MAX_FOLDERS, _MAX_FILES, _MAX_BYTES = 100, 200, 1 << 20
@@ -76,7 +77,7 @@ def _documents(folder: Path) -> Iterator[Path]:
     """Yield the files in *folder* that may hold definitions, and those in the folders in it."""
     for inside, folders, files in islice(os.walk(folder), _MAX_FOLDERS):
         folders[:] = sorted(name for name in folders if name[0] not in "._" and name != "node_modules")
-        yield from (Path(inside, name) for name in sorted(files) if name.endswith(_ENDINGS))
+        yield from (Path(inside, name) for name in sorted(files) if name.endswith(ENDINGS))
 
 
 def _files(incomplete: str) -> Iterator[str]:
@@ -91,5 +92,5 @@ def _files(incomplete: str) -> Iterator[str]:
             path = os.path.join(folder, one.name)  # noqa: PTH118 - as it is being written, without being tidied up
             if one.is_dir():
                 yield f"{path}/"
-            elif one.name.endswith(_ENDINGS):
+            elif one.name.endswith(ENDINGS):
                 yield path

@@ -8,7 +8,6 @@ import typer
 from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
-    STDIN,
     Address,
     Definitions,
     Events,
@@ -24,11 +23,10 @@ from swf_temporal.cli.options import (
 )
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
+from swf_temporal.files import ENDINGS, STDIN
 from swf_temporal.temporal.constants import TASK_QUEUE
 
 EXAMPLES = {"start": "Example: swf start orders --input @order.json --wait"}
-
-_ENDINGS = (".json", ".yaml", ".yml")
 
 
 def start(
@@ -96,7 +94,7 @@ def _names_file(what: str) -> bool:
         return True
     # The ids of Direktiv workflows are paths from the root of their namespace, such as `/billing/invoice.yaml`.
     is_id = what.startswith("/") and (what.count("/") == 1 or not Path(what).parent.is_dir())
-    return what.endswith(_ENDINGS) and not is_id
+    return what.endswith(ENDINGS) and not is_id
 
 
 def _refuse_contradictions(what: str, input_: str | None, definitions: list[Path] | None, *, strict: bool) -> None:

@@ -10,11 +10,10 @@ from typing import Any
 
 import typer
 
-from swf_temporal.cli.options import STDIN
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.terminal import styled
 from swf_temporal.errors import UsageError
-from swf_temporal.files import read_bytes, why_unreadable
+from swf_temporal.files import STDIN, read_bytes, why_unreadable
 from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.loading import files_at

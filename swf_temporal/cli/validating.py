@@ -10,13 +10,12 @@ import typer
 from swf_temporal.app.definitions import check_given, resources_of
 from swf_temporal.app.documents import missing_from_files
 from swf_temporal.cli.annotations import github_commands, sarif_of_problems
-from swf_temporal.cli.options import STDIN
 from swf_temporal.cli.output import print_yaml
 from swf_temporal.cli.terminal import Progress, styled
 from swf_temporal.cli.validate import ReportFormat
 from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.fetching.resources import Resources
-from swf_temporal.files import is_folder
+from swf_temporal.files import STDIN, is_folder
 from swf_temporal.grammar import counted
 from swf_temporal.languages.port import Checked
 from swf_temporal.loading import conflicting, files_in

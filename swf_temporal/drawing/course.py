@@ -81,8 +81,6 @@ class Course:
     began: datetime | None = None
     ended: datetime | None = None
     error: str = ""
-    unknown: frozenset[str] = frozenset()
-    """Paths of states in the trace that the definition does not have."""
 
     @property
     def words(self) -> str:
@@ -132,7 +130,6 @@ class _Follower:
         """The paths of execution on which an error was met."""
         self._undoing: set[str] = set()
         """The states that are about to be entered to undo another."""
-        self._unknown: set[str] = set()
         self._status: Status = "running"
         self._error = ""
 
@@ -154,7 +151,7 @@ class _Follower:
         ended = None if self._status == "running" else latest
         is_waiting = any(one.status == "waiting" for one in self._parts.values())
         status: Status = "waiting" if self._status == "running" and is_waiting else self._status
-        return Course(self._parts, dict(self._taken), status, began, ended, self._error, frozenset(self._unknown))
+        return Course(self._parts, dict(self._taken), status, began, ended, self._error)
 
     def _end_of(self, path: str) -> Status:
         """Return what became of a part that was not left when the run ended."""
@@ -189,11 +186,8 @@ class _Follower:
         if not entry.state:
             return None
         held_by = (entry.state.rsplit("/", count)[0] for count in range(1, entry.state.count("/") + 1))
-        for path in (entry.lane, _ITERATION.sub("", entry.lane), entry.state, *held_by):
-            if path in self._outline:
-                return path
-        self._unknown.add(entry.state)
-        return None
+        paths = (entry.lane, _ITERATION.sub("", entry.lane), entry.state, *held_by)
+        return next((path for path in paths if path in self._outline), None)
 
     def _note_part(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
         if entry.lane != path:

@@ -3,6 +3,7 @@
 Positions of the protocol count from zero, in units that editor and server agree on; `pygls` translates them.
 """
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +15,6 @@ from pygls.workspace import TextDocument
 
 from swf_temporal import __version__
 from swf_temporal.editing.document import EditedDocument, Span
-from swf_temporal.editing.fixes import replacement
 from swf_temporal.editing.hovering import hover
 from swf_temporal.editing.marks import Kind
 from swf_temporal.errors import Problem, Severity
@@ -25,6 +25,7 @@ _SEVERITIES: Final = {
     Severity.WARNING: types.DiagnosticSeverity.Warning,
     Severity.NOTE: types.DiagnosticSeverity.Information,
 }
+_MEANT: Final = re.compile(r"did you mean (?:'((?:[^'\\]|\\.)+)'|\"((?:[^\"\\]|\\.)+)\")\?")
 
 
 class DefinitionServer(LanguageServer):
@@ -89,7 +90,7 @@ class DefinitionServer(LanguageServer):
             severity=_SEVERITIES[problem.severity],
             code=problem.code,
             source="swf",
-            data=replacement(problem),
+            data=_replacement(problem),
         )
 
     # What the editor asks
@@ -185,6 +186,12 @@ class DefinitionServer(LanguageServer):
         text = self.workspace.get_text_document(uri)
         place = text.position_codec.position_from_client_units(text.lines, asked.position)
         return self._documents.get(uri), text, place.line, place.character
+
+
+def _replacement(problem: Problem) -> str | None:
+    """Return the word that was probably meant; None if it is not known."""
+    found = _MEANT.search(problem.hint or "")
+    return None if found is None else found[1] or found[2]
 
 
 def _range(text: TextDocument, span: Span) -> types.Range:

@@ -14,7 +14,7 @@ from swf_temporal.expressions.early_paths import EarlyPath, is_path, place_of
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.expressions.targets import Target
 
-_BRACES: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+BRACES: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _ROOT_FILTER: Final = re.compile(r"\$\s*\.?\s*\[\s*\?")
 
 
@@ -31,7 +31,7 @@ class BracedPaths(Expressions):
         """Compile a field that is a path, with or without braces. Raises BadExpression."""
         if not isinstance(value, str):
             return self.template(value)
-        return self._path(value) if _BRACES.search(value) is None else self.template(value)
+        return self._path(value) if BRACES.search(value) is None else self.template(value)
 
     def condition(self, value: JSON) -> Compiled:
         """Compile a condition: a path, which holds if it finds anything. Raises BadExpression."""
@@ -42,7 +42,7 @@ class BracedPaths(Expressions):
         """Compile a path that names one place in the data. Raises BadExpression where it may name several, or none."""
         if not isinstance(text, str):
             raise BadExpression("a place in the data is named by a path such as '$.result'")
-        braced = _BRACES.fullmatch(text.strip())
+        braced = BRACES.fullmatch(text.strip())
         return place_of(self._path(text if braced is None else braced[1]))
 
     def _path(self, text: str) -> EarlyPath:
@@ -53,15 +53,15 @@ class BracedPaths(Expressions):
         return found
 
     def _template_text(self, text: str) -> Compiled:
-        braced = _BRACES.fullmatch(text.strip())
+        braced = BRACES.fullmatch(text.strip())
         if braced is not None:
             return self._braced(braced)
-        if _BRACES.search(text) is None:
+        if BRACES.search(text) is None:
             # Official examples leave the braces out, too.
             return self._path(text) if is_path(text) and " " not in text.strip() else Constant(text)
         pieces: list[str | Compiled] = []
         at = 0
-        for match in _BRACES.finditer(text):
+        for match in BRACES.finditer(text):
             pieces += [text[at : match.start()], self._braced(match)]
             at = match.end()
         return template.Joined([*pieces, text[at:]])

@@ -94,6 +94,8 @@ OPERATORS: Final[Mapping[str, Test]] = {
     "notmatches": _none(matches),
 }
 """The operators of conditions in the draft of May 2020. Of several values, one that is as asked suffices."""
+FORMER_OPERATORS: Final = {"lessthanequals": "lessthanorequals", "greaterthanequals": "greaterthanorequals"}
+"""Those that the version before calls otherwise."""
 
 
 def _numbers(test: Callable[[float, float], bool]) -> Callable[[JSON, JSON], bool]:

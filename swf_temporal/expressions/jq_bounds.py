@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Final
 
-from swf_temporal.expressions.lexing import Token
+from swf_temporal.expressions.lexing import ASSIGNING, Token
 from swf_temporal.guarding.bounds import MAX_EXPONENT, MAX_WORK, UNBOUNDED, Bound
 
 
@@ -43,7 +43,6 @@ _COMBINING: Final = _names("+ - * / % == != < <= > >= and or if pow : \\(")
 """What has one of its parts evaluated for each output of another."""
 _BEFORE_VALUES: Final = _names("if then elif else and or try catch")
 """Keywords after which `[]` is an empty array, and `-` a sign."""
-_ASSIGNING: Final = frozenset({"=", "|=", "+=", "-=", "*=", "/=", "%=", "//="})
 _WRITING: Final = frozenset({"tojson", "tostring", "explode"})
 _GROWTH: Final = 3
 """How many times as long a text can become that is written in another way."""
@@ -199,7 +198,7 @@ class _Reading:
             self._multiply(at, last, following)
         elif text == "?//":
             raise _NotBounded
-        if text in _ASSIGNING:
+        if text in ASSIGNING:
             self._assign()
 
     def _end_pipe(self, text: str) -> None:

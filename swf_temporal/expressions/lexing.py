@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 from swf_temporal.expressions.compiled import BadExpression
 
+ASSIGNING = frozenset({"=", "|=", "+=", "-=", "*=", "/=", "%=", "//="})
+"""The operators that yield what they are given, with a part of it changed."""
+
 
 class Token(NamedTuple):
     """A word: its kind, its text and where it starts. A string comes in parts, with its quotes as tokens."""

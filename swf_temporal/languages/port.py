@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from swf_temporal.outline import Outline, WorkflowRef
     from swf_temporal.runtime.run import Program
 
-ENDINGS: Final = (".json", ".yaml", ".yml")
-"""Of the names of files that hold definitions."""
-
 START: Final = Position()
 """The beginning of a text."""
 

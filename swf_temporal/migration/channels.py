@@ -15,7 +15,7 @@ _ENGINES: Final = re.compile(r"kogito-(?:process|usertask|variable|job|deadline)
 _DEFAULTS: Final = frozenset({"kogito_incoming_stream", "kogito_outgoing_stream"})
 _LOGIN: Final = re.compile(r"\b(?:username|password|clientId|clientSecret)\s*=")
 _MECHANISMS: Final = frozenset({"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"})
-_PEM: Final = (".pem", ".crt", ".cer", ".key")
+PEM: Final = (".pem", ".crt", ".cer", ".key")
 _READ: Final = frozenset({
     "connector", "topic", "group.id", "bootstrap.servers", "enabled", "url", "dead-letter-queue.topic",
     "failure-strategy", "security.protocol", "sasl.mechanism", "sasl.jaas.config", "auto.offset.reset",
@@ -189,7 +189,7 @@ class Channels:
                 )
         else:
             word = "'ca'" if "trust" in option else "'cert' and 'key'"
-            form = "the file" if value.endswith(_PEM) else "it as a PEM file, without a password,"
+            form = "the file" if value.endswith(PEM) else "it as a PEM file, without a password,"
             self._find("by hand", key, f"{key} is a setting of TLS", f"write {form} as {word} of 'tls' {place}")
 
     def _sink(self, sink: dict[str, Any], name: str) -> None:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from swf_temporal.migration.channels import Channels
+from swf_temporal.migration.channels import PEM, Channels
 from swf_temporal.migration.counterparts import counterpart
 from swf_temporal.migration.findings import Finding, Kind
-from swf_temporal.text.properties import PropertiesText, of_profile, others_than, read_properties, resolved
+from swf_temporal.text.properties import PropertiesText, of_production, other_profiles, read_properties, resolved
 
 _SERVICE: Final = re.compile(
     r'(?:quarkus\.rest-client|kogito\.sw\.openapi)\.(?:"([^"]+)"|([^.]+))\.([\w.-]+)|([^/]+)/mp-rest/(\w+)'
@@ -36,7 +36,6 @@ _MP_NAMES: Final = {"connectTimeout": "connect-timeout", "readTimeout": "read-ti
 """What the older names of properties, `KEY/mp-rest/…`, are in the newer form."""
 _TIMEOUTS: Final = ("connect-timeout", "read-timeout")
 _DEFAULT_READ_TIMEOUT: Final = 30_000
-_PEM: Final = (".pem", ".crt", ".cer", ".key")
 _VERIFIED: Final = "write 'tls: {verify: false}' under 'hosts' and the name of that one host"
 
 
@@ -77,7 +76,7 @@ class _Reading:
         self._file, self._functions = file, functions
         self._written = read_properties(file.text)
         self._lines = file.lines()
-        self._properties = of_profile(self._written)
+        self._properties = of_production(self._written)
         self._used = {*taken, *(name for value in self._properties.values() for name in _UNKNOWN.findall(value))}
         self._made = Configuration()
         self._timeouts: dict[str | None, dict[str, int]] = {}
@@ -102,7 +101,7 @@ class _Reading:
                 self._find(*_told(key))
         channels.write()
         self._write_timeouts()
-        for profile, key in others_than(self._written):
+        for profile, key in other_profiles(self._written):
             self._find("differs", key, f"what holds in the profile {profile!r} alone is not written", None)
         self._made.findings.sort(key=lambda one: one.line or 0)
         return self._made
@@ -170,7 +169,7 @@ class _Reading:
         word = "ca" if option.startswith("trust") else "key" if option.endswith("key") else "cert"
         if any(part in option for part in ("password", "type", "alias", "provider")):
             self._find("differs", key, f"{key} has no effect", "PEM files are read without a password")
-        elif value.endswith(_PEM) and "," not in value:
+        elif value.endswith(PEM) and "," not in value:
             path = value.removeprefix("classpath:").removeprefix("file:").removeprefix("META-INF/resources/")
             for one in self._options(functions):
                 one.setdefault("tls", {})[word] = path

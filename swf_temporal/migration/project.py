@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from swf_temporal.errors import UsageError
-from swf_temporal.files import read_bytes, why_unreadable
+from swf_temporal.files import ENDINGS, read_bytes, why_unreadable
 from swf_temporal.languages.known import looks_like_definition
 from swf_temporal.text.located import Object, UnreadableText, plain
 from swf_temporal.text.origin import Source
@@ -18,12 +18,11 @@ from swf_temporal.text.parsing import read_object
 from swf_temporal.text.properties import PropertiesText
 from swf_temporal.text.yaml_text import write_yaml
 
-_ENDINGS: Final = (".json", ".yaml", ".yml")
-_DOCUMENTS: Final = (*_ENDINGS, ".proto", ".graphql", ".avsc", ".xsd", ".txt")
+_DOCUMENTS: Final = (*ENDINGS, ".proto", ".graphql", ".avsc", ".xsd", ".txt")
 _SKIPPED: Final = frozenset({"target", "build", "node_modules", "test", "dist"})
 _ROOTS: Final = ("src/main/resources", "src/main/java/resources")
 _NEXT_DOCUMENT: Final = re.compile(r"^---[ \t]*(?:#.*)?$\n?", re.MULTILINE)
-DEFINITIONS: Final = tuple(f".sw{ending}" for ending in _ENDINGS)
+DEFINITIONS: Final = tuple(f".sw{ending}" for ending in ENDINGS)
 """What the names of SonataFlow's definitions end in."""
 _LARGEST: Final = 5 << 20
 _PROPERTIES: Final = "application.properties"

@@ -23,6 +23,7 @@ ErrorName: TypeAlias = tuple[str, str | None]
 CATCH_ALL = frozenset(
     {"*", "DefaultErrorRef", "java.lang.Throwable", "java.lang.Exception", "java.lang.RuntimeException"}
 )
+"""The names that stand for any error; all but the first are those of other runtimes."""
 
 GRPC_STATUSES = (
     "OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",

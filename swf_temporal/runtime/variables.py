@@ -12,6 +12,8 @@ VariableScope = Literal["instance", "workflow", "namespace", "thread", "file"]
 `thread`: an instance, and the sub-workflows that it calls once it has the variable. `file`: no variable, but a file of
 the namespace, which can only be read.
 """
+SCOPES: Final[tuple[VariableScope, ...]] = ("namespace", "workflow", "instance")
+"""Those of the variables that callers give, and that functions leave behind."""
 
 
 @dataclass(frozen=True, slots=True)

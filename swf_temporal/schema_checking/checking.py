@@ -23,7 +23,7 @@ MAX_VIOLATIONS = 5
 """The number of problems with data that are reported."""
 
 _MAX_QUOTED = 200
-_DATA_KEYWORDS = ("const", "enum", "default", "examples")
+DATA_KEYWORDS = ("const", "enum", "default", "examples")
 """Keywords under which a `$ref` is data and refers to nothing."""
 
 
@@ -150,7 +150,7 @@ def _parts(
             base = base.in_subresource(specification.create_resource(value))
         yield path, value, base
         for key, item in value.items():
-            if key not in _DATA_KEYWORDS:
+            if key not in DATA_KEYWORDS:
                 yield from _parts(item, (*path, key), base, specification)
     elif isinstance(value, list):
         for index, item in enumerate(value):

@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 
 from swf_temporal.errors import UnknownDefinition
 from swf_temporal.fetching.resources import ReadingMode, in_mode
+from swf_temporal.files import ENDINGS
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.languages.port import ENDINGS, Definition
+from swf_temporal.languages.port import Definition
 from swf_temporal.loading import check_file, files_in, load
 
 LATEST = "latest"

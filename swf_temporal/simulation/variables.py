@@ -7,10 +7,9 @@ from typing import Any
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.namespace_files import read_file
-from swf_temporal.runtime.variables import JSON_TYPE, Variable, VariableRef
+from swf_temporal.runtime.variables import JSON_TYPE, SCOPES, Variable, VariableRef
 from swf_temporal.strict_json import json_of, read_written, write_json
 
-_SCOPES = ("namespace", "workflow", "instance")
 _BYTES = "application/octet-stream"
 
 
@@ -23,9 +22,9 @@ class VariableStore:
         Raises UsageError for a scope that there is not, and for what is not JSON.
         """
         self._folders = [] if folder is None else [folder]
-        unknown = next((scope for scope in given if scope not in _SCOPES), None)
+        unknown = next((scope for scope in given if scope not in SCOPES), None)
         if unknown is not None:
-            raise UsageError(f"variables have no scope {unknown!r}", f"they have {', '.join(_SCOPES)}")
+            raise UsageError(f"variables have no scope {unknown!r}", f"they have {', '.join(SCOPES)}")
         definitions = list(definitions)
         self._known = [one.id for one in definitions]
         self._called: dict[str, str] = {}

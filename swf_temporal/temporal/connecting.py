@@ -1,6 +1,7 @@
 """Connecting to a server: where it is, and what is wrong with it."""
 
 import logging
+import re
 from collections.abc import Awaitable, Sequence
 from datetime import timedelta
 from functools import cache
@@ -14,7 +15,7 @@ from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from swf_temporal.client_errors import ServerUnavailableError
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.addresses import refuse_malformed
+from swf_temporal.origins import MAX_PORT
 from swf_temporal.temporal.client_errors import NOT_PERMITTED, refused_by_server
 from swf_temporal.temporal.connection_errors import trouble_of
 from swf_temporal.temporal.constants import DEFAULT_HOST, DEFAULT_NAMESPACE, DEFAULT_PORT
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("swf")
 
 _FILES = "TEMPORAL_TLS_SERVER_CA_CERT_PATH, TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH"
+_FORM = re.compile(r"(?P<host>\[[0-9A-Fa-f:.%]+\]|[^\s:/?#@\[\]]+):(?P<port>[0-9]{1,5})")
+_SCHEME = re.compile(r"[a-z]+://", re.IGNORECASE)
 _PATIENCE = timedelta(seconds=10)
 """The time limit for the server's answer."""
 
@@ -50,7 +53,7 @@ async def connect(
     if namespace is not None:
         config["namespace"] = namespace
     config.setdefault("target_host", f"{DEFAULT_HOST}:{DEFAULT_PORT}")
-    refuse_malformed(config["target_host"], "the address" if address is not None else "TEMPORAL_ADDRESS")
+    _refuse_malformed(config["target_host"], "the address" if address is not None else "TEMPORAL_ADDRESS")
     converter = converter_of(payloads, config.get("namespace", DEFAULT_NAMESPACE))
     connecting = Client.connect(
         **config,
@@ -61,6 +64,22 @@ async def connect(
     return await answered(
         config["target_host"], _with_namespace(connecting, config["target_host"], tls=config.get("tls"))
     )
+
+
+def _refuse_malformed(address: str, named_by: str) -> None:
+    """Raise UsageError unless *address* is HOST:PORT. *named_by* says where it was given."""
+    if _is_address(address):
+        return
+    bare = _SCHEME.sub("", address).rstrip("/")
+    meant = next((one for one in (bare, f"{bare}:{DEFAULT_PORT}") if _is_address(one)), None)
+    example = f"it is written HOST:PORT, as in {DEFAULT_HOST}:{DEFAULT_PORT}"
+    hint = example if meant is None else f"it is written HOST:PORT; did you mean {meant!r}?"
+    raise UsageError(f"{named_by} is {address!r}", hint)
+
+
+def _is_address(text: str) -> bool:
+    found = _FORM.fullmatch(text)
+    return found is not None and 0 < int(found["port"]) <= MAX_PORT
 
 
 async def _with_namespace(connecting: Awaitable[Client], host: str, *, tls: TLSConfig | bool | None) -> Client:

@@ -97,10 +97,11 @@ def trouble_of(error: object, *, tls: TLSConfig | bool | None = None) -> Trouble
     if found is None and any(sign in lower for sign in _CLOSED):
         has_certificate = isinstance(tls, TLSConfig) and tls.client_cert is not None
         found = _PLAIN if not tls else _NOT_LET_IN if has_certificate else _NAMELESS
-    return found or Trouble(_brief(text) or type(error).__name__, _ANOTHER)
+    return found or Trouble(brief(text) or type(error).__name__, _ANOTHER)
 
 
-def _brief(text: str) -> str:
+def brief(text: str) -> str:
+    """Return the status and the message that the library's error has, or else its text, of a length to be read."""
     message = _MESSAGE.search(text)
     if message is not None:
         text = f"{message[1]}: {message[2]}"

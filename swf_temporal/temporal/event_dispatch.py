@@ -1,8 +1,10 @@
 """Sending an event where it goes on Temporal: what it starts, and who may wait for it."""
 
+from asyncio import Lock
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast
+from weakref import WeakValueDictionary
 
 from temporalio.client import Client, WorkflowExecutionDescription
 from temporalio.common import RawValue, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
@@ -22,7 +24,6 @@ from swf_temporal.strict_json import json_length
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.constants import EVENT
-from swf_temporal.temporal.mailbox_locks import MailboxLocks
 from swf_temporal.temporal.mailbox_records import (
     DEFINITIONS,
     MAILBOX,
@@ -70,7 +71,7 @@ async def dispatch(
     family: Family,
     task_queue: str,
     has_it: str | None = None,
-    locks: MailboxLocks | None = None,
+    locks: WeakValueDictionary[str, Lock] | None = None,
 ) -> list[Receipt]:
     """Send *event* where it goes. When this returns the server has it: no worker need run.
 
@@ -80,7 +81,7 @@ async def dispatch(
     wherever there is room, and a mailbox or an instance has none; ServerUnavailableError if no server answers.
     """
     receipts, full = [], list[UsageError]()
-    post = _Post(client, event, family, task_queue, MailboxLocks() if locks is None else locks, full)
+    post = _Post(client, event, family, task_queue, WeakValueDictionary() if locks is None else locks, full)
     try:
         for start in route.starts:
             if start.key is None:
@@ -173,7 +174,8 @@ class _Post:
     event: CloudEvent
     family: Family
     task_queue: str
-    locks: MailboxLocks
+    locks: WeakValueDictionary[str, Lock]
+    """By mailbox: who looks whether there is room for an event sends it before another looks."""
     full: list[UsageError]
     """What is told of mailboxes that have no room: they keep the event from no other."""
 
@@ -198,7 +200,7 @@ class _Post:
         mailbox = mailbox_id(definition.id, key)
         [complete] = sendable(self.client, {"an event and the definitions": {**delivery, "definitions": definitions}})
         digest, room = digest_of_definitions(definitions), json_length(definitions)
-        async with self.locks.of(mailbox):
+        async with self.locks.setdefault(mailbox, Lock()):
             for _ in range(_TRIES):
                 found = await self._running(mailbox)
                 if found is None:

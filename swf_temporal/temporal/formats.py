@@ -14,15 +14,15 @@ FIRST_FORMAT: Final = 1
 """The format of a record that has no number."""
 
 
-def check_format(record: Mapping[str, Any], what: str, known: int = FIRST_FORMAT) -> int:
+def check_format(record: Mapping[str, Any], what: str) -> int:
     """Return the format of *record*, which is *what*.
 
-    Raises NewerRecord for one that is higher than is *known*, and ValueError for one that is no integer.
+    Raises NewerRecord for one that is higher than is known, and ValueError for one that is no integer.
     """
     number = record.get("format", FIRST_FORMAT)
     if type(number) is not int:
         raise ValueError(f"the format of {what} is not an integer")
-    check_number(f"the format of {what}", number, known)
+    check_number(f"the format of {what}", number, FIRST_FORMAT)
     return number
 
 

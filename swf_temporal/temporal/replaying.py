@@ -145,17 +145,13 @@ async def replay(history: WorkflowHistory, converter: DataConverter) -> Replayed
     return facts if seen is None else seen.added_to(facts)
 
 
-async def retrace(
-    history: WorkflowHistory,
-    converter: DataConverter,
-    observed: type[Observed] = Observed,
-    runner: WorkflowRunner | None = None,
-) -> Retraced:
-    """Replay a history for its trace. Raises ValueError if it is not that of a workflow.
+async def retrace(history: WorkflowHistory, converter: DataConverter) -> Retraced:
+    """Replay a history for its trace. Raises ValueError if it is not that of a workflow."""
+    return retraced(history, *await observe(history, converter))
 
-    One that a scenario wrote in virtual time is *observed* by what answers all functions, on that time's *runner*.
-    """
-    seen, failure = await observe(history, converter, observed, runner)
+
+def retraced(history: WorkflowHistory, seen: Observed | None, failure: str | None) -> Retraced:
+    """Return the trace that is *seen* in a replay of *history*, up to the *failure* of the replay."""
     if seen is None:
         return Retraced(history.workflow_id, None, (), failure=failure)
     closed_as = _CLOSED.get(history.events[-1].event_type)

@@ -83,7 +83,8 @@ async def local_server(
             if one is not None and not is_free(one):
                 raise UsageError(f"port {one} is taken", f"stop what listens there, or choose another with {option}")
         # Those chosen here are chosen anew each time: a process that was quicker keeps what it took.
-        chosen, ui_chosen = port or free_port(), ui_port or free_port()
+        free, ui_free = free_ports()
+        chosen, ui_chosen = port or free, ui_port or ui_free
         with _holding(database, chosen) as inherited:
             if program is None:
                 async with _downloaded(chosen, ui_chosen, database, extra, converter) as client:
@@ -238,9 +239,9 @@ def find_program() -> str | None:
     return shutil.which("temporal")
 
 
-def free_port() -> int:
-    """Return a port on the loopback address that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+def free_ports() -> tuple[int, int]:
+    """Return two ports on the loopback address that nothing listens on."""
+    with socket.socket() as one, socket.socket() as other:
+        for probe in (one, other):
+            probe.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], other.getsockname()[1]

@@ -62,6 +62,11 @@ class Array(list[Any]):
         self.positions = list(positions)
 
 
+def objects_in(items: Any) -> list[Object]:
+    """Return the objects in the list *items*; none if it is not a list."""
+    return [item for item in items if isinstance(item, Object)] if isinstance(items, list) else []
+
+
 class WrittenFloat(float):
     """A number that is written otherwise than Python writes it: where a text is meant, as in 1.10, this is the text."""
 

@@ -10,6 +10,7 @@ _ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _ESCAPED: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _PLACE: Final = re.compile(r"\$\{([^{}:]+)(?::(?!:)([^{}]*))?\}")
 _PROFILE: Final = re.compile(r"%([\w,-]+)\.(.+)", re.DOTALL)
+_PRODUCTION: Final = "prod"
 _MAX_ROUNDS: Final = 10
 
 
@@ -41,14 +42,14 @@ def read_properties(text: str) -> dict[str, str]:
     return dict(_pair(line) for _, line in _numbered(text))
 
 
-def of_profile(properties: Mapping[str, str], profile: str = "prod") -> dict[str, str]:
-    """Return what holds in *profile*: what is said for it alone, `%prod.NAME`, counts before what is said for all."""
+def of_production(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return what holds in production: what is said for it alone, `%prod.NAME`, counts before what is said for all."""
     found, own = dict[str, str](), dict[str, str]()
     for name, value in properties.items():
         matched = _PROFILE.fullmatch(name)
         if matched is None:
             found[name] = value
-        elif profile in matched[1].split(","):
+        elif _PRODUCTION in matched[1].split(","):
             own[matched[2]] = value
     return found | own
 
@@ -57,8 +58,8 @@ def in_production(texts: Iterable[PropertiesText]) -> dict[str, str]:
     """Return what *texts* say for production, each after those before it."""
     found: dict[str, str] = {}
     for one in texts:
-        if one.profile in (None, "prod"):
-            found |= of_profile(read_properties(one.text))
+        if one.profile in (None, _PRODUCTION):
+            found |= of_production(read_properties(one.text))
     return found
 
 
@@ -77,12 +78,12 @@ def resolved(value: str, properties: Mapping[str, str], is_known: Callable[[str]
     return value
 
 
-def others_than(properties: Mapping[str, str], profile: str = "prod") -> Iterator[tuple[str, str]]:
-    """Yield the other profiles for which something is said, each with the first property of it."""
+def other_profiles(properties: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the profiles other than production for which something is said, each with the first property of it."""
     found: dict[str, str] = {}
     for name in properties:
         matched = _PROFILE.fullmatch(name)
-        if matched is not None and profile not in matched[1].split(","):
+        if matched is not None and _PRODUCTION not in matched[1].split(","):
             found.setdefault(matched[1], name)
     yield from found.items()
 

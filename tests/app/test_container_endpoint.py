@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from swf_temporal.app.container_endpoint import container_endpoint
 from swf_temporal.app.option_values import Address
+from swf_temporal.app.working import container_endpoint
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.containers.running_calls import RunningCalls
 from swf_temporal.runtime.variables import Variable, VariableRef

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
+from weakref import WeakValueDictionary
 
 from temporalio.client import Client
 
@@ -25,7 +26,6 @@ from swf_temporal.routing.keys import instance_id
 from swf_temporal.routing.routes import route
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_dispatch import dispatch
-from swf_temporal.temporal.mailbox_locks import MailboxLocks
 from tests.processes import ending_with_us
 
 DEFINITION = """\
@@ -96,7 +96,7 @@ class Flood:
     has_instance: bool
     kills: int
     figures: Figures = field(default_factory=Figures)
-    locks: MailboxLocks = field(default_factory=MailboxLocks)
+    locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     async def run(self) -> Figures:
         """Send everything, and look at what was taken."""

@@ -12,7 +12,7 @@ from swf_temporal.migration.configuration import Called, configuration
 from swf_temporal.migration.findings import Finding, MigratedFile, Migration
 from swf_temporal.migration.migrate import migrate, write
 from swf_temporal.migration.report import as_data, as_html, as_text
-from swf_temporal.text.properties import PropertiesText, of_profile, read_properties, resolved
+from swf_temporal.text.properties import PropertiesText, of_production, read_properties, resolved
 from tests.migration.__main__ import outcome, tried
 from tests.migration.many import broken_project, changed_again, project_of, reported
 from tests.sampling import count, seeds
@@ -31,8 +31,7 @@ def test_properties_are_read_as_java_does() -> None:
 def test_what_holds_in_production_counts_before_what_holds_always() -> None:
     """And what holds in tests alone does not count."""
     given = {"a": "1", "%prod.a": "2", "%test.a": "3", "%dev,prod.b": "4", "%test.c": "5"}
-    assert of_profile(given) == {"a": "2", "b": "4"}
-    assert of_profile(given, "test") == {"a": "3", "c": "5"}
+    assert of_production(given) == {"a": "2", "b": "4"}
 
 
 @pytest.mark.parametrize(

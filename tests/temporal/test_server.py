@@ -60,7 +60,7 @@ async def test_a_port_that_another_process_took_first_is_not_asked_for_again(
         chosen = [free_port(), free_port()]
         chosen[number] = quicker.getsockname()[1]
         ports = chain(chosen, iter(free_port, None))
-        monkeypatch.setattr(server_module, "free_port", lambda: next(ports))
+        monkeypatch.setattr(server_module, "free_ports", lambda: (next(ports), next(ports)))
         async with local_server(database=tmp_path / "db" if has_database else None) as server:
             assert await server.client.service_client.check_health()
 
@@ -73,7 +73,7 @@ async def test_another_server_that_took_the_port_first_is_not_taken_for_it(
     async with local_server() as quicker:
         taken = int(quicker.client.service_client.config.target_host.rpartition(":")[2])
         ports = chain([taken], iter(free_port, None))
-        monkeypatch.setattr(server_module, "free_port", lambda: next(ports))
+        monkeypatch.setattr(server_module, "free_ports", lambda: (next(ports), next(ports)))
         async with local_server(database=tmp_path / "db" if has_database else None) as server:
             of_both = [await _cluster_id(quicker), await _cluster_id(server)]
 

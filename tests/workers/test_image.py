@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.temporal.server import free_port, local_server
+from swf_temporal.temporal.server import free_ports, local_server
 from tests.workers.image import DOCKERFILE, PATIENCE, Running, command, install, instructions, started
 
 DEFINITION = """\
@@ -56,7 +56,7 @@ async def test_the_image_works_with_a_root_that_cannot_be_written(folder: Path) 
         pytest.skip("NOT TRIED: only root, on Linux, may make a root that cannot be written")
     async with local_server() as server:
         place = {"TEMPORAL_ADDRESS": server.client.service_client.config.target_host, "SWF_PROCESSES": "2"}
-        mine, other = str(free_port()), str(free_port())
+        mine, other = map(str, free_ports())
         with (
             started(folder, {**place, "SWF_HEALTH_PORT": mine}) as worker,
             started(folder, {**place, "SWF_HEALTH_PORT": other}, "gateway", "--port", other) as gateway,

@@ -29,6 +29,7 @@ from swf_temporal.app.http_authentication import (
 )
 from swf_temporal.app.http_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.app.http_settings import CodecServerSettings
+from swf_temporal.app.logs import in_one_line
 from swf_temporal.errors import PayloadUnavailable
 from swf_temporal.grammar import counted
 from swf_temporal.payloads.encodings import reason_of
@@ -74,7 +75,7 @@ def codec_application(settings: CodecServerSettings, converter_of: ConverterOf, 
         sent = await _payloads_in(request, settings.max_bytes)
         payloads, count = await _transformed(sent, converter, decode=decode), len(sent.payloads)
         done = "decoded" if decode else "encoded"
-        _log.log(level, "%s %s of %s for %s", done, counted(count, "payload"), namespace, _in_one_line(subject))
+        _log.log(level, "%s %s of %s for %s", done, counted(count, "payload"), namespace, in_one_line(subject))
         return Response(MessageToJson(payloads, indent=None), media_type="application/json")
 
     async def decode(request: Request) -> Response:
@@ -113,16 +114,12 @@ async def _answered(request: Request, work: Awaitable[Response]) -> Response:
         response, why = _error(400, str(error)), error.message
     except ClientDisconnect:
         return Response(status_code=400)
-    _log.warning("refused %s from %s: %s", request.url.path, request.client and request.client.host, _in_one_line(why))
+    _log.warning("refused %s from %s: %s", request.url.path, request.client and request.client.host, in_one_line(why))
     return response
 
 
 def _error(status: int, message: str) -> Response:
     return JSONResponse({"message": message}, status_code=status)
-
-
-def _in_one_line(text: str) -> str:
-    return " ".join("".join(one if one.isprintable() else " " for one in text).split())[:500]
 
 
 def _refuse_origin(request: Request, settings: CodecServerSettings) -> None:

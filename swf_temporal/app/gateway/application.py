@@ -25,6 +25,7 @@ from swf_temporal.app.gateway.metrics import Metrics
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import PATIENCE, RequestContext, TenantCatalogue
 from swf_temporal.app.http_settings import LOOPBACK, GatewaySettings
+from swf_temporal.app.logs import in_one_line
 from swf_temporal.app.tracing import continued
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.temporal.metrics import meter_of
@@ -117,9 +118,9 @@ class Gateway:
         except Exception as error:  # noqa: BLE001 - whatever it is gets an answer
             refusal = _refusal_or_bug(error, request)
         who = request.client.host if request.client else "?"
-        path = _in_one_line(request.url.path)
+        path = in_one_line(request.url.path)
         _log.info(
-            "refused %s %s from %s: %s %s", request.method, path, who, refusal.status, _in_one_line(refusal.detail)
+            "refused %s %s from %s: %s %s", request.method, path, who, refusal.status, in_one_line(refusal.detail)
         )
         return refusal.response()
 
@@ -171,7 +172,7 @@ def _refusal_or_bug(error: Exception, request: Request) -> Refused:
     try:
         return refusal_of(error)
     except Exception:  # noqa: BLE001 - what nothing foresaw is logged, and not shown
-        _log.exception("a bug in swf-temporal: %s %s", request.method, _in_one_line(request.url.path))
+        _log.exception("a bug in swf-temporal: %s %s", request.method, in_one_line(request.url.path))
         return Refused(500, "bug", "the gateway failed because of a bug, which its log describes")
 
 
@@ -209,7 +210,3 @@ def _raw_paths(application: Any) -> Any:
         await application(scope, receive, send)
 
     return with_raw_paths
-
-
-def _in_one_line(text: str) -> str:
-    return " ".join("".join(one if one.isprintable() else " " for one in text).split())[:500]

@@ -5,14 +5,13 @@ the result, whatever the status is. A call that is not wanted any more is ended 
 """
 
 import asyncio
-from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, json_or_base64
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.containers.running_calls import RunningCalls
@@ -23,7 +22,7 @@ from swf_temporal.functions.http.answers import HttpStatusError
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.runtime.variables import VariableStore
-from swf_temporal.strict_json import NotJSON, read_json, write_json
+from swf_temporal.strict_json import write_json
 
 ACTION_ID: Final = "Direktiv-ActionID"
 TEMP_DIR: Final = "Direktiv-TempDir"
@@ -108,7 +107,7 @@ class Containers(Performer):
             if not await is_made_again():  # which has the same id: it would be ended, too
                 await self._end(request)
             raise
-        return _Answered(headers, _result(content))
+        return _Answered(headers, json_or_base64(content))
 
     async def _end(self, request: Request) -> None:
         """Tell the function that its result is not wanted any more, if it can be told."""
@@ -148,11 +147,3 @@ def _raise_reported(headers: Mapping[str, str]) -> None:
         raise CallFailed(message, code=code)
     if message:
         raise CallFailed(message, code=INTERNAL, retryable=False)
-
-
-def _result(content: bytes) -> JSON:
-    try:
-        value: JSON = read_json(content)
-    except NotJSON:
-        return b64encode(content).decode()
-    return value

@@ -3,11 +3,12 @@
 import asyncio
 import re
 import urllib.request
-from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
+
+from cachetools import LRUCache
 
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.call import optional, permanent_failure
@@ -65,7 +66,7 @@ class _Kind:
     largest: int
 
 
-_Open: TypeAlias = OrderedDict[_Kind, Any]
+_Open: TypeAlias = LRUCache[_Kind, Any]
 
 
 class Channels:
@@ -83,12 +84,9 @@ class Channels:
         addresses = [] if proxy else await self._network.allowed_addresses(target.host, target.port)
         endpoint = endpoint_of(addresses, target.port) if addresses else f"dns:///{target.address}"
         kind = _Kind(target, endpoint, options.tls, proxy, options.max_response_bytes)
-        channels = self._open.setdefault(asyncio.get_running_loop(), OrderedDict())
+        channels = self._open.setdefault(asyncio.get_running_loop(), LRUCache(_MAX_CHANNELS))
         if kind not in channels:
-            channels[kind] = _channel(kind)
-            if len(channels) > _MAX_CHANNELS:  # a call under way holds on to its channel
-                channels.popitem(last=False)
-        channels.move_to_end(kind)
+            channels[kind] = _channel(kind)  # a call under way holds on to its channel when that goes
         return channels[kind]
 
     async def aclose(self) -> None:

@@ -9,7 +9,7 @@ from swf_temporal.errors import Severity
 from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.direktiv.words import FUNCTION_TYPES, STATE_TYPES
 from swf_temporal.languages.port import Checked, Definition
-from swf_temporal.text.located import Object
+from swf_temporal.text.located import Object, objects_in
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
 
@@ -43,15 +43,15 @@ class Direktiv(LanguageBase):
         if not isinstance(states, list) or _VERSIONS.intersection(root):
             return False
         if _OTHERS.intersection(root):
-            return any(_is_ours(one) and one.get("type") in _ONLY_OURS for one in _objects(states))
-        return any(map(_is_ours, _objects(states))) or any(
-            one.get("type") in FUNCTION_TYPES for one in _objects(root.get("functions"))
+            return any(_is_ours(one) and one.get("type") in _ONLY_OURS for one in objects_in(states))
+        return any(map(_is_ours, objects_in(states))) or any(
+            one.get("type") in FUNCTION_TYPES for one in objects_in(root.get("functions"))
         )
 
     def read(self, root: Object, source: Source, fetch: Fetch = nothing) -> Checked:  # noqa: ARG002 - names no documents
         """Return the definition that *root* is, with all that is to be said about it."""
         from swf_temporal.languages.direktiv.definition import DirektivDefinition
-        from swf_temporal.languages.direktiv.validation.validate import validate
+        from swf_temporal.languages.direktiv.validation import validate
 
         checked = self.read_pinned(root, source)
         if not isinstance(checked.definition, DirektivDefinition):
@@ -92,10 +92,6 @@ def _is_ours(state: Object) -> bool:
         return False
     type_ = state.get("type")
     return type_ in STATE_TYPES if isinstance(type_, str) else any(key in state for key in ("transform", "catch"))
-
-
-def _objects(value: Any) -> list[Object]:
-    return [one for one in value if isinstance(one, Object)] if isinstance(value, list) else []
 
 
 def _place(position: Any) -> tuple[int, int]:

@@ -20,6 +20,7 @@ from swf_temporal.languages.serverless_workflow.reading.externals import at_its_
 from swf_temporal.languages.serverless_workflow.starts import consumed_events, event_start, starting_events
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.outline import Outline
+from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.text.located import plain
 from swf_temporal.text.origin import Source
 
@@ -158,7 +159,7 @@ class ServerlessWorkflowDefinition(Definition):
         """The program, with the semantics number that new runs begin with."""
         from swf_temporal.languages.serverless_workflow.execution.program import Program  # noqa: PLC0415 - not to load
 
-        return Program(self.workflow, expressions=self.expressions)
+        return Program(self.workflow, SEMANTICS, self.expressions)
 
     @property
     def expressions(self) -> Expressions:

@@ -1,7 +1,7 @@
 """The expectations of a scenario. Only what is given is compared."""
 
 import re
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -16,10 +16,9 @@ from pydantic import (
 
 from swf_temporal.errors import Severity
 from swf_temporal.simulation.model.part import Duration, Json, Moment, OptionalKey, ScenarioPart
+from swf_temporal.simulation.result import Status
 from swf_temporal.text.located import Array, Object
 from swf_temporal.text.model_errors import WRONG_FORM, validation_error, wrong_form
-
-Status: TypeAlias = Literal["completed", "failed", "waiting", "cancelled"]
 
 _MAX_UNEXPECTED = 5
 """The number of starts that are listed beyond those that are expected."""

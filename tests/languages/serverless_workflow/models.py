@@ -4,6 +4,7 @@ from typing import Any
 
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
+from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.loading import load
 
@@ -17,6 +18,13 @@ def model_of(definition: Definition | None) -> Workflow:
 def load_model(*args: Any, **options: Any) -> Workflow:
     """Return the model of the definition that `load` returns."""
     return model_of(load(*args, **options))
+
+
+def load_program(*args: Any, **options: Any) -> Program:
+    """Return the program of the definition that `load` returns."""
+    definition = load(*args, **options)
+    assert isinstance(definition, ServerlessWorkflowDefinition)
+    return definition.program
 
 
 def checked_model(checked: Checked) -> Workflow:

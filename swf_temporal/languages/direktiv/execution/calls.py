@@ -13,7 +13,7 @@ from swf_temporal.languages.direktiv.execution.catching import covers
 from swf_temporal.languages.direktiv.execution.data import instance_data
 from swf_temporal.languages.direktiv.execution.frames import ActionFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane
-from swf_temporal.languages.direktiv.execution.variables import SCOPES, ref_of
+from swf_temporal.languages.direktiv.execution.variables import ref_of
 from swf_temporal.languages.direktiv.functions import called
 from swf_temporal.languages.direktiv.model.states import Action, FunctionFile, RetryPolicy
 from swf_temporal.languages.direktiv.model.workflow import SubflowFunction
@@ -23,6 +23,7 @@ from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, Secret
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.retrying import MAX_DELAY
 from swf_temporal.runtime.trace import Invoked
+from swf_temporal.runtime.variables import SCOPES
 from swf_temporal.text.located import plain
 
 if TYPE_CHECKING:

@@ -1,11 +1,8 @@
 """The data of an instance, and what states make of them."""
 
-from base64 import b64encode
-
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, json_or_base64
 from swf_temporal.errors import ExpressionFailed
 from swf_temporal.languages.direktiv.execution.lane import Lane
-from swf_temporal.strict_json import NotJSON, read_json
 
 _UNCHANGED = ("", ".")
 """Transforms that mean nothing."""
@@ -14,17 +11,8 @@ _UNCHANGED = ("", ".")
 def instance_data(given: JSON | bytes) -> dict[str, JSON]:
     """Return the data of an instance that is begun with *given*: an object as it is, all else under `input`."""
     if isinstance(given, bytes):
-        given = decoded(given)
+        given = json_or_base64(given)
     return given if isinstance(given, dict) else {"input": given}
-
-
-def decoded(content: bytes) -> JSON:
-    """Return the JSON that *content* is, or base64 of it if it is none; nothing is an empty text."""
-    try:
-        value: JSON = read_json(content)
-    except NotJSON:
-        return b64encode(content).decode()
-    return value
 
 
 async def transformed(transform: JSON, data: JSON, lane: Lane) -> JSON:

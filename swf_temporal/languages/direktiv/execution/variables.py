@@ -3,18 +3,15 @@
 from base64 import b64decode
 from hashlib import sha256
 
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, json_or_base64
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.compat import Compat
-from swf_temporal.languages.direktiv.execution.data import decoded
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.names import path_of
-from swf_temporal.runtime.variables import JSON_TYPE, Variable, VariableRef, VariableScope
+from swf_temporal.runtime.variables import JSON_TYPE, Variable, VariableRef
 from swf_temporal.strict_json import write_json
 
 BYTES_TYPE = "application/octet-stream"
-SCOPES: tuple[VariableScope, ...] = ("namespace", "workflow", "instance")
-"""Those of the variables that functions leave behind."""
 _NOTHING = (b"", b"null", b'""', b"0", b"[]", b"{}")
 TEXT_TYPES = ("text/plain", "text/plain; charset=utf-8")
 
@@ -41,7 +38,7 @@ async def value_of(scope: str | None, key: str, lane: Lane) -> JSON:
     if scope == "system":
         return _system(key, lane)
     found = await lane.run.host.read_variable(ref_of(scope, key, lane))
-    return None if found is None else decoded(found.content)
+    return None if found is None else json_or_base64(found.content)
 
 
 def _system(key: str, lane: Lane) -> JSON:

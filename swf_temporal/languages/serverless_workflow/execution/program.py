@@ -21,7 +21,6 @@ from swf_temporal.languages.serverless_workflow.execution.parameters import has_
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
-from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.definitions import Event, Retry
 from swf_temporal.languages.serverless_workflow.model.states import (
@@ -35,16 +34,12 @@ from swf_temporal.languages.serverless_workflow.model.states import (
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
 from swf_temporal.runtime.error_matching import ErrorName, names_of
 from swf_temporal.runtime.retrying import RetryRule
-from swf_temporal.runtime.semantics import SEMANTICS
 
 
 class Program:
-    """A definition, ready to be interpreted as the semantics number says.
+    """A definition, ready to be interpreted as the semantics number says, by what compiles its *expressions*."""
 
-    *expressions* are the definition's own, if some of them were compiled before.
-    """
-
-    def __init__(self, workflow: Workflow, semantics: int = SEMANTICS, expressions: Expressions | None = None) -> None:
+    def __init__(self, workflow: Workflow, semantics: int, expressions: Expressions) -> None:
         self.workflow = workflow
         self.semantics = semantics
         self.scopes: dict[str, Scope] = dict(
@@ -58,7 +53,7 @@ class Program:
         self.events: dict[str, Event] = {event.name: as_read(event) for event in workflow.events}
         self.errors: dict[str, ErrorName] = {error.name: (error.name, error.code) for error in workflow.errors}
         self.retries: dict[str, Retry] = {retry.name: retry for retry in workflow.retries}
-        self.expressions = expressions or expressions_of(workflow)
+        self.expressions = expressions
         self._plans: dict[int, StatePlan] = {}
         self._rules: dict[int, RetryRule | None] = {}
         self._event_selectors: dict[tuple[str, ...], EventSelector] = {}

@@ -133,8 +133,3 @@ def schema_in_place(node: Object, normalizer: Normalizer) -> None:
         if isinstance(schema, Object) and "schema" not in schema:
             node[key] = around = Object(schema.where.position)
             around.put("schema", schema, node.where.keys[key])
-
-
-def objects_in(items: Any) -> list[Object]:
-    """Return the objects in the list *items*; none if it is not a list."""
-    return [item for item in items if isinstance(item, Object)] if isinstance(items, list) else []

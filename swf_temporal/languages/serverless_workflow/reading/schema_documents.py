@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
+from swf_temporal.schema_checking.checking import DATA_KEYWORDS
 from swf_temporal.text.located import Array, Object
 
-_DATA_KEYWORDS: Final = ("const", "enum", "default", "examples")
-"""Keywords under which a `$ref` is data and refers to nothing."""
 _DRAFTS: Final = ("http://json-schema.org/", "https://json-schema.org/")
 _MAX_DOCUMENTS: Final = 200
 
@@ -88,7 +87,7 @@ def _parts(node: Any) -> Iterator[Object]:
         part = waiting.pop()
         if isinstance(part, Object):
             yield part
-            waiting.extend(value for key, value in part.items() if key not in _DATA_KEYWORDS)
+            waiting.extend(value for key, value in part.items() if key not in DATA_KEYWORDS)
         elif isinstance(part, Array):
             waiting.extend(part)
 

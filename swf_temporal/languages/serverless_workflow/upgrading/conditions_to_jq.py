@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from swf_temporal.data import JSON
-from swf_temporal.expressions.comparing import number_in
+from swf_temporal.expressions.comparing import FORMER_OPERATORS, number_in
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.spel_parsing import (
     Alone,
@@ -30,7 +30,6 @@ _NUMBER: Final = "(strings | trim | tonumber?) // ."
 _SIGNS: Final = {"lessthan": "<", "lessthanorequals": "<=", "greaterthan": ">", "greaterthanorequals": ">="}
 _NUMERIC: Final = {"LT": "<", "LTEQ": "<=", "GT": ">", "GTEQ": ">="}
 _TEXTUAL: Final = {"StrEQ": "==", "StrLT": "<", "StrLTEQ": "<=", "StrGT": ">", "StrGTEQ": ">="}
-_EQUAL_NAMES: Final = {"lessthanequals": "lessthanorequals", "greaterthanequals": "greaterthanorequals"}
 
 
 def compared(path: str, operator: str, value: JSON, synonyms: Mapping[str, str] | None = None) -> str:
@@ -39,7 +38,7 @@ def compared(path: str, operator: str, value: JSON, synonyms: Mapping[str, str] 
     if operator in _NUMERIC or operator in _TEXTUAL or operator == "EQ":
         return _of_2019(finds, operator, value)
     known = operator.lower()
-    known = _EQUAL_NAMES.get(known, known)
+    known = FORMER_OPERATORS.get(known, known)
     negative = known in ("notexists", "notequals", "notmatches")
     test = _test(finds, known.removeprefix("not") if negative else known, value)
     return f"({test} | not)" if negative else test

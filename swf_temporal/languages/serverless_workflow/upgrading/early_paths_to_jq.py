@@ -10,7 +10,7 @@ from typing import Final
 
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.early_paths import EarlyPath
-from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
+from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import ALL_ELEMENTS, NotInJqError
 from swf_temporal.strict_json import show_json
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -18,7 +18,6 @@ _NAME: Final = r"\w+(?:-+\w+)*"
 _QUOTED: Final = r"""'([^'\\]*)'|"([^"\\]*)\""""
 _STEP: Final = re.compile(rf"\.({_NAME})|\.?\[\s*(?:{_QUOTED})\s*\]")
 _INDEX: Final = re.compile(r"\.?\[\s*(-?\d+)\s*\]")
-_ALL: Final = re.compile(r"\.?\[\s*\*\s*\]|\.\*")
 _DEEP: Final = re.compile(r"\.\.(?=[\w*\[])")
 _FILTER: Final = re.compile(r"\.?\[\s*\?")
 _TERM: Final = re.compile(
@@ -141,7 +140,7 @@ def _name_of(match: re.Match[str]) -> str:
 _PARTS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]] = (
     (_STEP, lambda match: _strict([_name_of(match)])),
     (_INDEX, lambda match: _strict([int(match[1])])),
-    (_ALL, lambda _: ".[]?"),
+    (ALL_ELEMENTS, lambda _: ".[]?"),
 )
 
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 import LATER_TYPES
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, called, children, renamed, states
 from swf_temporal.text.round_trip import add, replace
 
-_TYPES = {"delay": "sleep", "subflow": "operation"}
 _COMPLETIONS: dict[str, dict[str, Any]] = {
     "and": {"completionType": "allOf"},
     "xor": {"completionType": "atLeast", "numCompleted": 1},
@@ -51,9 +51,9 @@ def sub_workflow(node: Tree, report: UpgradeReport) -> None:
 
 def _state(state: Tree, report: UpgradeReport) -> None:
     kind = state.get("type")
-    if isinstance(kind, str) and kind in _TYPES:
-        state["type"] = _TYPES[kind]
-        report.respelled(f"the state type {kind!r} is {_TYPES[kind]!r}", state)
+    if isinstance(kind, str) and kind in LATER_TYPES:
+        state["type"] = LATER_TYPES[kind]
+        report.respelled(f"the state type {kind!r} is {LATER_TYPES[kind]!r}", state)
     names = {"default": "defaultCondition", "timeDelay": "duration", "n": "numCompleted", "max": "batchSize",
              "inputParameter": "iterationParam"}  # fmt: skip
     for old in renamed(state, names):

@@ -7,15 +7,15 @@ as something that cannot be expressed.
 import re
 from typing import Final
 
+from swf_temporal.expressions.braced import BRACES
 from swf_temporal.strict_json import show_json, write_json
 
 _NAME: Final = r"[A-Za-z_]\w*"
 _STEP: Final = re.compile(
     rf"""\.({_NAME}(?:-+\w+)*)|\[\s*'([^'\\]*)'\s*\]|\[\s*"([^"\\]*)"\s*\]|\.?\[\s*(-?\d+)\s*\]"""
 )
-_ALL: Final = re.compile(r"\.?\[\s*\*\s*\]|\.\*")
+ALL_ELEMENTS: Final = re.compile(r"\.?\[\s*\*\s*\]|\.\*")
 _FILTER: Final = re.compile(r"\.?\[\s*\?\s*\(?\s*(@(?:\.\w+)+)\s*(?:(==|!=|<=|>=|<|>)\s*([^\])]+?)\s*)?\)?\s*\]")
-_BRACES: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _PLAIN: Final = re.compile(_NAME)
 _LITERAL: Final = re.compile(r"-?\d+(?:\.\d+)?|true|false|null|'[^'\\]*'|\"[^\"\\]*\"")
 
@@ -77,7 +77,7 @@ class JqPath:
     def _translated(self, rest: str, text: str) -> str:
         jq = "."
         while rest:
-            step, all_of, chosen = _STEP.match(rest), _ALL.match(rest), _FILTER.match(rest)
+            step, all_of, chosen = _STEP.match(rest), ALL_ELEMENTS.match(rest), _FILTER.match(rest)
             if step is not None:
                 name = next((step[group] for group in (1, 2, 3) if step[group] is not None), None)
                 one: str | int = int(step[4]) if name is None else name
@@ -102,20 +102,20 @@ class JqPath:
 def in_template(text: str) -> str:
     """Return *text* with its paths in braces as jq in `${ }`, which in 0.5 is text itself. Raises NotInJqError."""
     if "${" in text:
-        if _BRACES.search(text):
+        if BRACES.search(text):
             raise NotInJqError(f"{text.strip()!r} has a path beside a text with ${{")
         return f"${{ {show_json(text)} }}"
-    whole = _BRACES.fullmatch(text.strip())
+    whole = BRACES.fullmatch(text.strip())
     if whole is not None:
         return f"${{ {JqPath(whole[1]).jq} }}"
     if text.strip()[:1] == "$":
         return f"${{ {JqPath(text).jq} }}"
-    return _BRACES.sub(lambda match: f'${{ {JqPath(match[1]).jq} | if . == null then "" else . end }}', text)
+    return BRACES.sub(lambda match: f'${{ {JqPath(match[1]).jq} | if . == null then "" else . end }}', text)
 
 
 def path_in(text: str) -> JqPath:
     """Return the path that *text* is, with or without braces. Raises NotInJqError."""
-    whole = _BRACES.fullmatch(text.strip())
+    whole = BRACES.fullmatch(text.strip())
     return JqPath(text if whole is None else whole[1])
 
 

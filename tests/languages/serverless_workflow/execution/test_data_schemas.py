@@ -3,10 +3,9 @@
 from typing import Any
 
 from swf_temporal.languages.serverless_workflow.execution.data_schemas import refusal_of
-from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.simulation.simulate import simulate
-from tests.languages.serverless_workflow.models import load_model
+from tests.languages.serverless_workflow.models import load_program
 
 
 def defined(**more: Any) -> dict[str, Any]:
@@ -27,7 +26,7 @@ def test_mismatches_that_pass_are_noted() -> None:
 
 def test_a_schema_is_made_ready_once() -> None:
     """All the runs of a program share what compares their data."""
-    program = Program(load_model(defined(dataInputSchema={"schema": {}}, dataOutputSchema={"schema": {}})))
+    program = load_program(defined(dataInputSchema={"schema": {}}, dataOutputSchema={"schema": {}}))
     assert program.input_schema is program.input_schema
     assert program.output_schema is program.output_schema
 
@@ -36,7 +35,7 @@ def test_what_would_be_refused() -> None:
     """Whether a run would begin at all can be told beforehand."""
     strict, lenient = ({"schema": {"required": ["id"]}, "failOnValidationErrors": fails} for fails in (True, False))
     told = "the input does not fit the workflow's schema: $: 'id' is a required property"
-    assert refusal_of(Program(load_model(defined(dataInputSchema=strict))), {}) == told
-    assert refusal_of(Program(load_model(defined(dataInputSchema=strict))), {"id": 1}) is None
-    assert refusal_of(Program(load_model(defined(dataInputSchema=lenient))), {}) is None
-    assert refusal_of(Program(load_model(defined())), {}) is None
+    assert refusal_of(load_program(defined(dataInputSchema=strict)), {}) == told
+    assert refusal_of(load_program(defined(dataInputSchema=strict)), {"id": 1}) is None
+    assert refusal_of(load_program(defined(dataInputSchema=lenient)), {}) is None
+    assert refusal_of(load_program(defined()), {}) is None

@@ -8,13 +8,13 @@ from swf_temporal.errors import ExpressionFailed, WrongData
 from swf_temporal.languages.serverless_workflow.execution.parameters import for_run, has_open_parameters
 from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.model.actions import Action
-from tests.languages.serverless_workflow.models import load_model
+from tests.languages.serverless_workflow.models import load_program
 
 
 def program(**more: Any) -> Program:
     """Return the program of a small workflow."""
     states = [{"name": "A", "type": "inject", "data": {}, "end": True}]
-    return Program(load_model({"id": "a", "version": "1.0.0", "specVersion": "0.8", "states": states, **more}))
+    return load_program({"id": "a", "version": "1.0.0", "specVersion": "0.8", "states": states, **more})
 
 
 def retry(**fields: Any) -> Program:

@@ -11,13 +11,13 @@ from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.workflow import External
-from tests.languages.serverless_workflow.models import load_model
+from tests.languages.serverless_workflow.models import load_program
 
 STATES: list[dict[str, Any]] = [{"name": "A", "type": "inject", "data": {}, "end": True}]
 
 
 def _program(**more: Any) -> Program:
-    return Program(load_model({"id": "a", "version": "1.0.0", "specVersion": "0.8", "states": STATES, **more}))
+    return load_program({"id": "a", "version": "1.0.0", "specVersion": "0.8", "states": STATES, **more})
 
 
 @pytest.mark.parametrize(

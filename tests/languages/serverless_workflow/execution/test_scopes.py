@@ -17,7 +17,7 @@ from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.cycles import StateHistory
 from swf_temporal.simulation.host import SimulatedHost
-from tests.languages.serverless_workflow.models import load_model
+from tests.languages.serverless_workflow.models import load_program
 
 DEFINITION = """
 id: shop
@@ -42,11 +42,12 @@ class Walking:
     """A run of the outer workflow, in which walks over the inner states are tried."""
 
     def __init__(self, progress: dict[str, Any] | None = None) -> None:
-        inner = load_model(INNER)
-        program = PreparedProgram(load_model(DEFINITION))
-        self.scope = Scope("shop", {state.name: state for state in inner.states}, "Ship", "Ship/left")
+        inner = load_program(INNER)
+        outer = load_program(DEFINITION)
+        program = PreparedProgram(outer.workflow, outer.semantics, outer.expressions)
+        self.scope = Scope("shop", {state.name: state for state in inner.workflow.states}, "Ship", "Ship/left")
         program.scopes["Ship/left"] = self.scope
-        program.functions.update(PreparedProgram(inner).functions)
+        program.functions.update(inner.functions)
         functions = {"pack": {"packed": True}, "unpack": {"unpacked": True}}
         self.context = SimulationContext([load(DEFINITION)], functions, (), {})
         self.loop = self.context._loop

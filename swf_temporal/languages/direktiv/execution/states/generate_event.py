@@ -4,10 +4,9 @@ from base64 import b64decode
 from datetime import timedelta
 
 from swf_temporal.cloud_event import FIXED, CloudEvent
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, json_or_base64
 from swf_temporal.durations import parse_duration
 from swf_temporal.expressions.structured import as_text
-from swf_temporal.languages.direktiv.execution.data import decoded
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.model.states import GenerateEventState
@@ -51,4 +50,4 @@ def _payload(data: JSON, content_type: str | None) -> tuple[JSON, str]:
         text = content.decode()
     except ValueError:
         return data, content_type
-    return text if isinstance(decoded(content), str) else decoded(content), content_type
+    return text if isinstance(json_or_base64(content), str) else json_or_base64(content), content_type

@@ -6,8 +6,7 @@ They begin where `startsAt` says, as the November draft does, and have its words
 from typing import Final
 
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer
-from swf_temporal.languages.serverless_workflow.reading.reshaping import objects_in
-from swf_temporal.text.located import Object
+from swf_temporal.text.located import Object, objects_in
 
 CHOICES: Final = {"choices": "dataConditions"}
 ENDS: Final = {"type": "kind"}

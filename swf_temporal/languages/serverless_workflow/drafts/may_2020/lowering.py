@@ -25,14 +25,13 @@ from swf_temporal.languages.serverless_workflow.expressions import EARLY
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, schedules, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
-from swf_temporal.languages.serverless_workflow.reading.reshaping import objects_in
+from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 import LATER_TYPES
 from swf_temporal.languages.serverless_workflow.reading.versions.may_2020 import OF_STATES, VERSION
-from swf_temporal.text.located import Array, Object
+from swf_temporal.text.located import Array, Object, objects_in
 
 CUSTOM_CONDITION: Final = "expression"
 """Under which key of its metadata a condition with the operator `custom` has the expression that decides."""
 
-_TYPES: Final = {"delay": "sleep", "subflow": "operation"}
 _COMPLETIONS: Final = {"and": "allOf", "xor": "atLeast", "n_of_m": "atLeast"}
 _DOCUMENT: Final = re.compile(r"[^#]*\.(?:json|ya?ml)#.+|https?://[^#]*#.+")
 """A resource that names an operation in an OpenAPI document."""
@@ -99,7 +98,7 @@ def _states(holder: Object, named: str | None = None) -> Object:
     if first is not None and first.get("start", {}).get("kind") == "scheduled" and "schedule" in first["start"]:
         start.put("window", first["start"]["schedule"]["interval"], first.where.keys["start"])
     for state in found:
-        state["type"] = _TYPES.get(state["type"], state["type"])
+        state["type"] = LATER_TYPES.get(state["type"], state["type"])
         drop(state, "start")
         for way in _ways(state):
             way["nextTask"] = names.get(way["nextTask"], way["nextTask"])

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
+from swf_temporal.expressions.comparing import FORMER_OPERATORS
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import earlier, model
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
@@ -13,8 +14,6 @@ OF_PARENT: Final = {
 }  # fmt: skip
 """The parent's names for what the draft renamed."""
 _WRITE_ID = "write 'id: ...', so that it stays when the name is changed"
-_OPERATORS = {"lessthanequals": "lessthanorequals", "greaterthanequals": "greaterthanorequals"}
-"""Their names in the version before."""
 
 
 def _identity(root: Object, normalizer: Normalizer) -> None:
@@ -72,7 +71,7 @@ SPELLINGS: Final[Mapping[type[Node], Spelling]] = {
     model.DataCondition: Spelling(
         steps=(
             _null_operator,
-            _words("operator", called=_OPERATORS),
+            _words("operator", called=FORMER_OPERATORS),
         )
     ),
     model.TaskBase: _TASK,

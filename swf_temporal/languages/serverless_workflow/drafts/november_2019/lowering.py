@@ -30,9 +30,8 @@ from swf_temporal.languages.serverless_workflow.expressions import EARLY
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
-from swf_temporal.languages.serverless_workflow.reading.reshaping import objects_in
 from swf_temporal.languages.serverless_workflow.reading.versions.november_2019 import VERSION
-from swf_temporal.text.located import Array, Object
+from swf_temporal.text.located import Array, Object, objects_in
 
 TOKEN: Final = "correlationToken"  # noqa: S105 - the name that the draft has for it
 """The name of the value by which the events of an instance are told from others."""

@@ -4,12 +4,13 @@ from typing import Final
 
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
-from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist, objects_in
+from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import Accepted, to
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
-from swf_temporal.text.located import Array, Object
+from swf_temporal.text.located import Array, Object, objects_in
 
-_STATE_TYPES = {"delay": "sleep", "subflow": "operation"}
+LATER_TYPES: Final = {"delay": "sleep", "subflow": "operation"}
+"""The types of states that have other names since."""
 _COMPLETIONS = {"and": ("allOf", None), "xor": ("atLeast", 1), "n_of_m": ("atLeast", None)}
 SLOW_CALL: Final = "give it a timeout, or mark it as long-running (longRunning: 'true' in the metadata of the function)"
 """What an author can do about a call that holds its instance up."""
@@ -21,9 +22,9 @@ def state_types(root: Object, normalizer: Normalizer) -> None:
     """Call the types of states by their present names."""
     for state in objects_in(root.get("states")):
         word = state.get("type")
-        if isinstance(word, str) and word in _STATE_TYPES:
-            state["type"] = _STATE_TYPES[word]
-            normalizer.tolerate(f"the state type {word!r} is read as {_STATE_TYPES[word]!r}", state.where.value("type"))
+        if isinstance(word, str) and word in LATER_TYPES:
+            state["type"] = LATER_TYPES[word]
+            normalizer.tolerate(f"the state type {word!r} is read as {LATER_TYPES[word]!r}", state.where.value("type"))
 
 
 def exec_timeout(root: Object, normalizer: Normalizer) -> None:
@@ -80,7 +81,7 @@ _SUBFLOW = Accepted(more={"workflowId": to(actions.SubflowRef)})
 _EVENT_TIMEOUT = Accepted(more={name: {"type": "string"} for name in _EVENT_TIMEOUTS})
 
 VOCABULARY: Final = Vocabulary(
-    state_types=_STATE_TYPES,
+    state_types=LATER_TYPES,
     spellings={
         workflow.Workflow: Spelling(
             renamed={"expressionLanguage": "expressionLang", "schemaVersion": "specVersion"},

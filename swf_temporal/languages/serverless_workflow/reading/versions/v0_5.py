@@ -7,7 +7,6 @@ from swf_temporal.languages.serverless_workflow.expressions import PATHS
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, schedules, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
-from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, Accepted, Schema, to
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, v0_6
@@ -20,13 +19,13 @@ from swf_temporal.languages.serverless_workflow.reading.versions.marks import (
 )
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
-from swf_temporal.text.located import Array, Object
+from swf_temporal.text.located import Array, Object, objects_in
 from swf_temporal.text.model_errors import not_one_of
 
 
 def _start(root: Object, normalizer: Normalizer) -> None:
     """Take the start out of the state in which it stands."""
-    for state in reshape.objects_in(root.get("states")):
+    for state in objects_in(root.get("states")):
         if "start" not in state:
             continue
         start, places = state.take("start")

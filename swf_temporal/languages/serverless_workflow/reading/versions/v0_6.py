@@ -8,14 +8,13 @@ from typing import Final
 
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
-from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, Accepted, Schema, to
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, v0_8
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, VersionMarker, each, word
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
-from swf_temporal.text.located import Array, Object
+from swf_temporal.text.located import Array, Object, objects_in
 
 STATES: tuple[type[Node], ...] = (
     states.EventState, states.OperationState, states.SwitchState, states.SleepState,
@@ -54,7 +53,7 @@ def _sub_workflow(node: Object, normalizer: Normalizer) -> None:
     waits = _take_truth(node, "waitForCompletion", normalizer)
     quietly(before_0_8.subflows_as_actions)(node, normalizer)
     if waits is False and not repeats and isinstance(node.get("actions"), Array):
-        for action in reshape.objects_in(node["actions"]):
+        for action in objects_in(node["actions"]):
             places = action.where.keys["subFlowRef"]
             reference = Object(places[1])
             reference.put("workflowId", action["subFlowRef"], places)

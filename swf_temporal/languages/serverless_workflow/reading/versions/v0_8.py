@@ -12,7 +12,7 @@ from swf_temporal.languages.serverless_workflow.reading.versions import before_0
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import ACTIONS, VersionMarker, each, word
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
-from swf_temporal.text.located import Array, Object
+from swf_temporal.text.located import Array, Object, objects_in
 
 _LEAVING = (reshape.end_as_truth,)
 _IN_ANY_STATE = (*_LEAVING, reshape.states_by_name("compensatedBy"))
@@ -22,7 +22,7 @@ _ARGUMENTS = {"parameters": "arguments", "args": "arguments"}
 
 def _state_ids(root: Object, normalizer: Normalizer) -> None:
     """Note the ids, which transitions may name states by in 0.8 (section "Transition Definition")."""
-    found = [state for state in reshape.objects_in(root.get("states")) if isinstance(state.get("name"), str)]
+    found = [state for state in objects_in(root.get("states")) if isinstance(state.get("name"), str)]
     names = {state["name"] for state in found}
     normalizer.state_ids = {
         state["id"]: state["name"] for state in found if isinstance(state.get("id"), str) and state["id"] not in names

@@ -11,7 +11,7 @@ from swf_temporal.data import kind_of
 from swf_temporal.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.kinds import ANY
-from swf_temporal.expressions.lexing import tokens
+from swf_temporal.expressions.lexing import ASSIGNING, tokens
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.states import DataCondition
 from swf_temporal.languages.serverless_workflow.validation.context import Context
@@ -24,7 +24,6 @@ _CALLED: Mapping[str, str] = {
     "array": "a list",
     "object": "an object",
 }
-_ASSIGNING = frozenset({"=", "|=", "+=", "-=", "*=", "/=", "%=", "//="})
 _ENCLOSING = frozenset({"if", "reduce", "foreach", "try", "def", "label"})
 """Words that other expressions stand behind: what assigns there need not be what the condition yields."""
 
@@ -67,7 +66,7 @@ def _assigns(text: str) -> bool:
         elif depth == 0:
             if begins:
                 to_field, assigns = token.kind == "field", False
-            assigns = assigns or (to_field and token.kind == "operator" and token.text in _ASSIGNING)
+            assigns = assigns or (to_field and token.kind == "operator" and token.text in ASSIGNING)
         begins = depth == 0 and token.kind == "operator" and token.text == "|"
         depth += token.kind == "open"
     return assigns

@@ -9,11 +9,7 @@ from swf_temporal.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.states import OnError
 from swf_temporal.languages.serverless_workflow.validation.context import Context
-
-EVERY_ERROR = frozenset(
-    {"*", "DefaultErrorRef", "java.lang.Throwable", "java.lang.Exception", "java.lang.RuntimeException"}
-)
-"""The names that stand for any error; all but the first are those of other runtimes."""
+from swf_temporal.runtime.error_matching import CATCH_ALL
 
 
 def check(context: Context) -> Iterator[Problem]:
@@ -27,5 +23,5 @@ def check(context: Context) -> Iterator[Problem]:
 
 def _check(context: Context, node: OnError | Action, key: str, names: tuple[str, ...], owner: str) -> Iterator[Problem]:
     for index, name in enumerate(names):
-        if name not in EVERY_ERROR:
+        if name not in CATCH_ALL:
             yield from context.undefined("errors", name, node.where.at(key, index), owner)

@@ -7,6 +7,7 @@ answers health and metrics on ports of its own, on loopback; the one above them 
 import asyncio
 import logging
 import os
+import socket
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import AsyncExitStack, suppress

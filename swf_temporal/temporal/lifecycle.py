@@ -61,6 +61,8 @@ class Lifecycle:
         self._count = 0
         self._hops = 0
         self._status = ""
+        self._states = ""
+        """The key in the definition's text under which its states stand."""
         self._pointers: dict[str, str] = {}
 
     def begin(self, definition: Definition, outgoing: Outgoing, hops: int) -> None:
@@ -70,7 +72,9 @@ class Lifecycle:
         self._asked = frozenset(kind for kind, marker in _MARKERS.items() if is_recorded(marker, wanted=kind in wanted))
         if self._asked:
             self.is_asked = True
-            self._definition, self._outgoing, self._pointers = definition, outgoing, _pointers(definition)
+            self._definition, self._outgoing = definition, outgoing
+            self._states = f"{definition.words.state}s"
+            self._pointers = _pointers(definition, self._states)
 
     async def reported(self, outcome: Awaitable[Any]) -> Any:
         """Await the *outcome* of the execution and tell it; return, or raise, when all is delivered."""
@@ -143,7 +147,7 @@ class Lifecycle:
         if "task" not in self._asked:
             return
         what, when = of
-        task = self._pointers.get(state, f"/states/{state}")
+        task = self._pointers.get(state, f"/{self._states}/{state}")
         data: dict[str, JSON] = {"task": task, when: at.isoformat(), **more}
         self._tell(f"task.{what}", data, at, subject=state)
 
@@ -177,16 +181,16 @@ class Lifecycle:
                 workflow.logger.warning("the lifecycle event %s is left out: %s", event.type, error)
 
 
-def _pointers(definition: Definition) -> dict[str, str]:
-    """Return the JSON Pointers of the states of *definition* in its text, by their names."""
+def _pointers(definition: Definition, key: str) -> dict[str, str]:
+    """Return the JSON Pointers of the states of *definition*, which stand in its text under *key*, by their names."""
     try:
         whole: JSON = read_data(definition.source.text)
     except ValueError:
         return {}
-    states = whole.get("states") if isinstance(whole, dict) else None
+    states = whole.get(key) if isinstance(whole, dict) else None
     named = enumerate(states) if isinstance(states, list) else ()
     return {
-        str(state.get("name", state.get("id"))): f"/states/{index}" for index, state in named if isinstance(state, dict)
+        str(state.get("name", state.get("id"))): f"/{key}/{index}" for index, state in named if isinstance(state, dict)
     }
 
 

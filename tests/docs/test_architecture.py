@@ -98,7 +98,9 @@ KINDS: dict[str, list[Callable[[], list[str]]]] = {
     "a language": [lambda: _members(Language)],
     "a command": [lambda: sorted(COMMANDS)],
     "a state type": [lambda: list(STATE_TYPES)],
-    "an entry of the trace, or a detail of one (events have their ids)": [lambda: [str(kind) for kind in TraceKind]],
+    "an entry of the trace, or a detail of one (events that are taken or produced have their ids)": [
+        lambda: [str(kind) for kind in TraceKind]
+    ],
     "a setting": [
         lambda: [setting.variable.name or "" for setting in Options.settings() if setting.variable],
         lambda: list(WorkerSettings.model_fields),
@@ -112,7 +114,6 @@ IN_PASSING = (
     "tests/scenarios/*",
     "tests/conformance/*",
     "tests/upgrades/cases.py",
-    "tests/cli/test_describe.py",
     "swf_temporal/languages/*/drafts/*",
     "CHANGELOG.md",
     "docs/conformance.md",

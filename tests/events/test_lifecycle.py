@@ -149,6 +149,25 @@ async def test_an_instance_tells_its_life(bench: Bench, topic: str) -> None:
         await replayer.replay_workflow(history)
 
 
+TASKS = """
+name: ID
+schemaVersion: '0.1'
+tasks:
+- {name: First, type: inject, start: {kind: default}, data: {}, end: {kind: default}}
+"""
+
+
+async def test_the_tasks_of_a_draft_are_pointed_to_where_they_stand(bench: Bench, topic: str) -> None:
+    """Not under the key that later versions have for states."""
+    definition = load(TASKS.replace("ID", topic))
+    async with working(bench, definition, OperatorOptions(lifecycle=frozenset({"task"}))) as (outside, queue):
+        await swf.result(await swf.start(bench.client, [definition], {}, workflow_id=topic, task_queue=queue))
+    assert [told(event) for event in outside.published] == [
+        ("task.started", "/tasks/0"),
+        ("task.completed", "/tasks/0"),
+    ]
+
+
 async def test_a_cancelled_instance_tells_so(bench: Bench, topic: str) -> None:
     """Before it ends; what no sink ever takes is left out."""
     definition = load(WAITING.replace("ID", topic))

@@ -51,3 +51,4 @@ def test_what_is_of_the_workflow() -> None:
     assert summaries.is_of_workflow(summaries.of_timer(Timer("timeout", "")))
     assert not summaries.is_of_workflow(summaries.of_timer(Timer("timeout", "Ask: the workflow")))
     assert not summaries.is_of_workflow(summaries.of_timer(Timer("sleep", "Ask: the workflow")))
+    assert not summaries.is_of_workflow(summaries.of_timer(Timer("timeout", "the workflow")))

@@ -8,7 +8,7 @@ that an older release reads what a newer one wrote; a new field has a default, s
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, fields
 from types import NoneType, UnionType
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -21,13 +21,15 @@ KIND = "kind"
 """The key under which a record is stored that stands where there may be records of several classes."""
 
 
-@dataclass(slots=True)
 class Record:
-    """The base of typed records: subclasses are dataclasses with slots.
+    """The base of typed records: subclasses are dataclasses with slots, which may be frozen.
 
     A field may be a record, one or None, a list of them, or a mapping of texts or integers to them; all else is stored
     as it is and has to be JSON. Where a field may be one of several classes, each has its own `KIND`.
     """
+
+    __slots__ = ()
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]  # for type checkers, to which a subclass is a dataclass
 
     KIND: ClassVar[str] = ""
     """What tells this class from others that may stand at the same place."""
@@ -37,7 +39,7 @@ class Record:
         written: dict[str, Any] = {}
         for name, default, codec in _fields_of(type(self)):
             value = getattr(self, name)
-            if value is default or (isinstance(default, float) and value == default):
+            if value is default or (value == default and isinstance(default, float)):
                 continue
             stored = value if codec is None else codec.write(value)
             if stored or default is not _EMPTY:
@@ -111,7 +113,7 @@ def _codec(hint: Any, where: str) -> _Codec | None:
     """Return how a field of the type *hint* is stored. Raises TypeError for one whose records would not be found."""
     origin, inner = get_origin(hint), get_args(hint)
     if isinstance(hint, type) and issubclass(hint, Record):
-        return _Codec(lambda value: value.to_json(), hint.from_json, lambda value: iter((value,)))
+        return _Codec(hint.to_json, hint.from_json, lambda value: iter((value,)))
     if origin in (Union, UnionType):
         kinds = [one for one in inner if isinstance(one, type) and issubclass(one, Record)]
         if not kinds and not any(_codec(one, where) for one in inner):

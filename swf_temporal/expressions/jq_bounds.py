@@ -1,9 +1,10 @@
 """How long an expression of jq can take, told from its words.
 
-Parts of a pipe that each go through their input take as long as the longest of them, unless a variable, or what is
-combined with several outputs, lets one go through something again for each element of another. What stands in several
-places of a part may come out as many times as large. Whatever is not known here is not bounded: `range`, `recurse`,
-`reduce`, definitions, regular expressions.
+Parts of a pipe that each go through their input take as long as the longest of them. Where anything has one thing
+evaluated for each output of another (an operator, `if`, several outputs as an index or as the argument of a function)
+or goes on with a variable, one may go through something again for each element of another, wherever in the expression
+they stand. What stands in several places of a part may come out as many times as large. Whatever is not known
+here is not bounded: `range`, `recurse`, `reduce`, definitions, regular expressions.
 """
 
 from collections import Counter
@@ -36,10 +37,9 @@ _FOR_EACH: Final = _names(
 """Those that do something for each element."""
 _FOR_EACH_OTHER: Final = _names("contains inside index rindex indices IN transpose paths leaf_paths tostream")
 """Those that do something for each element and each other."""
-_YIELDING: Final = _names("paths leaf_paths tostream")
-_COLLECTING: Final = _FOR_EACH | _AGAIN | {"add"}
-"""Those that make one of all outputs of what they are given."""
-_COMBINING: Final = _names("+ - * / % == != < <= > >= and or if pow : \\(")
+_COLLECTING: Final = _FOR_EACH | _AGAIN | {"add", "first", "last", "["}
+"""What makes one of all outputs inside its brackets."""
+_COMBINING: Final = _names("+ - * / % == != < <= > >= and or if")
 """What has one of its parts evaluated for each output of another."""
 _BEFORE_VALUES: Final = _names("if then elif else and or try catch")
 """Keywords after which `[]` is an empty array, and `-` a sign."""
@@ -65,28 +65,6 @@ def jq_bound(words: Sequence[Token]) -> Bound:
         return UNBOUNDED
 
 
-class _Level:
-    """What is known of the part of a pipe that is being read, within the same brackets."""
-
-    def __init__(self, *, collects: bool = False) -> None:
-        self.collects = collects
-        """Whether all outputs of these brackets are one."""
-        self.yields = False
-        """Whether anything so far has several outputs."""
-        self.part_yields = False
-        self.part_combines = False
-        self.has_condition = False
-        """Whether a pipe may stand in an `if`, which is one part from end to end."""
-
-    @property
-    def is_combined(self) -> bool:
-        return self.part_yields and self.part_combines
-
-    def begin_part(self) -> None:
-        if not self.has_condition:
-            self.part_yields = self.part_combines = False
-
-
 class _Reading:
     """What is known of an expression as far as it is read."""
 
@@ -98,10 +76,10 @@ class _Reading:
         """How often `any` and `all` are given something that may go through other data for each element."""
         self._least = 1
         self._factor = 1
-        self._is_multiplied = False
-        """Whether something may go through all of the data for each element."""
+        self._is_combined = False
+        """Whether something may be evaluated for each output of something else."""
         self._opened: list[str] = []
-        self._levels = [_Level()]
+        """The brackets around what is read, those of arguments by their function's name."""
         self._begin_part()
 
     def _begin_part(self) -> None:
@@ -112,7 +90,7 @@ class _Reading:
     def bound(self) -> Bound:
         self._end_part()
         exponent = max(self._least, prod(max(1, one) for one in self._exponents))
-        if self._is_multiplied:
+        if self._is_combined and self._loops:
             exponent = max(exponent, self._loops + 1)
         if exponent > MAX_EXPONENT:
             raise _NotBounded
@@ -126,13 +104,12 @@ class _Reading:
         """Take note of the word *at* that index. Raises _NotBounded."""
         word, last, following = self._words[at], self._word(at - 1), self._word(at + 1)
         kind, text = word.kind, word.text
-        self._levels[-1].part_combines |= kind != "text" and text in _COMBINING
         if kind == "open":
             self._open(text, last, following)
         elif kind == "close":
-            self._close()
+            self._opened.pop()
         elif kind in ("field", "variable"):
-            self._is_multiplied |= kind == "variable" and self._loops > 0
+            self._is_combined |= kind == "variable" and self._loops > 0
             self._uses[text] += 1
         elif kind == "format":
             self._grow(_GROWTH)
@@ -140,7 +117,6 @@ class _Reading:
             self._name(at, last, following)
         elif kind == "operator":
             self._operator(at, last, following)
-        self._is_multiplied |= self._levels[-1].is_combined
 
     def _word(self, at: int) -> Token:
         return self._words[at] if 0 <= at < len(self._words) else _NONE
@@ -148,20 +124,11 @@ class _Reading:
     def _open(self, text: str, last: Token, following: Token) -> None:
         is_index = text == "[" and _is_value(last)
         if is_index and following.text == "]":
-            self._loop(1, yields=True)
-        self._opened.append(text)
-        self._levels.append(_Level(collects=last.text in _COLLECTING if text == "(" else text == "[" and not is_index))
-
-    def _close(self) -> None:
-        self._opened = self._opened[:-1]
-        closed = self._levels.pop()
-        self._levels[-1].part_yields |= closed.yields and not closed.collects
-        self._levels[-1].yields |= closed.yields and not closed.collects
-
-    def _loop(self, exponent: int, *, yields: bool = False) -> None:
-        self._exponents[-1] += exponent
-        self._levels[-1].part_yields |= yields
-        self._levels[-1].yields |= yields
+            self._exponents[-1] += 1
+            around = next((one for one in reversed(self._opened) if one != "("), "[")
+            self._is_combined |= around not in _COLLECTING
+        is_call = text == "(" and last.kind == "name"
+        self._opened.append("index" if is_index else last.text if is_call else text)
 
     def _name(self, at: int, last: Token, following: Token) -> None:
         text = self._words[at].text
@@ -170,13 +137,13 @@ class _Reading:
             return
         if text in _FOR_EACH:
             # What it puts between them may be as long as they are.
-            self._loop(2 if text == "join" and not self._is_text(at + 2) else 1)
+            self._exponents[-1] += 2 if text == "join" and not self._is_text(at + 2) else 1
         elif text in _FOR_EACH_OTHER:
-            self._loop(2, yields=text in _YIELDING)
+            self._exponents[-1] += 2
         elif text not in _ONCE:
             raise _NotBounded
         self._again += text in _AGAIN and following.text == "("
-        self._levels[-1].has_condition |= text == "if"
+        self._is_combined |= text in _COMBINING
         if text in _WRITING:
             self._grow(_GROWTH)
         if text == "map_values":
@@ -184,14 +151,17 @@ class _Reading:
 
     def _operator(self, at: int, last: Token, following: Token) -> None:
         text = self._words[at].text
-        if text in ("|", ";"):
-            self._end_pipe(text)
+        self._is_combined |= text in _COMBINING and not self._is_constant(at + 1)
+        if text == "|":
+            self._end_part()
+            if not self._opened:
+                self._exponents.append(0)
         elif text == ",":
             self._comma()
         elif text == ".":
             self._uses[text] += 1
         elif text == "..":
-            self._loop(2, yields=True)
+            self._exponents[-1] += 2
         elif text in ("-", "-="):
             self._subtract(text, last, following)
         elif text in ("*", "*="):
@@ -200,13 +170,6 @@ class _Reading:
             raise _NotBounded
         if text in ASSIGNING:
             self._assign()
-
-    def _end_pipe(self, text: str) -> None:
-        self._levels[-1].begin_part()
-        if text == "|":
-            self._end_part()
-            if not self._opened:
-                self._exponents.append(0)
 
     def _multiply(self, at: int, last: Token, following: Token) -> None:
         """Take note of a product: a text is repeated. Only a number that stands alone tells how often."""
@@ -239,6 +202,10 @@ class _Reading:
         if self._words[at].text != "[" or self._word(at + 1).text == "]":
             return False
         return not (self._is_text(at + 1) and "]" in (self._word(at + 3).text, self._word(at + 4).text))
+
+    def _is_constant(self, at: int) -> bool:
+        word = self._word(at)
+        return word.kind == "number" or word.text in ("true", "false", "null") or self._is_text(at)
 
     def _is_text(self, at: int) -> bool:
         """Tell whether a text stands *at* that index that is written out."""

@@ -41,7 +41,7 @@ from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event
 from swf_temporal.temporal.local_calls import GoesOn
 from swf_temporal.temporal.metrics import count_failed_attempt
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
-from swf_temporal.temporal.records import EVALUATE, LIMITS, LOOK_UP, PUBLISH, RESOLVE, UNKNOWN, Pin, PinRecord, pinned
+from swf_temporal.temporal.records import EVALUATE, LIMITS, LOOK_UP, PUBLISH, RESOLVE, UNKNOWN, Pin, pinned
 from swf_temporal.temporal.variables import (
     INSTANCE_ENDED,
     READ_VARIABLE,
@@ -223,7 +223,7 @@ class Activities:
         return await self.variables.has_ended(owner)
 
     @activity.defn(name=RESOLVE)
-    async def resolve(self, workflow_id: str, version: str | None) -> PinRecord | dict[str, str]:
+    async def resolve(self, workflow_id: str, version: str | None) -> dict[str, Any]:
         """Return the pin of a workflow type: its definition, those that it may lead to, and the semantics they have.
 
         If this worker serves none, say so: another may.

@@ -91,7 +91,7 @@ async def start(  # noqa: PLR0913 - what may be said of a start, most of it opti
     from swf_temporal.temporal.records import Pin, pinned  # noqa: PLC0415 - heavy, and for definitions alone
 
     first = workflows[0]
-    pin = Pin(pinned(workflows), version=first.version, others=others or {})
+    pin = Pin(pinned(workflows), version=first.version, others=dict(others or {}))
     pin.events = _ready(events)
     arguments = {"an input": _input(data), "the definitions and events": cast("JSON", pin.to_json())}
     wanted = _options(options, summaries.of_instance(first))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from temporalio import client as engine
 from temporalio.client import (
@@ -23,7 +23,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.strict_json import write_json
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import MEMO, NOTE
-from swf_temporal.temporal.records import Pin, PinRecord, pinned
+from swf_temporal.temporal.records import Pin, pinned
 
 _SHORT = 12
 """Characters of a digest that people are shown."""
@@ -55,7 +55,7 @@ def facts_about(spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON,
     }
 
 
-def pin_of(workflows: Sequence[Definition]) -> PinRecord:
+def pin_of(workflows: Sequence[Definition]) -> dict[str, Any]:
     """Return the record of definitions that a schedule starts instances with."""
     return Pin(pinned(workflows), version=workflows[0].version).to_json()
 

@@ -70,7 +70,7 @@ class Subscriptions:
         """Leave the mailboxes."""
         for task in self._under_way:
             await task
-        left, self._subscribed, self._pin.mailboxes = self._subscribed, {}, ()
+        left, self._subscribed, self._pin.mailboxes = self._subscribed, {}, []
         for mailbox in left:
             await self._post(mailbox, Subscribing(subscriber=workflow.info().workflow_id, values=None))
 

@@ -82,7 +82,6 @@ class TemporalHost:
         """What one payload may hold, in bytes."""
         self.parts = Parts(converter, parts_of(pin.progress, parts))
         self.outgoing = Outgoing(converter, self.carries, self.now, self.yield_control)
-        self.outgoing.sent(pin.resolved_size)
         self._children = Children(pin, self.outgoing, self.budget, self._limits)
         self._publishing = Publishing(self.outgoing, self._children.id_of, pin)
         self._variables = VariableCalls(self.outgoing)

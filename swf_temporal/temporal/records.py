@@ -26,7 +26,6 @@ from swf_temporal.temporal.call_records import CallRecord
 from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.formats import FIRST_FORMAT, check_format, check_number
 from swf_temporal.temporal.record_types import check_type
-from swf_temporal.weighing import json_size
 
 RESOLVE = "resolve definitions"
 """The local activity that finds the definition of a workflow type."""
@@ -112,8 +111,6 @@ class Pin(Record):
     """The format of this pin, and of all that it holds."""
     others: dict[str, JSON] = field(default_factory=dict)
     """Fields that this release does not know. They are facts about the run: every execution carries them on."""
-    resolved_size: int = 0
-    """The size of what this execution has from a worker: its history has it, and no other execution."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the pin as JSON, without what says nothing."""
@@ -127,7 +124,6 @@ class Pin(Record):
         """Take what a worker has *found* for the workflow type: the definitions, and what goes with them."""
         self.definitions, self.semantics, self.format = found.definitions, found.semantics, found.format
         self.others = {**self.others, **found.others}
-        self.resolved_size = json_size(found.to_json())
 
     @classmethod
     def from_json(cls, written: Mapping[str, Any]) -> "Pin":

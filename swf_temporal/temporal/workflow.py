@@ -96,6 +96,7 @@ class Interpreter:
         if self._info.run_id != self._info.original_execution_run_id:
             self._pin.first = None  # it was reset: what is called from here on is not what was called before
         self._parts = [arg.payload for arg in args[2:]]
+        self._looked_up = 0  # bytes of definitions that a worker has told, and this workflow task sends
         self._definition: Definition | None = None
         self._run: Run | None = None
         self._host: TemporalHost | None = None
@@ -218,11 +219,13 @@ class Interpreter:
             if UNKNOWN in found:
                 raise NotServed(found[UNKNOWN], info.task_queue)
             pin.add_resolved(Pin.from_json(found))
+            self._looked_up = json_size(found)
         return program_of(tuple(pin.definitions), info.workflow_type, pin.version, pin.semantics)
 
     async def _interpret(self, definition: Definition, program: Program) -> Any:
         info = self._info
         host = self._host = self._new_host(definition.source.name)
+        host.outgoing.sent(self._looked_up)
         host.on_trace = self._on_trace
         self._definition = definition
         self._log.started(definition)

@@ -2,16 +2,20 @@
 
 import asyncio
 import json
+import logging
 
 import aio_pika
 import nats
 import pytest
+from confluent_kafka import Consumer as Member
+from confluent_kafka import Producer
 from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as websocket_server
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.consumers import nats as nats_sources
 from swf_temporal.events.consumers.port import NotNowError
+from swf_temporal.events.messages import STRUCTURED
 from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
 from tests.events.test_consumers import broker, connected, consuming, publish
 from tests.events.test_refused_messages import GOOD, settings_of, take, taken, until
@@ -136,3 +140,36 @@ async def test_what_came_over_a_websocket_outlives_its_consumer() -> None:
             await until(lambda: len(begun) == 3)
             asyncio.get_running_loop().call_later(0.1, is_here.set)
     assert taken == begun
+
+
+@pytest.mark.parametrize("broker", ["kafka"], indirect=True)
+async def test_a_group_shares_its_partitions_anew(broker: BrokerAddress, caplog: pytest.LogCaptureFixture) -> None:
+    """Another member gets some, and leaves: all messages are taken, and the consumer stays connected meanwhile."""
+    caplog.set_level(logging.INFO, "swf.events")
+    taken: set[str] = set()
+
+    async def take(event: CloudEvent) -> int:
+        await asyncio.sleep(0.02)
+        taken.add(event.id)
+        return 1
+
+    where = {"bootstrap.servers": broker.url.removeprefix("kafka://")}
+    producer = Producer(where)
+    for number in range(300):
+        event = json.dumps(CloudEvent(str(number), "shop", "placed").to_json())
+        producer.produce(broker.address, event, key=str(number), headers={"content-type": STRUCTURED})
+    producer.flush()
+    beats = {"session.timeout.ms": 6000, "heartbeat.interval.ms": 500}
+    member = Member({**where, **beats, "group.id": "group", "partition.assignment.strategy": "roundrobin"})
+    settings = ConsumerSettings(name="shared", **dict(broker), group="group", prefetch=20)
+    async with consuming(settings, take) as consumer:
+        await connected(consumer)
+        await until(lambda: len(taken) > 50)
+        member.subscribe([broker.address])
+        async with asyncio.timeout(90):
+            while not member.assignment():
+                await asyncio.to_thread(member.poll, 0.1)
+            await asyncio.to_thread(member.close)
+            while len(taken) < 300:
+                await asyncio.sleep(0.1)
+    assert "reconnecting" not in caplog.text

@@ -1,8 +1,9 @@
 """Messages from a topic of Kafka, whose group remembers how far it is in each partition."""
 
+import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from swf_temporal.events.consumers.port import Incoming
@@ -29,7 +30,6 @@ class KafkaSource:
         with mapping_faults(channel):
             library = optional("aiokafka", "kafka", "messages of Kafka")
             consumer = library.AIOKafkaConsumer(
-                topic_of(channel),
                 **await options_of(channel),
                 group_id=self._group,
                 enable_auto_commit=False,
@@ -37,11 +37,13 @@ class KafkaSource:
                 isolation_level="read_committed",
                 max_poll_records=self._prefetch,
             )
+            offsets = _Offsets(consumer)
+            library.ConsumerRebalanceListener.register(_Offsets)
+            consumer.subscribe([topic_of(channel)], listener=offsets)
         async with started(channel, consumer):
-            yield self._messages(consumer)
+            yield self._messages(consumer, offsets)
 
-    async def _messages(self, consumer: Any) -> AsyncGenerator[Incoming]:
-        offsets = _Offsets(consumer)
+    async def _messages(self, consumer: Any, offsets: "_Offsets") -> AsyncGenerator[Incoming]:
         place = optional("aiokafka", "kafka", "messages of Kafka").TopicPartition
         while True:
             with mapping_faults(self._channel):
@@ -80,12 +82,25 @@ class _Progress:
 
 
 class _Offsets:
-    """Commits offsets, one request at a time: what is done meanwhile goes along with the next."""
+    """Commits offsets, one request at a time: what is done meanwhile goes along with the next.
+
+    None while the members of the group share its partitions anew: the broker refuses it then, and the library would
+    leave the group, which has them shared once more. What was not committed comes again, here or elsewhere.
+    """
 
     def __init__(self, consumer: Any) -> None:
         self._consumer = consumer
         self._partitions: dict[Any, _Progress] = {}
-        self._is_committing = False
+        self._committing = asyncio.Lock()
+        self._is_sharing = False
+
+    async def on_partitions_revoked(self, _: object) -> None:
+        self._is_sharing = True
+        async with self._committing:
+            pass  # what is under way, the broker still takes
+
+    async def on_partitions_assigned(self, _: object) -> None:
+        self._is_sharing = False
 
     def begin(self, partition: Any, offset: int) -> list[int]:
         """Take note of a message; return what its offset is to be added to when it is done."""
@@ -97,14 +112,12 @@ class _Offsets:
         return progress.done
 
     async def commit(self) -> None:
-        if self._is_committing:
+        if self._committing.locked():
             return
-        self._is_committing = True
-        try:
-            while due := self._due():
-                await self._consumer.commit(due)
-        finally:
-            self._is_committing = False
+        async with self._committing:
+            while not self._is_sharing and (due := self._due()):
+                with suppress(optional("aiokafka.errors", "kafka", "messages of Kafka").CommitFailedError):
+                    await self._consumer.commit(due)
 
     def _due(self) -> Mapping[Any, int]:
         assigned = self._consumer.assignment()

@@ -159,8 +159,7 @@ async def test_a_group_shares_its_partitions_anew(broker: BrokerAddress, caplog:
         event = json.dumps(CloudEvent(str(number), "shop", "placed").to_json())
         producer.produce(broker.address, event, key=str(number), headers={"content-type": STRUCTURED})
     producer.flush()
-    beats = {"session.timeout.ms": 6000, "heartbeat.interval.ms": 500}
-    member = Member({**where, **beats, "group.id": "group", "partition.assignment.strategy": "roundrobin"})
+    member = Member({**where, "group.id": "group", "partition.assignment.strategy": "roundrobin"})
     settings = ConsumerSettings(name="shared", **dict(broker), group="group", prefetch=20)
     async with consuming(settings, take) as consumer:
         await connected(consumer)

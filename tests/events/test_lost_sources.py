@@ -142,6 +142,8 @@ async def test_what_came_over_a_websocket_outlives_its_consumer() -> None:
     assert taken == begun
 
 
+@pytest.mark.long
+@pytest.mark.timeout(660)
 @pytest.mark.parametrize("broker", ["kafka"], indirect=True)
 async def test_a_group_shares_its_partitions_anew(broker: BrokerAddress, caplog: pytest.LogCaptureFixture) -> None:
     """Another member gets some, and leaves: all messages are taken, and the consumer stays connected meanwhile."""
@@ -165,7 +167,7 @@ async def test_a_group_shares_its_partitions_anew(broker: BrokerAddress, caplog:
         await connected(consumer)
         await until(lambda: len(taken) > 50)
         member.subscribe([broker.address])
-        async with asyncio.timeout(90):
+        async with asyncio.timeout(600):
             while not member.assignment():
                 await asyncio.to_thread(member.poll, 0.1)
             await asyncio.to_thread(member.close)

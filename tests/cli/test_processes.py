@@ -8,7 +8,6 @@ import socket
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pytest
 from swf_temporal.app import processes
 from swf_temporal.app.processes import Processes, merged, wanted
 from swf_temporal.errors import UsageError
+from swf_temporal.temporal.server import free_ports
 from tests.cli.conftest import COMMAND, HELLO, PATIENCE, Dev, Swf, free_port
 
 
@@ -90,16 +90,17 @@ def test_a_mistake_that_all_would_have_ends_all(swf: Swf) -> None:
 @pytest.mark.parametrize("number", [0, 1])
 async def test_one_whose_port_is_taken_is_started_again(swf: Swf, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
     """With other ports: before it listens on those that it was given, another process may."""
-    drawn: list[list[int]] = []
+    drawn: list[tuple[int, int]] = []
     with socket.create_server(("127.0.0.1", 0)) as other:
 
-        def free_ports(count: int) -> Iterator[int]:
-            drawn.append([free_port() for _ in range(count)])
-            if len(drawn) == 1:
-                drawn[0][number] = other.getsockname()[1]
-            return iter(drawn[-1])
+        def drawn_ports() -> tuple[int, int]:
+            ports = list(free_ports())
+            if not drawn:
+                ports[number] = other.getsockname()[1]
+            drawn.append((ports[0], ports[1]))
+            return drawn[-1]
 
-        monkeypatch.setattr(processes, "_free_ports", free_ports)
+        monkeypatch.setattr(processes, "free_ports", drawn_ports)
         swf.write("hello.yaml", HELLO)
         where = ["--address", f"127.0.0.1:{free_port()}", "--metrics", str(free_port())]
         working = asyncio.create_task(Processes([*COMMAND, "worker", str(swf.folder), *where], 1).run())

@@ -85,6 +85,8 @@ states:
         transition: Wait
     end: true
 """
+TWO_ERRORS = """{name: A, type: operation, actions: [{functionRef: f}], end: true, onErrors: [
+    {error: Lost, code: lost, retryRef: R, end: true}, {error: Busy, code: busy, retryRef: R, end: true}]}"""
 TWO_ACTIONS = """\
 {name: A, type: operation, actions: [{functionRef: f}, {functionRef: f}],
   onErrors: [{error: '*', retryRef: r, end: true}], end: true}"""
@@ -203,6 +205,10 @@ RETRIED = (
         (
             TWO_ACTIONS,
             "state 'A' runs as a whole once more on an error: since 0.7 an action does",
+        ),
+        (
+            TWO_ERRORS,
+            "state 'A': each of several errors has its own attempts: since 0.7 an action counts them together",
         ),
         (
             "{name: A, type: inject, start: {kind: default}, data: {x: '{{ $..a }}'}, end: {kind: default}}",

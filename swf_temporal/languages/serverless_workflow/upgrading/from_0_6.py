@@ -101,24 +101,26 @@ class _Errors:
             _not_waited_for(state, self._report)
             older_words.sub_workflow(state, self._report)
             alone = next(iter(action_lists(state)))[1]
-        if len(alone) != 1 or len({str(entry["retryRef"]) for entry in retried}) > 1:
+        if len(alone) != 1:
             self._report.inexpressible(
                 f"{called(state)} runs as a whole once more on an error: since 0.7 an action does", state
             )
             return False
-        action = alone[0]
-        if any(str(entry.get("error")) == _WILDCARD for entry in retried):
-            others = [entry for entry in entries if "retryRef" not in entry]
+        if len(retried) > 1:
+            told = "each of several errors has its own attempts: since 0.7 an action counts them together"
+            self._report.inexpressible(f"{called(state)}: {told}", state)
+            return False
+        [action], [entry] = alone, retried
+        if str(entry.get("error")) == _WILDCARD:
+            others = [one for one in entries if one is not entry]
             key = "nonRetryableErrors"
         else:
             others, key = retried, "retryableErrors"
-        names = [self._name(str(entry.get("error")), entry.get("code")) for entry in others]
+        names = [self._name(str(one.get("error")), one.get("code")) for one in others]
         first = "name" if "name" in action else None
         if names:
             add(action, key, names, first)
-        add(action, "retryRef", retried[0]["retryRef"], first)
-        for entry in retried:
-            del entry["retryRef"]
+        add(action, "retryRef", entry.pop("retryRef"), first)
         self._report.reshaped("retries are those of the action that failed", state)
         return True
 

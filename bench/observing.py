@@ -28,7 +28,7 @@ from bench.ending import end_with_input
 from bench.work import WORK, Work
 from bench.worker import CPU, INTERPRETED, READY, worker_of
 from swf_temporal.app.metrics import export_metrics
-from swf_temporal.app.tracing import tracing_interceptors
+from swf_temporal.app.tracing import flush, tracing_interceptors
 from swf_temporal.loading import load
 from swf_temporal.temporal.client import start
 from swf_temporal.temporal.converter import CONVERTER
@@ -122,9 +122,7 @@ async def _work(name: str, address: str, service: str) -> None:
         print(READY, flush=True)
         while await asyncio.to_thread(sys.stdin.readline):
             if name == _TRACES:
-                from opentelemetry import trace  # noqa: PLC0415 - of an extra
-
-                await asyncio.to_thread(trace.get_tracer_provider().force_flush)  # type: ignore[attr-defined]  # the SDK's
+                await asyncio.to_thread(flush)
             print(CPU, time.process_time(), flush=True)
         os._exit(0)
 

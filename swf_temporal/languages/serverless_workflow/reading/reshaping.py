@@ -6,7 +6,7 @@ The tables of the versions say which nodes each step is for.
 import re
 from typing import Any
 
-from swf_temporal.languages.serverless_workflow.reading.normalizing import TRUTHS, Normalizer
+from swf_temporal.languages.serverless_workflow.reading.normalizing import TRUTHS, Normalizer, Step
 from swf_temporal.text.located import Array, Object
 
 _IN_BRACES = re.compile(r"\$\{\s*\.(\w+)\s*\}")
@@ -133,3 +133,15 @@ def schema_in_place(node: Object, normalizer: Normalizer) -> None:
         if isinstance(schema, Object) and "schema" not in schema:
             node[key] = around = Object(schema.where.position)
             around.put("schema", schema, node.where.keys[key])
+
+
+def null_operator(word: str) -> Step:
+    """Return a step that reads an operator as the *word* of a draft for which YAML reads null."""
+
+    def step(node: Object, normalizer: Normalizer) -> None:
+        if "operator" in node and node["operator"] is None:
+            message = f"the operator is null in YAML and JSON, and is read as the word {word!r}"
+            normalizer.tolerate(message, node.where.value("operator"), f"write {word!r} in quotes")
+            node["operator"] = word
+
+    return step

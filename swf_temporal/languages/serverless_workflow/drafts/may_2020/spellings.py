@@ -6,6 +6,7 @@ from typing import Final
 from swf_temporal.expressions.comparing import FORMER_OPERATORS
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import earlier, model
 from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.text.located import Object
 
@@ -40,17 +41,6 @@ def _words(*keys: str, called: Mapping[str, str] | None = None) -> Step:
     return step
 
 
-def _null_operator(node: Object, normalizer: Normalizer) -> None:
-    """Read an operator that YAML takes for null as the word that it was written as."""
-    if "operator" in node and node["operator"] is None:
-        normalizer.tolerate(
-            "the operator is null in YAML and JSON, and is read as the word 'null'",
-            node.where.value("operator"),
-            "write 'null' in quotes",
-        )
-        node["operator"] = "null"
-
-
 _FILTERED = {"stateDataFilter": "taskDataFilter"}
 _CONDITIONS = {"conditions": "dataConditions", **earlier.CHOICES}
 """What the draft's schema of a switch task calls its conditions, and the texts before it."""
@@ -68,12 +58,7 @@ SPELLINGS: Final[Mapping[type[Node], Spelling]] = {
     model.End: Spelling(renamed=earlier.ENDS, steps=(_words("kind"),)),
     model.EventDataFilter: Spelling(tolerated={"dataInputPath": "dataOutputPath", "inputPath": "dataOutputPath"}),
     model.EventActions: Spelling(steps=(_words("actionMode"),)),
-    model.DataCondition: Spelling(
-        steps=(
-            _null_operator,
-            _words("operator", called=FORMER_OPERATORS),
-        )
-    ),
+    model.DataCondition: Spelling(steps=(reshape.null_operator("null"), _words("operator", called=FORMER_OPERATORS))),
     model.TaskBase: _TASK,
     model.EventTask: _TASK,
     model.OperationTask: _ACTING,

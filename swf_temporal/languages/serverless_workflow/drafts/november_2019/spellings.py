@@ -10,7 +10,7 @@ from typing import Any, Final
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step, parts
-from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist
+from swf_temporal.languages.serverless_workflow.reading.reshaping import hoist, null_operator
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import Accepted, Schema, to
 from swf_temporal.text.located import Array, Object, objects_in
 
@@ -118,17 +118,6 @@ def _choice(node: Object, normalizer: Normalizer) -> None:
     node.put("single", Array([rule], [place]), (place, place))
 
 
-def _null_operator(node: Object, normalizer: Normalizer) -> None:
-    """Read an operator that YAML takes for null as the word that it was written as."""
-    if "operator" in node and node["operator"] is None:
-        normalizer.tolerate(
-            "the operator is null in YAML and JSON, and is read as the word 'Null'",
-            node.where.value("operator"),
-            "write 'Null' in quotes",
-        )
-        node["operator"] = "Null"
-
-
 def _listed(node: Object, key: str) -> None:
     value = node.get(key)
     if isinstance(value, Object):
@@ -159,7 +148,7 @@ _OF_EACH: Final[Mapping[type[Node], Spelling]] = {
     model.EventDefinition: Spelling(
         steps=(_filter_beside, _transition, _mode_in_capitals, _seconds("timeout")),
     ),
-    model.Rule: Spelling(steps=(_null_operator,)),
+    model.Rule: Spelling(steps=(null_operator("Null"),)),
     model.Choice: Spelling(renamed=_CAPITALS, steps=(_transition, _choice)),
     model.Condition: Spelling(short="body", renamed={"language": "expressionLanguage"}),
     model.ErrorHandler: Spelling(renamed={"expression": "condition"}, steps=(_transition, _end)),

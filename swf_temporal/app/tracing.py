@@ -5,12 +5,9 @@ instances, to their calls and sub-workflows. Here are those of instances, of sta
 with the traces of others.
 """
 
-import atexit
 import logging
 import os
 import threading
-import time
-from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -24,7 +21,6 @@ from swf_temporal.functions.http.tracing import TracedRequest, trace_requests
 from swf_temporal.temporal.spans import EndedSpan, record_spans
 
 if TYPE_CHECKING:
-    from opentelemetry.context import Context
     from opentelemetry.trace import Tracer
     from temporalio.client import Client, Interceptor
 
@@ -36,8 +32,6 @@ _HTTP: Final = "http/protobuf"
 _NAME: Final = "swf-temporal"
 _LAST_EXPORT: Final = 5
 """Seconds that a process waits at its end until its spans are exported."""
-_INTERVAL: Final = 0.2
-"""Seconds between two looks at what has ended."""
 _FIRST_ERROR: Final = 400
 """The lowest status that says that a request failed."""
 
@@ -74,7 +68,6 @@ def traced(client: "Client") -> "Client":
     return type(client)(**config)
 
 
-@cache
 def _provide() -> None:
     """Have spans exported, once for the process, unless the program that this is part of does so already."""
     from opentelemetry import trace  # noqa: PLC0415 - of an extra
@@ -101,9 +94,7 @@ def _provide() -> None:
         provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         trace.set_tracer_provider(provider)
     trace_requests(_request)
-    record_spans(_maker.record)
-    threading.Thread(target=_maker.keep_making, daemon=True).start()
-    atexit.register(_maker.make)  # before the provider exports what there is
+    record_spans(_record)
 
 
 def flush() -> None:
@@ -112,7 +103,6 @@ def flush() -> None:
         return
     from opentelemetry import trace  # noqa: PLC0415 - of an extra
 
-    _maker.make()
     force_flush = getattr(trace.get_tracer_provider(), "force_flush", None)
     if force_flush is not None:  # else nothing was traced
         flushing = threading.Thread(target=force_flush, daemon=True)
@@ -157,40 +147,17 @@ def _request(method: str, host: str, port: int) -> Iterator[TracedRequest]:
             raise
 
 
-class _SpanMaker:
-    """Makes spans of what has ended, many at a time: one by one, between the steps of workflows, each takes longer."""
+def _record(ended: EndedSpan) -> None:
+    from opentelemetry import trace  # noqa: PLC0415 - of an extra
 
-    def __init__(self) -> None:
-        self._waiting: deque[tuple[EndedSpan, Context]] = deque()
-        self._making = threading.Lock()
-
-    def record(self, ended: EndedSpan) -> None:
-        from opentelemetry import context, trace  # noqa: PLC0415 - of an extra
-
-        if trace.get_current_span().get_span_context().is_valid:  # else no client traces the instance
-            self._waiting.append((ended, context.get_current()))
-
-    def make(self) -> None:
-        from opentelemetry import trace  # noqa: PLC0415 - of an extra
-
-        tracer = _tracer()
-        with self._making:
-            while self._waiting:
-                ended, context = self._waiting.popleft()
-                kind = trace.SpanKind.SERVER if ended.serves else trace.SpanKind.INTERNAL
-                begun, attributes = _nanoseconds(ended.begun), ended.attributes
-                span = tracer.start_span(ended.name, context, kind, attributes, start_time=begun)
-                if ended.error is not None:
-                    span.set_status(trace.Status(trace.StatusCode.ERROR, ended.error))
-                span.end(end_time=_nanoseconds(ended.ended))
-
-    def keep_making(self) -> None:
-        while True:
-            time.sleep(_INTERVAL)
-            self.make()
-
-
-_maker = _SpanMaker()
+    if not trace.get_current_span().get_span_context().is_valid:
+        return  # no client traces the instance
+    kind = trace.SpanKind.SERVER if ended.serves else trace.SpanKind.INTERNAL
+    begun = _nanoseconds(ended.begun)
+    span = _tracer().start_span(ended.name, kind=kind, start_time=begun, attributes=dict(ended.attributes))
+    if ended.error is not None:
+        span.set_status(trace.Status(trace.StatusCode.ERROR, ended.error))
+    span.end(end_time=_nanoseconds(ended.ended))
 
 
 def _nanoseconds(moment: datetime) -> int:

@@ -5,7 +5,6 @@ import json
 import signal
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
 
 import nats
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.settings import BrokerAddress
 from swf_temporal.temporal.client import result
-from tests.cli.conftest import Place, free_port
+from tests.cli.conftest import Place, answer_of, free_port
 from tests.events.test_consumers import publish
 from tests.functions.asyncapi.brokers.servers import HOST, Server
 from tests.temporal.conftest import Bench, listed
@@ -77,8 +76,9 @@ async def test_every_event_counts_once_whatever_is_killed(
         await listed(bench.client, f"WorkflowType = 'counting-{topic}' AND ExecutionStatus = 'Completed'", KEYS)
         found = [each async for each in bench.client.list_workflows(f"WorkflowType = 'counting-{topic}'")]
         outputs: list[Any] = [await result(bench.client.get_workflow_handle(each.id)) for each in found]
-        with await asyncio.to_thread(urlopen, f"http://127.0.0.1:{health}/readyz") as answer:
-            assert answer.status == 200
+        async with asyncio.timeout(60):
+            while await asyncio.to_thread(answer_of, health, "readyz") != 200:
+                await asyncio.sleep(0.1)
         ended = await asyncio.to_thread(consumer.stop, signal.SIGTERM)
     assert len(found) == KEYS
     assert [sorted(output["seen"]) for output in outputs] == [list(range(EVENTS))] * KEYS, json.dumps(outputs)

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+import httpx
 import pytest
 from temporalio.client import Client, WorkflowExecution, WorkflowExecutionStatus, WorkflowHistory
 from temporalio.runtime import MetricBuffer, Runtime, TelemetryConfig
@@ -182,6 +183,13 @@ async def events_of(handle: swf.Handle) -> list[Any]:
     """Return the events of an instance's history."""
     history: WorkflowHistory = await handle.fetch_history()
     return list(history.events)
+
+
+async def until_ready(client: httpx.AsyncClient) -> None:
+    """Wait until a gateway says that it can serve: on a busy machine its server may answer too late for that."""
+    async with asyncio.timeout(60):
+        while (await client.get("/readyz")).status_code != 200:
+            await asyncio.sleep(0.1)
 
 
 async def child_of(client: Client, parent: str, child: str) -> str:

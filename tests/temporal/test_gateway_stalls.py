@@ -16,7 +16,7 @@ from swf_temporal.app.option_values import Address
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
 from tests.proxying import Proxy, proxying
-from tests.temporal.conftest import Bench
+from tests.temporal.conftest import Bench, until_ready
 
 pytestmark = pytest.mark.temporal
 
@@ -45,7 +45,7 @@ async def served(bench: Bench) -> AsyncIterator[tuple[httpx.AsyncClient, Proxy]]
             gateway(settings, Catalogue([DEFINITION]), {None: client}, "") as url,
             httpx.AsyncClient(base_url=url, trust_env=False, timeout=60, limits=httpx.Limits()) as asking,
         ):
-            assert (await asking.get("/readyz")).status_code == 200
+            await until_ready(asking)
             yield asking, proxy
 
 
@@ -100,6 +100,6 @@ async def test_many_requests_in_a_stall(bench: Bench) -> None:
         await asyncio.sleep(1)
         probed = time.monotonic()
         assert (await client.get("/readyz")).status_code == 503
-        assert time.monotonic() - probed < 2
+        assert time.monotonic() - probed < 10
         assert set(await asyncio.gather(*sent)) == {b"503"}
         assert time.monotonic() - began < 24

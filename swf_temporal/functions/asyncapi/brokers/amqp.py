@@ -136,13 +136,24 @@ async def _connected(channel: Channel) -> AsyncIterator[Any]:
             connection_class=make,
         )
     except BaseException:
-        # Left alone, it would close itself as it is collected, perhaps when no loop is running any more.
         for one in made:
-            await one.close()
+            await _close(one)
         raise
     try:
         yield connection
     finally:
+        await _close(connection)
+
+
+async def _close(connection: Any) -> None:
+    """Close it, also where that is cancelled.
+
+    Left alone, it would close itself as it is collected, perhaps when no loop is running any more.
+    """
+    try:
+        await connection.close()
+    finally:
+        # It has let its transport go, and only has to count as closed.
         await connection.close()
 
 

@@ -1,5 +1,6 @@
 """AMQP, against RabbitMQ."""
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -9,7 +10,7 @@ import aio_pika
 import pytest
 from pamqp.common import FieldValue
 
-from swf_temporal.functions.asyncapi.brokers.amqp import Amqp
+from swf_temporal.functions.asyncapi.brokers.amqp import Amqp, connected
 from swf_temporal.functions.asyncapi.brokers.port import Credentials, Message
 from tests.functions.asyncapi.brokers.conftest import (
     ChannelTo,
@@ -352,3 +353,26 @@ async def test_a_receiver_that_is_cancelled_leaves_nothing(
 ) -> None:
     """The connection is closed, and every task has ended."""
     assert await is_cancelled_cleanly(amqp, channel(rabbitmq.port, queue.name))
+
+
+async def test_a_farewell_that_is_cancelled_leaves_no_connection(
+    rabbitmq: Server, channel: ChannelTo, link: LinkTo
+) -> None:
+    """Where the broker does not answer it; such a connection would close itself when no loop is running any more."""
+    way = await link(rabbitmq.port)
+    opened: list[Any] = []
+
+    async def leave() -> None:
+        async with connected(channel(way.port)) as connection:
+            opened.append(connection)
+            way.answers.clear()
+
+    leaving = asyncio.create_task(leave())
+    async with asyncio.timeout(10):
+        while not (opened and opened[0].close_called):
+            await asyncio.sleep(0)
+        leaving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await leaving
+    way.answers.set()
+    assert opened[0].is_closed

@@ -142,6 +142,7 @@ def test_mutants_run_in_helper_processes(
     assert any(one in (ROOT / file).read_text().split("\n")[line - 1] for one in ("_await_answer(", "guard(", "ask("))
 
 
+@pytest.mark.long
 def test_the_type_checker_refuses_mutants(tmp_path: Path) -> None:
     """A mutant that is of another type is refused; one that is not, or whose condition is only forced, is tried."""
     file = next(one for one in files() if one.name == "limits.py")

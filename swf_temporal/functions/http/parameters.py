@@ -70,7 +70,7 @@ def in_path(parameter: Parameter, value: JSON) -> str:
     if parameter.media_type is not None:
         text = escape(_written(parameter.media_type, value))
     elif parameter.style == "label":
-        return "." + _joined(value, "." if parameter.explode else ",", "=" if parameter.explode else ",", escape)
+        text = "." + _joined(value, "." if parameter.explode else ",", "=" if parameter.explode else ",", escape)
     elif parameter.style == "matrix":
         return "".join(f";{name}={text}" for name, text in _pairs(parameter, value, ",", escape))
     else:

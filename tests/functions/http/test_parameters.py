@@ -48,6 +48,13 @@ def test_a_path_cannot_be_left(value: str) -> None:
     assert (caught.value.code, caught.value.retryable) == ("BadArguments", False)
 
 
+@pytest.mark.parametrize("value", ["", "."])
+def test_a_label_cannot_leave_the_path(value: str) -> None:
+    """The dot of a label must not become a segment that leads up, together with the value."""
+    with pytest.raises(CallFailed, match=f"cannot be '.{value}'"):
+        in_path(Parameter("c", "path", style="label"), value)
+
+
 @pytest.mark.parametrize(
     ("style", "explode", "value", "expected"),
     [

@@ -72,7 +72,8 @@ def in_path(parameter: Parameter, value: JSON) -> str:
     elif parameter.style == "label":
         text = "." + _joined(value, "." if parameter.explode else ",", "=" if parameter.explode else ",", escape)
     elif parameter.style == "matrix":
-        return "".join(f";{name}={text}" for name, text in _pairs(parameter, value, ",", escape))
+        pairs = _pairs(parameter, value, ",", escape)
+        return "".join(f";{name}={text}" if text else f";{name}" for name, text in pairs)
     else:
         text = _simple(parameter, value, escape)
     # A segment that is empty or made of dots would lead to another path than the one that was meant.

@@ -23,6 +23,7 @@ OBJECT: JSON = {"R": 100, "G": 200}
         ("label", True, LIST, ".blue.black"),
         ("label", True, OBJECT, ".R=100.G=200"),
         ("matrix", False, "blue", ";c=blue"),
+        ("matrix", False, "", ";c"),
         ("matrix", False, LIST, ";c=blue,black"),
         ("matrix", True, LIST, ";c=blue;c=black"),
         ("matrix", False, OBJECT, ";c=R,100,G,200"),

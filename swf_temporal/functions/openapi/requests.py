@@ -33,8 +33,8 @@ def build_request(operation: OpenApiOperation, server: str, arguments: JSON) -> 
         (parameter.name, in_header(parameter, value)) for parameter, value in given if parameter.where == "header"
     ]
     cookies = [in_cookie(parameter, value) for parameter, value in given if parameter.where == "cookie"]
-    if cookies:
-        headers.append(("Cookie", "; ".join(cookies)))
+    if any(cookies):
+        headers.append(("Cookie", "; ".join(filter(None, cookies))))
     accepted = asked.get(_ACCEPT) or (operation.responses and operation.responses.accepted())
     if accepted:
         headers.append(("Accept", accepted))

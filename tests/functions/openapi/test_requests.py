@@ -57,6 +57,15 @@ def test_each_argument_goes_where_it_is_declared() -> None:
     assert request.content is None
 
 
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [({"id": 7, "session": []}, ()), ({"id": 7, "session": [], "lang": "de"}, (("Cookie", "lang=de"),))],
+)
+def test_an_empty_array_is_no_cookie(arguments: JSON, expected: tuple[tuple[str, str], ...]) -> None:
+    """A cookie that comes to nothing leaves neither a separator nor a header without a value."""
+    assert build_request(GET, "http://shop", arguments).headers == expected
+
+
 @pytest.mark.parametrize(("arguments", "state"), [({}, "is missing"), ({"id": None}, "is null"), (None, "is missing")])
 def test_a_required_parameter_is_asked_for(arguments: JSON, state: str) -> None:
     """The fault names the operation, the argument and its place."""

@@ -3,6 +3,7 @@
 The styles are those of OpenAPI 3.0; the collection formats of 2.0 are some of them under other names.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote
@@ -15,6 +16,8 @@ from swf_temporal.strict_json import write_json
 _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
 _RESERVED = ":/?@!$'()*,;"
 """Reserved characters of URLs, without those that would end a query or split it: `#`, `&`, `+`, `=` and brackets."""
+
+_ENCODED = re.compile(r"(%[0-9A-Fa-f]{2})")
 
 _Write = Callable[[str], str]
 
@@ -154,4 +157,8 @@ def _bare(text: str) -> str:
 
 
 def _keep_reserved(text: str) -> str:
-    return quote(text, safe=_RESERVED, errors="replace")
+    # What is percent-encoded already stays so, as RFC 6570 (3.2.3) has it.
+    pieces = _ENCODED.split(text)
+    return "".join(
+        piece if place % 2 else quote(piece, safe=_RESERVED, errors="replace") for place, piece in enumerate(pieces)
+    )

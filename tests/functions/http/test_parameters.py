@@ -92,7 +92,12 @@ def test_query_styles(*, style: str, explode: bool, value: JSON, expected: str) 
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"), [("a/b?c:d", "c=a/b?c:d"), ("a&b=c#d+e[f] \u00fc", "c=a%26b%3Dc%23d%2Be%5Bf%5D%20%C3%BC")]
+    ("value", "expected"),
+    [
+        ("a/b?c:d", "c=a/b?c:d"),
+        ("a&b=c#d+e[f] \u00fc", "c=a%26b%3Dc%23d%2Be%5Bf%5D%20%C3%BC"),
+        ("a%2Fb%20c 5% %zz", "c=a%2Fb%20c%205%25%20%25zz"),
+    ],
 )
 def test_what_may_stay_as_it_is(value: str, expected: str) -> None:
     """With allowReserved a URL stays readable, but a value cannot end its place in the query."""

@@ -86,6 +86,12 @@ def _is_parameter(part: DocumentPart) -> bool:
     return where in _DEFAULT_STYLE and not (where == "header" and name in _NEGOTIATED)
 
 
+def _is_required(fields: dict[str, Any]) -> bool:
+    # Of a parameter `Authorization` the specification says that it is ignored: credentials are what auths are for.
+    is_credential = fields["in"] == "header" and str(fields.get("name")).lower() == "authorization"
+    return fields["in"] == "path" or (fields.get("required") is True and not is_credential)
+
+
 def _parameter(part: DocumentPart) -> Parameter:
     fields, where = part.value, str(part.value["in"])
     style = str(fields.get("style", _DEFAULT_STYLE[where]))
@@ -94,7 +100,7 @@ def _parameter(part: DocumentPart) -> Parameter:
     return Parameter(
         name=str(fields["name"]),
         where=where,
-        required=where == "path" or fields.get("required") is True,
+        required=_is_required(fields),
         default=schema.value.get("default"),
         style=style,
         explode=bool(fields.get("explode", style in {"form", "deepObject"})),
@@ -111,7 +117,7 @@ def _swagger_parameter(part: DocumentPart) -> Parameter:
     return Parameter(
         name=str(fields["name"]),
         where=where,
-        required=where == "path" or fields.get("required") is True,
+        required=_is_required(fields),
         default=fields.get("default"),
         style=_DEFAULT_STYLE[where] if style == "form" else style,
         explode=explode,

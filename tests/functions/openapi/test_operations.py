@@ -47,6 +47,15 @@ def test_an_operations_own_parameter_wins() -> None:
     assert (trace.required, trace.default) == (True, None)
 
 
+@pytest.mark.parametrize("version", [{"openapi": "3.0.3"}, {"swagger": "2.0"}])
+def test_an_auth_may_stand_for_a_parameter(version: dict[str, Any]) -> None:
+    """The header `Authorization` is sent by an auth, so it is no argument that a definition has to give."""
+    header = {"name": "authorization", "in": "header", "required": True}
+    content = {**version, "paths": {"/a": {"get": {"operationId": "a", "parameters": [header]}}}}
+
+    assert not parameter(find_operation(Document("d", "d", content), "a"), "authorization").required
+
+
 @pytest.mark.parametrize(
     ("name", "style", "explode"),
     [

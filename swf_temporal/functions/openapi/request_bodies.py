@@ -109,10 +109,11 @@ def _sendable(properties: Mapping[str, DocumentPart]) -> frozenset[str]:
 
 def _defaults(schema: DocumentPart, properties: Mapping[str, DocumentPart]) -> dict[str, JSON]:
     required = [name for name in schema.value.get("required") or () if isinstance(name, str)]
+    sendable = _sendable(properties)
     return {
         name: properties[name].value["default"]
         for name in required
-        if name in properties and properties[name].value.get("default") is not None
+        if name in sendable and properties[name].value.get("default") is not None
     }
 
 

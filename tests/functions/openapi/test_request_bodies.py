@@ -63,6 +63,15 @@ def test_a_text_in_base64_is_no_file() -> None:
     assert field_of({"type": "string", "contentMediaType": "image/png", "contentEncoding": "base64"}) == FormField()
 
 
+def test_what_is_read_only_has_no_default() -> None:
+    """It is required of answers alone, and not to be sent."""
+    properties = {"id": {"default": 1, "readOnly": True}, "kind": {"default": 2}}
+
+    body = body_of({"properties": properties, "required": ["id", "kind"]}, "application/json")
+
+    assert body.contents[0].defaults == {"kind": 2}
+
+
 def test_what_is_required_has_a_default() -> None:
     """Required properties are filled; those that may be absent are left to the service."""
     parts = [{"properties": {"a": {"default": 1}, "b": {"default": 2}, "c": {}}}]

@@ -10,6 +10,7 @@ from swf_temporal.functions.http.answers import split_content_type
 from swf_temporal.functions.http.media_types import FORM, MULTIPART, is_form
 from swf_temporal.functions.http.parameters import FormField
 
+_COMBINING = ("oneOf", "anyOf", "allOf")
 _STYLES = {"csv": "form", "ssv": "spaceDelimited", "tsv": "tabDelimited", "pipes": "pipeDelimited", "multi": "form"}
 
 
@@ -92,15 +93,15 @@ def collection_style(node: Mapping[str, Any]) -> tuple[str, bool]:
     return _STYLES.get(name, "form"), name == "multi"
 
 
-def _made_of(schema: DocumentPart) -> Iterator[DocumentPart]:
-    """Yield a schema and those that it is made of, each once: a schema may be part of itself."""
+def _made_of(schema: DocumentPart, *keys: str) -> Iterator[DocumentPart]:
+    """Yield a schema and those that it is made of by *keys*, each once: a schema may be part of itself."""
     waiting, seen = [schema], set[int]()
     while waiting:
         part = waiting.pop()
         if id(part.value) not in seen:
             seen.add(id(part.value))
             yield part
-            waiting.extend(each for key in ("oneOf", "anyOf", "allOf") for each in reversed(part.parts(key)))
+            waiting.extend(each for key in keys or _COMBINING for each in reversed(part.parts(key)))
 
 
 def _sendable(properties: Mapping[str, DocumentPart]) -> frozenset[str]:
@@ -108,7 +109,8 @@ def _sendable(properties: Mapping[str, DocumentPart]) -> frozenset[str]:
 
 
 def _defaults(schema: DocumentPart, properties: Mapping[str, DocumentPart]) -> dict[str, JSON]:
-    required = [name for name in schema.value.get("required") or () if isinstance(name, str)]
+    parts = (part.value.get("required") for part in _made_of(schema, "allOf"))
+    required = [name for names in parts for name in names or () if isinstance(name, str)]
     sendable = _sendable(properties)
     return {
         name: properties[name].value["default"]

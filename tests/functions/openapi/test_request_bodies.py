@@ -74,11 +74,15 @@ def test_what_is_read_only_has_no_default() -> None:
 
 def test_what_is_required_has_a_default() -> None:
     """Required properties are filled; those that may be absent are left to the service."""
-    parts = [{"properties": {"a": {"default": 1}, "b": {"default": 2}, "c": {}}}]
+    parts = [
+        {"properties": {"a": {"default": 1}, "b": {"default": 2}, "c": {}, "d": {"default": 3}}, "required": ["d"]}
+    ]
 
     body = body_of({"allOf": parts, "required": ["a", "c", "none"]}, "application/json")
+    either = body_of({"anyOf": parts}, "application/json")
 
-    assert body.contents[0].defaults == {"a": 1}
+    assert body.contents[0].defaults == {"a": 1, "d": 3}
+    assert either.contents[0].defaults == {}
 
 
 def test_what_is_only_read_is_not_sent() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from swf_temporal.data import JSON
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.http.parameters import Parameter
@@ -96,18 +97,25 @@ def _parameter(part: DocumentPart) -> Parameter:
     fields, where = part.value, str(part.value["in"])
     style = str(fields.get("style", _DEFAULT_STYLE[where]))
     media_type = next(iter(part.part("content").value), None)
-    schema = part.part("schema") if media_type is None else part.part("content").part(media_type).part("schema")
+    holder = part if media_type is None else part.part("content").part(media_type)
     return Parameter(
         name=str(fields["name"]),
         where=where,
         required=_is_required(fields),
-        default=schema.value.get("default"),
+        default=_default(holder),
         style=style,
         explode=bool(fields.get("explode", style in {"form", "deepObject"})),
         media_type=media_type,
         allow_reserved=fields.get("allowReserved") is True,
         allow_empty=fields.get("allowEmptyValue") is True,
     )
+
+
+def _default(holder: DocumentPart) -> JSON:
+    """Return the default of the schema that *holder* has: its own, which 3.1 lets stand beside a reference, or that."""
+    own = holder.value.get("schema")
+    beside = own.get("default") if isinstance(own, dict) else None
+    return holder.part("schema").value.get("default") if beside is None else beside
 
 
 def _swagger_parameter(part: DocumentPart) -> Parameter:

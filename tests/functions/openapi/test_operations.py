@@ -113,6 +113,20 @@ def test_bodies(*, version: str, operation_id: str, media_types: list[str], name
     assert (body.name, body.properties) == (name, frozenset(properties))
 
 
+@pytest.mark.parametrize("in_content", [False, True])
+def test_a_default_beside_a_reference(*, in_content: bool) -> None:
+    """Version 3.1 lets a default stand beside a reference, where it counts before that of the schema."""
+    schema = {"$ref": "#/components/schemas/Colour", "default": "red"}
+    own = {"content": {"application/json": {"schema": schema}}} if in_content else {"schema": schema}
+    content = {
+        "openapi": "3.1.0",
+        "paths": {"/a": {"get": {"operationId": "a", "parameters": [{"name": "colour", "in": "query", **own}]}}},
+        "components": {"schemas": {"Colour": {"default": "blue"}}},
+    }
+
+    assert parameter(find_operation(Document("d", "d", content), "a"), "colour").default == "red"
+
+
 def test_path_items_are_followed() -> None:
     """Version 3.1 may keep whole paths among its components, under names with a slash."""
     found = operation("3.1", "checkStock")

@@ -94,8 +94,9 @@ def _request(call: Call, method: str, uri: str) -> Request:
     elif named:
         parts.body = named
     headers = [(name, as_text(value)) for name, value in parts.headers.items() if value is not None]
-    if parts.cookies:
-        cookies = (f"{escape(name)}={escape(as_text(value))}" for name, value in parts.cookies.items())
+    given = [(name, value) for name, value in parts.cookies.items() if value is not None]
+    if given:
+        cookies = (f"{escape(name)}={escape(as_text(value))}" for name, value in given)
         headers.append(("Cookie", "; ".join(cookies)))
     content = None
     if parts.body is not None:

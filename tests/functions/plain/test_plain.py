@@ -95,6 +95,17 @@ async def test_a_query_holds_no_objects(
     assert service.requests == []
 
 
+async def test_null_is_no_cookie(service: Service, functions: Functions) -> None:
+    """As in headers and the query, null says nothing."""
+    service.answers_with("GET", "/a", {})
+
+    await functions.call(call_of({"uri": "/a", "cookies": {"a": 1}}, {"cookies": {"b": None}}))
+    assert service.last.headers["cookie"] == "a=1"
+
+    await functions.call(call_of({"uri": "/a"}, {"cookies": {"b": None}}))
+    assert "cookie" not in service.last.headers
+
+
 @pytest.mark.parametrize("kind", ["http", "rest"])
 async def test_the_object_form(service: Service, functions: Functions, kind: str) -> None:
     """The function's headers and cookies are joined by the call's; the body is named."""

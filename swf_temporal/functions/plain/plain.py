@@ -79,7 +79,8 @@ def target(call: Call) -> tuple[str, str]:
             "it must be 'rest:METHOD:URL', or an object with 'method' and 'uri'"
         )
         raise permanent_failure("BadOperation", message)
-    return method.upper(), uri.strip()
+    # A fragment is not sent: what is added to the URL would be lost with it.
+    return method.upper(), uri.strip().partition("#")[0]
 
 
 def _request(call: Call, method: str, uri: str) -> Request:

@@ -106,6 +106,15 @@ async def test_null_is_no_cookie(service: Service, functions: Functions) -> None
     assert "cookie" not in service.last.headers
 
 
+async def test_a_fragment_takes_nothing_with_it(service: Service, functions: Functions, http_call: HttpCall) -> None:
+    """What follows the URL is sent, though the fragment is not."""
+    service.answers_with("GET", "/a", {})
+
+    await functions.call(http_call("GET", "/a#part", {"page": 2}))
+
+    assert (service.last.path, service.last.query) == ("/a", [("page", "2")])
+
+
 @pytest.mark.parametrize("kind", ["http", "rest"])
 async def test_the_object_form(service: Service, functions: Functions, kind: str) -> None:
     """The function's headers and cookies are joined by the call's; the body is named."""

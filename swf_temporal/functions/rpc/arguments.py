@@ -49,6 +49,9 @@ def _message(method: MethodDescriptor, value: Any, pool: DescriptorPool) -> Mess
     for path, text in _bytes_in(value, wanted, pool):
         if _BASE64.fullmatch(text) is None:  # the library leaves out what is none
             raise _bad(method, f"the field '{path}' must be bytes, written in base64, and this is {text[:_SHOWN]!r}")
+    lacking = message.FindInitializationErrors()  # type: ignore[attr-defined]  # public, but not in the stubs
+    if lacking:
+        raise _bad(method, f"the field '{lacking[0]}' is required, and is missing")
     return message
 
 

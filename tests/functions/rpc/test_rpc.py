@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -302,6 +303,22 @@ async def test_bytes_in_either_base64(functions: Functions) -> None:
     sent = {"picture": "-_8", "small_ones": ["AA==", "AA", ""], "by_size": {"s": "AAA="}, "frame": "AAAA"}
     found: Any = await functions.call(_call("Paint", {**sent, "older": {"picture": None}}))
     assert (found["picture"], found["small_ones"], found["by_size"]) == ("+/8=", ["AA==", "AA==", ""], {"s": "AAA="})
+
+
+async def test_a_required_field_that_is_missing(tmp_path: Path, failed: Failed) -> None:
+    """What proto2 requires is asked for before anything is sent: no server could be told of it."""
+    inner = "message Line { required string item = 1; }"
+    order = "message Order { repeated Line lines = 1; }"
+    text = f'syntax = "proto2"; {inner} {order} service Shop {{ rpc Buy(Order) returns (Order); }}'
+    (tmp_path / "shop.proto").write_text(text, encoding="utf-8")
+    function = Function(name="buy", type="rpc", operation="shop.proto#Shop#Buy")
+    functions = Functions(settings=Settings(calls=Options(base_url="grpc://127.0.0.1:1")))
+
+    fault = await failed(functions, Call(function, {"lines": [{"item": "tea"}, {}]}, base=str(tmp_path)))
+    await functions.aclose()
+
+    assert (fault.code, fault.retryable) == ("BadArguments", False)
+    assert "the field 'lines[1].item' is required, and is missing" in fault.message
 
 
 @pytest.mark.parametrize(

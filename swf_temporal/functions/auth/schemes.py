@@ -34,6 +34,8 @@ def matching(
         kind = str(scheme.get("scheme")).lower()
     token = properties.get("token")
     if kind == "apiKey":
+        if _is_authorization(scheme) and _has_its_own(auth, properties):
+            return auth
         key = key_in(properties)
         return None if key is None else Credential(str(scheme.get("in")), str(scheme.get("name")), key)
     if kind == "basic":
@@ -46,6 +48,19 @@ def matching(
     if kind in {"oauth2", "bearer"} and auth.scheme != "oauth2":
         return ResolvedAuth(name=auth.name, scheme="bearer", properties={"token": token}) if token else None
     return auth
+
+
+def _is_authorization(scheme: Mapping[str, Any]) -> bool:
+    """Tell whether the key is in the header of HTTP's own schemes: version 2.0 has no other way to ask for a token."""
+    return scheme.get("in") == "header" and str(scheme.get("name")).lower() == "authorization"
+
+
+def _has_its_own(auth: Auth, properties: Mapping[str, JSON]) -> bool:
+    """Tell whether *auth* says itself how it is written in that header, and not what the whole of that is."""
+    if isinstance(auth, ResolvedAuth) or properties.get("apiKey") or properties.get("key"):
+        return False
+    needed = {"basic": ("username", "password"), "bearer": ("token",), "oauth2": ()}.get(auth.scheme)
+    return needed is not None and all(properties.get(name) for name in needed)
 
 
 def _flow(scheme: dict[str, Any], properties: Mapping[str, JSON]) -> tuple[str, str] | None:

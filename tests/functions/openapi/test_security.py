@@ -21,6 +21,7 @@ SCHEMES: dict[str, Any] = {
     "basic": {"type": "http", "scheme": "Basic"},
     "bearer": {"type": "http", "scheme": "bearer"},
     "inHeader": {"type": "apiKey", "in": "header", "name": "X-Key"},
+    "whole": {"type": "apiKey", "in": "header", "name": "Authorization"},
     "inQuery": {"type": "apiKey", "in": "query", "name": "key"},
     "inCookie": {"type": "apiKey", "in": "cookie", "name": "key"},
     "tokens": {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "/token", "scopes": {}}}},
@@ -76,6 +77,17 @@ def ask(service: Service, scheme: str = "bearer", properties: Any = None, **fact
         ("inHeader", "basic", {**PASSWORD, "apiKey": "k-9"}, "x-key", "k-9"),
         ("inHeader", "bearer", {"token": "t-9"}, "x-key", "t-9"),
         ("inCookie", "bearer", {"key": "k 9"}, "cookie", "key=k%209"),
+        ("whole", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9"),
+        ("whole", "basic", PASSWORD, "authorization", BASIC),
+        (
+            "whole",
+            "oauth2",
+            {**CLIENT, "grantType": "clientCredentials", "authority": "AT"},
+            "authorization",
+            "Bearer t-1",
+        ),
+        ("whole", "bearer", {"token": "t-9", "key": "Token k-9"}, "authorization", "Token k-9"),
+        ("whole", "basic", "odd", "authorization", "${ .t }"),
         ("tokens", "oauth2", CLIENT, "authorization", "Bearer t-1"),
         ("tokens", "bearer", {"token": "t-9"}, "authorization", "Bearer t-9"),
         ("login", "oauth2", {**CLIENT, **PASSWORD}, "authorization", "Bearer t-1"),
@@ -88,6 +100,9 @@ async def test_the_document_says_how(
 ) -> None:
     """The credentials are the function's, and how they are sent is the document's."""
     declares(service, [{wanted: []}])
+    service.answers_with("GET", "/.well-known/openid-configuration", {"token_endpoint": f"{service.url}/token"})
+    if isinstance(properties, dict) and "authority" in properties:
+        properties = {**properties, "authority": service.url}
 
     await functions.call(ask(service, scheme, properties, secrets={"odd": {"token": "${ .t }"}}))
 

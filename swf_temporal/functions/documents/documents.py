@@ -57,7 +57,7 @@ class Documents:
         self._resources = resources or Resources()
         self._parsed = LRUCache[str, dict[str, Any]](_MAX_KEPT)
         self._loaded = LRUCache[tuple[str, str | None, Headers], tuple[bytes, Document]](_MAX_KEPT)
-        self._fetched: TTLCache[tuple[str, Headers], bytes] = TTLCache(_MAX_KEPT, lifetime.total_seconds())
+        self._fetched: TTLCache[tuple[str, Headers], tuple[bytes, str]] = TTLCache(_MAX_KEPT, lifetime.total_seconds())
 
     async def load(
         self,
@@ -73,13 +73,13 @@ class Documents:
         """
         location = locate(name, base)
         if is_web(location):
-            text = await self._fetch(location, headers)
+            text, location = await self._fetch(location, headers)
         else:
             text = await asyncio.to_thread(_read_file, name, location)
         key = (name, base, headers)
         before, document = self._loaded.get(key, (b"", None))
         # Others may have changed meanwhile, and not every caller may be shown them.
-        if document is None or before != text or len(document.others) > 1:
+        if document is None or (before, document.location) != (text, location) or len(document.others) > 1:
             document = Document(name, location, await self._parse(name, text))
             document.others[normal(location)] = document
             self._loaded[key] = text, document
@@ -112,9 +112,9 @@ class Documents:
         if not is_web(location):
             text = await asyncio.to_thread(self._beside, first, base, referrer, location)
         elif first.url and _origin(first.url) == _origin(location):
-            text = await self._fetch(location, headers)
+            text, location = await self._fetch(location, headers)
         else:
-            text = await self._fetch(location, self._credentials(referrer, location))
+            text, location = await self._fetch(location, self._credentials(referrer, location))
         return Document(needed.reference.partition("#")[0], location, await self._parse(location, text), first.others)
 
     def _beside(self, first: Document, base: str | None, referrer: str, location: str) -> bytes:
@@ -141,7 +141,8 @@ class Documents:
         header = self._resources.credentials.get(variable_name(host, port))
         return (("Authorization", header),) if header else ()
 
-    async def _fetch(self, url: str, headers: Headers) -> bytes:
+    async def _fetch(self, url: str, headers: Headers) -> tuple[bytes, str]:
+        """Return a document and its URL, to which the server may have redirected: what is relative begins there."""
         from swf_temporal.functions.http.requests import Request  # noqa: PLC0415 - for files none is made
 
         # A caller without credentials must not be shown what others fetched with theirs.
@@ -149,8 +150,8 @@ class Documents:
         try:
             return self._fetched[key]
         except KeyError:  # also for one that expires while it is looked up, which `get` would raise
-            text = self._fetched[key] = await self._http().download(Request("GET", url, headers), _MAX_BYTES)
-            return text
+            found = self._fetched[key] = await self._http().download(Request("GET", url, headers), _MAX_BYTES)
+            return found
 
     async def _parse(self, name: str, text: bytes) -> dict[str, Any]:
         digest = hashlib.sha256(text).hexdigest()

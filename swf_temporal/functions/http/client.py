@@ -22,7 +22,7 @@ from swf_temporal.functions.http.answers import (
 )
 from swf_temporal.functions.http.connections import RESEND, Connections
 from swf_temporal.functions.http.failures import failure
-from swf_temporal.functions.http.requests import HARMLESS, Request, check_headers, redirected
+from swf_temporal.functions.http.requests import HARMLESS, Request, check_headers, is_same_service, redirected
 from swf_temporal.functions.http.tracing import traced
 from swf_temporal.functions.operator.limits import RateLimits
 from swf_temporal.functions.operator.local_calls import check_local_host
@@ -77,8 +77,11 @@ class Http:
         response, content = await self._whole(request)
         return content, dict(response.headers)
 
-    async def download(self, request: Request, limit: int) -> bytes:
-        """Return a document of at most *limit* bytes. Raises CallFailed if it cannot be had."""
+    async def download(self, request: Request, limit: int) -> tuple[bytes, str]:
+        """Return a document of at most *limit* bytes, and where it is on the service that was asked for it.
+
+        Raises CallFailed if it cannot be had.
+        """
         async with self._exchange(request) as (response, _):
             content, is_whole = await _read(response, limit)
         if not response.is_success:
@@ -86,7 +89,8 @@ class Http:
             raise CallFailed(f"{request} answered {_status(status)}", code="NoDocument", status=status)
         if not is_whole:
             raise permanent_failure("NoDocument", f"{request}: the document is larger than {limit} bytes")
-        return content
+        found = str(response.url)
+        return content, found if is_same_service(request.url, found) else request.url
 
     async def aclose(self) -> None:
         """Close the connections of this event loop."""

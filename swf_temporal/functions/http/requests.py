@@ -67,12 +67,17 @@ def check_headers(request: Request) -> None:
 
 def redirected(request: Request, target: httpx.Request) -> Request:
     """Return what is sent where a service redirects to: to another origin without anything that could be secret."""
-    ours, theirs = origin_of(str(httpx.URL(request.url))), origin_of(str(target.url))
-    if theirs not in {ours, _secured(ours)}:
+    if not is_same_service(request.url, str(target.url)):
         headers = tuple((name, value) for name, value in request.headers if name.lower() in HARMLESS)
         request = replace(request, headers=headers, function=None, is_foreign=True)
     content = request.content if target.method == request.method else None
     return replace(request, method=target.method, url=str(target.url), content=content)
+
+
+def is_same_service(asked: str, found: str) -> bool:
+    """Tell whether *found*, to which a service redirects that was *asked*, is at the same one."""
+    ours = origin_of(str(httpx.URL(asked)))
+    return origin_of(found) in {ours, _secured(ours)}
 
 
 def _secured(origin: Origin) -> Origin:

@@ -55,7 +55,8 @@ class FetchedProtos:
     async def _fetched(self, name: str, url: str, headers: Headers) -> _Sources:
         """Return the text of the file, and of all that it imports, by the names that imports have."""
         first = _file_name(url)
-        sources = {first: await self._http.download(Request("GET", url, headers), _MAX_BYTES)}
+        text, url = await self._http.download(Request("GET", url, headers), _MAX_BYTES)
+        sources = {first: text}
         waiting = _imports(sources[first])
         while waiting:
             wanted = waiting.pop()
@@ -73,10 +74,11 @@ class FetchedProtos:
                 "BadDocument", f"the proto file '{name}' imports '{wanted}', which is not the name of a file"
             )
         try:
-            return await self._http.download(Request("GET", urljoin(url, quote(wanted)), headers), _MAX_BYTES)
+            text, _ = await self._http.download(Request("GET", urljoin(url, quote(wanted)), headers), _MAX_BYTES)
         except CallFailed as fault:
             message = f"the proto file '{name}' imports '{wanted}', which cannot be had: {fault.message}"
             raise CallFailed(message, code=fault.code, status=fault.status, retryable=fault.retryable) from fault
+        return text
 
 
 def _file_name(url: str) -> str:

@@ -19,6 +19,7 @@ from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.documents.documents import Documents
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
+from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.functions.operator.settings import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -47,6 +48,43 @@ def write(folder: Path, reference: str) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / "api.json").write_text(f'{{"openapi": "3.0.0", "paths": {{"/a": {{"$ref": "{reference}"}}}}}}')
     return folder
+
+
+async def test_a_document_that_was_moved(service: Service) -> None:
+    """What is relative in a document, references and servers, begins where the server redirected to."""
+    paths = {"/a": {"get": {"$ref": "parts/op.json"}}}
+    service.answers_with("GET", "/api.json", status=302, headers={"Location": "/v3/docs/api.json"})
+    service.answers_with("GET", "/v3/docs/api.json", {"openapi": "3.0.0", "servers": [{"url": "../x"}], "paths": paths})
+    service.answers_with("GET", "/v3/docs/parts/op.json", status=307, headers={"Location": "/ops/op.json"})
+    service.answers_with("GET", "/ops/op.json", {"operationId": "op", "requestBody": {"$ref": "body.json"}})
+    service.answers_with("GET", "/ops/body.json", {"required": True})
+    async with aclosing(Http(Settings())) as http:
+        documents = Documents(lambda: http, timedelta(minutes=1))
+        document = await documents.load(f"{service.url}/api.json", None)
+        operation = await documents.reading(document, lambda: find_operation(document, "op"))
+
+    assert operation.body is not None
+    assert operation.body.required
+    assert server_url(Settings(), "f", document, operation) == f"{service.url}/v3/x"
+
+
+async def test_a_document_on_another_server(service: Service) -> None:
+    """Where the server redirects to another one, what is relative stays here: the other must not see credentials."""
+    other = service.url.replace("127.0.0.1", "localhost")
+    service.answers_with("GET", "/api.json", status=302, headers={"Location": f"{other}/v3/api.json"})
+    service.answers_with("GET", "/v3/api.json", {"openapi": "3.0.0", "paths": {"/a": {"$ref": "a.json"}}})
+    service.answers_with("GET", "/a.json", {"get": {"operationId": "op"}})
+    async with aclosing(Http(Settings())) as http:
+        documents = Documents(lambda: http, timedelta(minutes=1))
+        headers = (("Authorization", "Bearer t"),)
+        document = await documents.load(f"{service.url}/api.json", None, headers)
+        await documents.reading(document, lambda: find_operation(document, "op"), headers=headers)
+
+    assert [(each.path, "authorization" in each.headers) for each in service.requests] == [
+        ("/api.json", True),
+        ("/v3/api.json", False),
+        ("/a.json", True),
+    ]
 
 
 async def test_files_refer_to_files(service: Service, functions: Functions) -> None:

@@ -146,11 +146,13 @@ def _prefixed(named: dict[str, JSON]) -> _Parts:
 
 def _reserved(operation: dict[str, JSON], named: dict[str, JSON]) -> _Parts:
     def both(key: str) -> dict[str, JSON]:
-        declared, given = operation.get(key), named.pop(key, None)
-        return {
-            **(declared if isinstance(declared, dict) else {}),
-            **(given if isinstance(given, dict) else {}),
-        }
+        declared, given = (
+            value if isinstance(value, dict) else {} for value in (operation.get(key), named.pop(key, None))
+        )
+        if key == "headers":  # whose names are the same in any case
+            again = {name.lower() for name in given}
+            declared = {name: value for name, value in declared.items() if name.lower() not in again}
+        return {**declared, **given}
 
     return _Parts(both("headers"), both("cookies"), both("query"), named.pop("body", None))
 

@@ -115,6 +115,18 @@ async def test_a_fragment_takes_nothing_with_it(service: Service, functions: Fun
     assert (service.last.path, service.last.query) == ("/a", [("page", "2")])
 
 
+async def test_a_header_of_the_call_replaces_that_of_the_function(service: Service, functions: Functions) -> None:
+    """Names of headers are the same in capitals and in small letters."""
+    service.answers_with("POST", "/a", {})
+    operation = {"method": "POST", "uri": "/a", "headers": {"Content-Type": "text/plain", "X-A": "1", "X-B": "2"}}
+
+    arguments: JSON = {"headers": {"content-type": "application/json", "x-a": "3"}, "body": {"n": 1}}
+    await functions.call(call_of(operation, arguments))
+
+    assert service.last.headers["content-type"] == "application/json"
+    assert (service.last.headers["x-a"], service.last.headers["x-b"]) == ("3", "2")
+
+
 @pytest.mark.parametrize("kind", ["http", "rest"])
 async def test_the_object_form(service: Service, functions: Functions, kind: str) -> None:
     """The function's headers and cookies are joined by the call's; the body is named."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from contextvars import ContextVar
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -16,15 +17,42 @@ _Bound: TypeAlias = AbstractAsyncContextManager[None]
 class _Bounds(NamedTuple):
     """What bounds the calls of one function, of one network host, or all of them."""
 
-    places: list[_Bound]
-    moments: list[_Bound]
+    places: asyncio.Semaphore | None
+    moments: AsyncLimiter | None
     turn: asyncio.Lock
     """Held by the one of them that waits for a place of all, and for the moment, with such a place."""
 
     @property
-    def all(self) -> list[_Bound]:
-        # First a place, then the moment: a call that has waited for the moment should use it.
-        return [*self.places, *self.moments]
+    def are_set(self) -> bool:
+        return not (self.places is None and self.moments is None)
+
+    @property
+    def are_free(self) -> bool:
+        """Whether nothing has to be waited for."""
+        is_taken = self.turn.locked() or (self.places is not None and self.places.locked())
+        return not is_taken and (self.moments is None or self.moments.has_capacity())
+
+
+class _Place:
+    """The place of one call among all, which others may have while it waits for something else."""
+
+    def __init__(self, places: asyncio.Semaphore) -> None:
+        self._places = places
+        self._is_held = False
+
+    async def take(self) -> None:
+        await self._places.acquire()
+        self._is_held = True
+
+    def leave(self) -> None:
+        """Give it back; one that is given back already stays so."""
+        if self._is_held:
+            self._is_held = False
+            self._places.release()
+
+
+_PLACE: ContextVar[_Place | None] = ContextVar("swf_place", default=None)
+"""That of the call that is being made; None where nothing bounds how many are made at once."""
 
 
 class RateLimits:
@@ -37,12 +65,13 @@ class RateLimits:
     def of_function(self, name: str) -> _Bound:
         every = self._of("all", lambda: self._settings.calls)
         own = self._of(("function", environment_name(name)), lambda: self._settings.for_function(name))
-        if own.all and every.all:
-            return _in_turn(own, every)
-        return _all_of(own.all or every.all)
+        if own.are_set or every.are_set:
+            return _of_call(own, every)
+        return nullcontext()  # as it is where the operator has set nothing
 
     def of_host(self, host: str, port: int) -> _Bound:
-        return _all_of(self._of(("host", host, port), lambda: self._settings.for_host(host, port)).all)
+        own = self._of(("host", host, port), lambda: self._settings.for_host(host, port))
+        return _of_request(own) if own.are_set else nullcontext()
 
     def _of(self, key: Hashable, options: Callable[[], HostOptions]) -> _Bounds:
         bounds = self._bounds.setdefault(asyncio.get_running_loop(), {})
@@ -52,32 +81,46 @@ class RateLimits:
 
 
 def _bounds(options: HostOptions) -> _Bounds:
-    places: list[_Bound] = [] if options.concurrency is None else [asyncio.Semaphore(options.concurrency)]
-    moments: list[_Bound] = [] if options.rate is None else [AsyncLimiter(options.rate.calls, options.rate.seconds)]
+    places = None if options.concurrency is None else asyncio.Semaphore(options.concurrency)
+    moments = None if options.rate is None else AsyncLimiter(options.rate.calls, options.rate.seconds)
     return _Bounds(places, moments, asyncio.Lock())
 
 
-def _all_of(bounds: list[_Bound]) -> _Bound:
-    if len(bounds) == 1:  # as it is where the operator has set nothing
-        return bounds[0]
-    return _entered(bounds) if bounds else nullcontext()
-
-
 @asynccontextmanager
-async def _entered(bounds: list[_Bound]) -> AsyncIterator[None]:
-    async with AsyncExitStack() as stack:
-        for bound in bounds:
-            await stack.enter_async_context(bound)
-        yield
-
-
-@asynccontextmanager
-async def _in_turn(own: _Bounds, every: _Bounds) -> AsyncIterator[None]:
+async def _of_call(own: _Bounds, every: _Bounds) -> AsyncIterator[None]:
     """Enter the bounds of a function, and those of all: calls that wait for their own take no places of all."""
+    place = None if every.places is None else _Place(every.places)
     async with AsyncExitStack() as stack:
-        for place in own.places:
-            await stack.enter_async_context(place)
-        async with own.turn:
-            for bound in (*every.places, *own.moments, *every.moments):
-                await stack.enter_async_context(bound)
+        if own.places is not None:
+            await stack.enter_async_context(own.places)
+        if place is not None:
+            stack.callback(place.leave)
+        async with own.turn if own.are_set else nullcontext():
+            await _take(place, own.moments, every.moments)
+        token = _PLACE.set(place)
+        stack.callback(_PLACE.reset, token)
         yield
+
+
+@asynccontextmanager
+async def _of_request(own: _Bounds) -> AsyncIterator[None]:
+    """Enter the bounds of a network host. The call that makes the request has no place of all while it waits for them.
+
+    Which host it asks is known only once it is made, and has its place.
+    """
+    place = None if own.are_free else _PLACE.get()
+    if place is not None:
+        place.leave()
+    async with own.places or nullcontext():
+        async with own.turn:
+            await _take(place, own.moments)
+        yield
+
+
+async def _take(place: _Place | None, *moments: AsyncLimiter | None) -> None:
+    """Wait for a place of all and then for the moments: a call that has waited for these should use them."""
+    if place is not None:
+        await place.take()
+    for moment in moments:
+        if moment is not None:
+            await moment.acquire()

@@ -119,3 +119,29 @@ async def test_calls_that_wait_for_their_function_leave_others_room(own: Options
         await asyncio.gather(*slow, *quick, return_exceptions=True)
 
     assert done == {*quick}
+
+
+@pytest.mark.parametrize("own", [Options(concurrency=1), Options(rate=Rate(1, 3600))], ids=["concurrency", "rate"])
+async def test_calls_that_wait_for_their_host_leave_others_room(
+    service: Service, http_call: HttpCall, own: Options
+) -> None:
+    """However many wait, and though each has had its place before it is known which host it asks."""
+    service.hangs("GET", "/slow")
+    slow_host = service.url.removeprefix("http://")
+    settings = Settings(calls=Options(concurrency=3), hosts={read_pattern(slow_host): own})
+    crowd = Crowd()
+
+    async with aclosing(Functions({"visit": crowd.visit}, settings)) as functions:
+        slow = [asyncio.create_task(functions.call(http_call("GET", f"{service.url}/slow"))) for _ in range(6)]
+        await asyncio.to_thread(service.asked.wait, 5)
+        quick = [asyncio.create_task(functions.call(call_of("visit"))) for _ in range(5)]
+        done, _ = await asyncio.wait(quick, timeout=5)
+        for task in (*slow, *quick):
+            task.cancel()
+        await asyncio.gather(*slow, *quick, return_exceptions=True)
+        at_once, crowd.most = crowd.most, 0
+        await asyncio.gather(*(functions.call(call_of("visit")) for _ in range(8)))
+
+    assert done == {*quick}
+    assert at_once <= 2, "those that are made count still"
+    assert crowd.most == 3, "those that were cancelled as they waited have given no place back twice"

@@ -118,7 +118,7 @@ class LengthCheck:
                 self._give_up(host.slowest, at)
 
     def _can_leave(self, run: Run, host: TemporalHost) -> bool:
-        if self._is_endangered():
+        if self.is_endangered():
             return True
         if run.execution.is_cancelled or host.has_children_to_end():
             return False
@@ -152,7 +152,8 @@ class LengthCheck:
             return True
         return workflow.info().get_current_history_length() >= self._again_from or self._is_at_its_end()
 
-    def _is_endangered(self) -> bool:
+    def is_endangered(self) -> bool:
+        """Tell whether the server is about to end the execution because its history is too long."""
         info = workflow.info()
         return info.get_current_history_length() >= MAX_EVENTS or info.get_current_history_size() >= MAX_BYTES
 

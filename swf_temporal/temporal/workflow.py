@@ -280,8 +280,8 @@ class Interpreter:
         """Return the progress with which this execution goes on, unless another one takes over."""
         await host.check_held()
         following = carried(run, self._pin, host)
-        if self._changes.were_made:
-            return following.progress
+        if self._changes.were_made or (run.execution.is_cancelled and not self._length.is_endangered()):
+            return following.progress  # of a cancellation, another execution would know nothing at its end
         if fits(following.size, following.most):
             self._log.goes_on()
             following.begin()

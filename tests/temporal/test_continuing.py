@@ -198,6 +198,30 @@ async def test_a_cancelled_run_does_not_continue_before_it_ends(bench: Bench) ->
     assert len(worker.scripted.calls) == 10
 
 
+async def test_one_that_is_cancelled_while_it_waits_to_continue_does_not(bench: Bench) -> None:
+    """It was to go on in another execution once a call has ended: that one would not know that it was cancelled."""
+    definition = define(
+        calling("a", "f", compensatedBy="undo", transition="both"),
+        calling("both", "f", "slow", actionMode="parallel", end=True),
+        calling("undo", "g", usedForCompensation=True),
+        functions=("f", "g", "slow"),
+        metadata={"compensateOnCancel": True},
+    )
+    async with bench.worker(definition, f={}, g={}, slow=lambda _: asyncio.Event().wait()) as worker:
+        handle = await worker.start(suspend_after=8)
+        async with asyncio.timeout(30):
+            while not any(one["kind"] == "action-completed" and one["state"] == "both"
+                          for one in await handle.query("trace")):  # fmt: skip
+                await asyncio.sleep(0.02)
+        await handle.cancel()
+        with pytest.raises(RunEnded, match="cancelled"):
+            await asyncio.wait_for(swf.result(handle), PATIENCE)
+        found = await bench.client.get_workflow_handle(handle.id).describe()
+
+    assert found.status is WorkflowExecutionStatus.CANCELED
+    assert [name for name, *_ in worker.scripted.calls].count("g") == 1
+
+
 async def test_continue_as_starts_the_next_execution(bench: Bench) -> None:
     """`continueAs` hands over to another definition under the same workflow id, with the data it selects."""
     first = define(

@@ -118,6 +118,8 @@ class Run(Tracer):
         """Is told what a path begins to wait for."""
         self.on_begin: Callable[[], Awaitable[None]] | None = None
         """Is waited for before the first step."""
+        self.on_leave: Callable[[], Awaitable[None]] | None = None
+        """Is waited for before the run goes on as another definition, and once more when that is told."""
         self._suspension = Suspension()
         self.semantics = program.semantics
         """The semantics number that it began with."""
@@ -154,11 +156,8 @@ class Run(Tracer):
         except WorkflowFault as fault:
             self.emit(TraceKind.WORKFLOW_FAILED, fault.name, code=fault.code, message=fault.message)
             raise
-        match outcome:
-            case Completed():
-                self.emit(TraceKind.WORKFLOW_COMPLETED, self._id)
-            case ContinuedAs():
-                self.emit(TraceKind.WORKFLOW_CONTINUED, outcome.workflow_id)
+        if isinstance(outcome, Completed):
+            self.emit(TraceKind.WORKFLOW_COMPLETED, self._id)
         return outcome
 
     def deliver(self, event: CloudEvent, *, is_forwardable: bool = False) -> bool:
@@ -230,6 +229,14 @@ class Run(Tracer):
     def time(self) -> float:
         """Return the host's time as seconds of the epoch."""
         return self.host.now().timestamp()
+
+    async def leave(self, to: ContinuedAs) -> None:
+        """Come to the end of a run that goes on as another definition. As long as this waits, it can be cancelled."""
+        if self.on_leave is not None:
+            await self.on_leave()
+        self.emit(TraceKind.WORKFLOW_CONTINUED, to.workflow_id)
+        if self.on_leave is not None:
+            await self.on_leave()
 
     def checkpoint(self) -> None:
         """Pass, unless a suspension was asked for: called before every step that does something outside."""

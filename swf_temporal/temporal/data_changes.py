@@ -40,6 +40,11 @@ class DataChanges:
         made, self._made = self._made, self._taken - len(self._pending)
         self._is_over, self.were_made = is_over, made < self._made
 
+    def refuse(self) -> None:
+        """Refuse what was asked for and has not been made: the run is at its end."""
+        self.settle(is_over=True)
+        self._pending.clear()
+
     async def change(self, raw: RawValue) -> None:
         """Make the change that *raw* holds, once the instance has stopped between two steps."""
         assert self._run is not None  # noqa: S101 - for the type checker: see `check`

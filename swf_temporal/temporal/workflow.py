@@ -242,15 +242,14 @@ class Interpreter:
             try:
                 outcome = await self._outcome_of(run)
                 try:
-                    await self._settle(outcome, host)
                     match outcome:
                         case Completed():
+                            await self._settle(host, is_complete=True)
                             return checked(outcome.output)
                         case ContinuedAs():
-                            await host.outlasting.end()
-                            await host.check_continuation()
                             begin_other(outcome, run, self._pin, host, self._log)
                         case Suspended():
+                            await self._settle(host)
                             progress = await self._carried(run, host)
                 except asyncio.CancelledError:
                     if not isinstance(outcome, Suspended):
@@ -262,19 +261,26 @@ class Interpreter:
                 await self._leave(host)
                 raise
 
-    async def _settle(self, outcome: RunOutcome, host: TemporalHost) -> None:
-        """Do what has to be done before the execution ends with *outcome*."""
+    async def _may_leave(self, host: TemporalHost) -> None:
+        """Do what has to be done before the run goes on as another definition."""
+        self._changes.refuse()
+        await host.outlasting.end()
+        await host.check_continuation()
+        await self._settle(host)
+
+    async def _settle(self, host: TemporalHost, *, is_complete: bool = False) -> None:
+        """Do what has to be done before the execution ends."""
         try:
             await host.outgoing.room(min(host.carries, MAX_PAYLOAD_BYTES))  # for what the execution ends with
             await self._lifecycle.delivered()
-            if isinstance(outcome, Completed):
+            if is_complete:
                 await self._leave(host)
-            if not (isinstance(outcome, Completed) and workflow.all_handlers_finished()):
+            if not (is_complete and workflow.all_handlers_finished()):
                 await workflow.wait_condition(workflow.all_handlers_finished)
         except asyncio.CancelledError:
-            if not isinstance(outcome, Completed):
+            if not is_complete:
                 raise
-            await self._settle(outcome, host)  # it is complete: that it is to be cancelled comes too late
+            await self._settle(host, is_complete=True)  # it is complete: that it is to be cancelled comes too late
 
     async def _carried(self, run: Run, host: TemporalHost) -> dict[str, Any]:
         """Return the progress with which this execution goes on, unless another one takes over."""
@@ -320,6 +326,7 @@ class Interpreter:
         if self._subscriptions is not None:
             run.on_wait = self._subscriptions.begin
         run.on_begin = lambda: self._prepare(run, definition)
+        run.on_leave = lambda: self._may_leave(host)
         self._incoming.begin(run, definition, host)
 
     async def _prepare(self, run: Run, definition: Definition) -> None:

@@ -49,13 +49,17 @@ async def run_in_time(execution: "Execution") -> Completed | ContinuedAs:
     await check_input(execution)
     if frame.cancelled is None:
         try:
-            return await _run_in_time(execution)
+            outcome = await _run_in_time(execution)
+            if isinstance(outcome, ContinuedAs):
+                await execution.run.leave(outcome)
         except asyncio.CancelledError:
             current = asyncio.current_task()
             if current is None or not _undoes_when_cancelled(execution):
                 raise
             current.uncancel()
             _give_back(execution)
+        else:
+            return outcome
         frame.cancelled = _broken_off(execution) or CompensationFrame()
     await compensate(execution.latest_data, frame.cancelled, _lane(execution))
     raise asyncio.CancelledError
@@ -176,6 +180,7 @@ async def _run_through(execution: "Execution") -> Completed | ContinuedAs:
 async def _outcome(left: "Ended", execution: "Execution") -> Completed | ContinuedAs:
     """Return what a run comes to whose last walk ended so."""
     if left.end.continue_as is not None:
+        execution.latest_data = left.data
         return await _continued(left.end.continue_as, left, execution)
     await check_output(execution, left.data)
     return Completed(left.data)

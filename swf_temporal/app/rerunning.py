@@ -151,21 +151,27 @@ class Rerun:
         reason = f"rerun from {self.place_name}"
         # A worker is handed signals before updates, and so later ones before those with which it came there.
         by_server, leading = not (drop_events or self.leading), self.leading
+        events = () if drop_events else self.events
         if self.patch is None:
             run = await reset(client.temporal, self.workflow_id, self.run_id, self.task, reason, with_events=by_server)
         else:
             # Not kept since it was planned: many may be planned at once.
             handle = client.temporal.get_workflow_handle(self.workflow_id, run_id=self.run_id)
             beginning = await beginning_at(
-                await handle.fetch_history(), converter_used_by(client), self.entry, self.patch
+                await handle.fetch_history(),
+                converter_used_by(client),
+                self.entry,
+                self.patch,
+                leading=[await one.sent(client.temporal) for one in leading],
+                events=[await one.sent(client.temporal) for one in events],
             )
-            run, by_server = await beginning.start(client.temporal, self.workflow_id), False
+            run, by_server = await beginning.start(client.temporal, self.workflow_id), beginning.has_events
             leading = leading[len(leading) - beginning.early_updates :]  # it begins with the others
         if self.place is not None:
             await self.place.take_back(client.temporal, self.workflow_id)
         if not by_server:
             with suppress(InstanceEndedError):  # it went on, and needed none of these
-                for event in (*leading, *(() if drop_events else self.events)):
+                for event in (*leading, *events):
                     await event.send(client.temporal, self.workflow_id)
         return run
 

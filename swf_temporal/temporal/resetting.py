@@ -14,6 +14,7 @@ from temporalio.api.enums.v1 import EventType, ResetReapplyExcludeType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client
+from temporalio.common import RawValue
 from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.errors import UsageError
@@ -22,6 +23,7 @@ from swf_temporal.strict_json import NotJSON, read_json
 from swf_temporal.temporal.client import send
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.constants import DELIVER, ENDING, PLACE, PROBE
+from swf_temporal.temporal.going_on import Sent
 from swf_temporal.temporal.place_records import TELL
 from swf_temporal.temporal.records import EVALUATE, LIMITS, RESOLVE
 
@@ -71,6 +73,11 @@ class Came:
     signal: str | None
     """The name of the signal that carried it; None for an update."""
     payloads: tuple[Payload, ...]
+
+    async def sent(self, client: Client) -> Sent:
+        """Return what was sent, as an instance gets it."""
+        values = await client.data_converter.decode(self.payloads, [RawValue] * len(self.payloads))
+        return Sent(self.signal, values[0] if values else None)
 
     async def send(self, client: Client, workflow_id: str) -> None:
         """Send it to an instance once more. Raises UsageError if the instance is not there, or has ended."""

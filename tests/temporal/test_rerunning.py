@@ -12,10 +12,10 @@ from swf_temporal.client_errors import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal import continuing
+from swf_temporal.temporal import continuing, going_on
 from swf_temporal.temporal.going_on import Beginning
 from tests.temporal.conftest import PATIENCE, Bench, calling, define
-from tests.temporal.test_event_starts import event
+from tests.temporal.test_event_starts import event, named, send
 
 FUNCTIONS = ("first", "second", "third")
 SEQUENCE = define(
@@ -26,6 +26,29 @@ SEQUENCE = define(
     id="sequence",
 )
 """The state in the middle makes no call: it is entered and left in one workflow task."""
+
+
+CHOOSING = """
+id: ID
+version: '1.0'
+specVersion: '0.8'
+start: Wait
+events:
+- name: Shipped
+  type: shipped
+  source: depot
+  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
+states:
+- name: Wait
+  type: event
+  onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .first}}]
+  transition: Choose
+- name: Choose
+  type: switch
+  dataConditions: [{condition: '${ .done }', end: true}]
+  defaultCondition: {transition: On}
+- {name: On, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .second}}], end: true}
+"""
 
 
 class Calls:
@@ -157,17 +180,9 @@ async def test_events_that_came_since(bench: Bench, *, drops: bool) -> None:
     assert after == {"first": 2, "n": 3 if drops else 2}
 
 
-@pytest.mark.parametrize("how", [swf.deliver, swf.send], ids=["update", "signal"])
-async def test_one_that_ends_before_it_is_given_events_again(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, how: Any
-) -> None:
-    """With its data changed it may do so at once: it went on all the same."""
-    event = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "end": True}
-    definition = define(
-        {"name": "Choose", "type": "switch", "dataConditions": [{"condition": "${ .done }", "end": True}],
-         "defaultCondition": {"transition": "Wait"}},
-        event, events=[{"name": "go", "type": "go", "source": "x"}], id="ends-at-once",
-    )  # fmt: skip
+@pytest.fixture
+def ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let an instance that is begun with other data end before anything is sent to it."""
     start = Beginning.start
 
     async def start_and_wait(one: Beginning, client: TemporalClient, workflow_id: str) -> str:
@@ -176,15 +191,50 @@ async def test_one_that_ends_before_it_is_given_events_again(
         return run
 
     monkeypatch.setattr(Beginning, "start", start_and_wait)
+
+
+@pytest.mark.usefixtures("ends_at_once")
+@pytest.mark.parametrize("how", [swf.deliver, swf.send], ids=["update", "signal"])
+@pytest.mark.parametrize("room", [2_000_000, 8_000])
+async def test_one_that_ends_before_it_is_given_events_again(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, how: Any, room: int
+) -> None:
+    """With its data changed it may do so at once: it went on all the same, also if it could not begin with them."""
+    monkeypatch.setattr(going_on, "fits", lambda size, most: size <= min(room, most))
+    event = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "end": True}
+    definition = define(
+        {"name": "Choose", "type": "switch", "dataConditions": [{"condition": "${ .done }", "end": True}],
+         "defaultCondition": {"transition": "Wait"}},
+        event, events=[{"name": "go", "type": "go", "source": "x"}], id="ends-at-once",
+    )  # fmt: skip
     async with bench.worker(definition) as worker:
         handle = await worker.start({})
         await worker.awaiting(handle, "go")
-        await how(bench.client, handle.id, {"name": "go", "data": {"n": 1}})
-        assert await ended(handle) == {"n": 1}
+        data = {"n": 1, "more": room * "x"} if room < 10_000 else {"n": 1}
+        await how(bench.client, handle.id, {"name": "go", "data": data})
+        assert await ended(handle) == data
         plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"done": True})
         output = await gone_on(bench, plan)
 
     assert (len(plan.events), output) == (1, {"done": True})
+
+
+@pytest.mark.usefixtures("ends_at_once")
+async def test_events_of_a_mailbox_that_one_with_other_data_does_not_take(bench: Bench) -> None:
+    """They go back to it, though the instance ends as soon as it has begun: another may wait for them."""
+    definition = named(CHOOSING)
+    async with bench.worker(definition) as worker:
+        handle = await worker.start({"parcel": "7"})
+        await send(worker, event("1", "shipped", "depot", 1, parcel="7"), event("2", "shipped", "depot", 2, parcel="7"))
+        assert await ended(handle) == {"parcel": "7", "first": 1, "second": 2}
+        plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"done": True})
+        output = await gone_on(bench, plan)
+        another = await worker.start({"parcel": "7"})
+        await send(worker, event("3", "shipped", "depot", 3, parcel="7"))
+        latest = await ended(another)
+
+    assert output == {"parcel": "7", "first": 1, "done": True}
+    assert latest == {"parcel": "7", "first": 2, "second": 3}
 
 
 async def test_one_that_has_gone_on_meanwhile_is_left_alone(bench: Bench) -> None:

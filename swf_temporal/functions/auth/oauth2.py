@@ -16,6 +16,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.grants import Grant
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
+from swf_temporal.functions.operator.limits import in_line
 from swf_temporal.functions.secrets import scrub
 from swf_temporal.functions.urls import split_url
 from swf_temporal.strict_json import write_json
@@ -37,9 +38,9 @@ class _Endpoint:
 
 @dataclass(slots=True)
 class _CacheEntry:
-    """The cached token of a grant; the lock is held while a token is fetched."""
+    """The cached token of a grant; the turn is held while a token is fetched."""
 
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    turn: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     endpoint: _Endpoint | None = None
     token: str | None = None
     expiry: float | None = None
@@ -59,7 +60,7 @@ class Tokens:
     def __init__(self, http: Http, clock: Callable[[], float] = time.monotonic) -> None:
         self._http = http
         self._clock = clock
-        # A lock belongs to the event loop that waited for it.
+        # A semaphore belongs to the event loop that waited for it.
         self._entries: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Grant, _CacheEntry]] = WeakKeyDictionary()
         self._issued: dict[str, None] = {}
 
@@ -67,7 +68,7 @@ class Tokens:
         """Return a token for *grant*; calls at the same time share one request, and its failure. Raises CallFailed."""
         entry = self._of_this_loop().setdefault(grant, _CacheEntry())
         before = entry.answered
-        async with entry.lock:
+        async with in_line(entry.turn):
             if entry.token is not None and (entry.expiry is None or self._clock() < entry.expiry):
                 return entry.token
             if entry.fault is not None and entry.answered != before:

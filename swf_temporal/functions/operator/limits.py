@@ -19,8 +19,11 @@ class _Bounds(NamedTuple):
 
     places: asyncio.Semaphore | None
     moments: AsyncLimiter | None
-    turn: asyncio.Lock
-    """Held by the one of them that waits for a place of all, and for the moment, with such a place."""
+    turn: asyncio.Semaphore
+    """Held by the one of them that waits for a place of all, and for the moment, with such a place.
+
+    A lock does not say that it is about to be handed to one that waits: who waits behind that must not hold a place.
+    """
 
     @property
     def are_set(self) -> bool:
@@ -83,7 +86,7 @@ class RateLimits:
 def _bounds(options: HostOptions) -> _Bounds:
     places = None if options.concurrency is None else asyncio.Semaphore(options.concurrency)
     moments = None if options.rate is None else AsyncLimiter(options.rate.calls, options.rate.seconds)
-    return _Bounds(places, moments, asyncio.Lock())
+    return _Bounds(places, moments, asyncio.Semaphore(1))
 
 
 @asynccontextmanager
@@ -114,6 +117,17 @@ async def _of_request(own: _Bounds) -> AsyncIterator[None]:
     async with own.places or nullcontext():
         async with own.turn:
             await _take(place, own.moments)
+        yield
+
+
+@asynccontextmanager
+async def in_line(turn: asyncio.Semaphore) -> AsyncIterator[None]:
+    """Hold *turn*. A call that waits for another one that holds it has no place of all meanwhile."""
+    place = _PLACE.get() if turn.locked() else None
+    if place is not None:
+        place.leave()
+    async with turn:
+        await _take(place)
         yield
 
 

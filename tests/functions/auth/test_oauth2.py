@@ -6,6 +6,7 @@ import asyncio
 import base64
 import json
 from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.http.client import Http
+from swf_temporal.functions.operator.forms import Rate
+from swf_temporal.functions.operator.network import read_pattern
 from swf_temporal.functions.operator.settings import Options, Settings
 from tests.listening import listening
 
@@ -363,3 +366,21 @@ async def test_a_public_client(server: TokenServer, functions: Functions) -> Non
 
     assert server.forms[0]["client_id"] == ["app"]
     assert server.logins == [""]
+
+
+async def test_calls_that_wait_for_a_token_leave_others_room(server: TokenServer) -> None:
+    """One of them asks for it, and may have to wait for the limits of the authority's host."""
+    host = read_pattern(server.url.removeprefix("http://"))
+    settings = Settings(calls=Options(base_url=server.url, concurrency=3), hosts={host: Options(rate=Rate(1, 3600))})
+
+    async with aclosing(Functions({"quick": dict}, settings)) as functions:
+        slow = [asyncio.create_task(functions.call(ask(server))) for _ in range(6)]
+        while not server.asked:
+            await asyncio.sleep(0.01)
+        quick = [asyncio.create_task(functions.call(Call(Function(name="quick", type="custom")))) for _ in range(5)]
+        done, _ = await asyncio.wait(quick, timeout=5)
+        for task in (*slow, *quick):
+            task.cancel()
+        await asyncio.gather(*slow, *quick, return_exceptions=True)
+
+    assert done == {*quick}

@@ -22,7 +22,7 @@ from swf_temporal.runtime.budgets import Budget, InstanceLimits
 from swf_temporal.runtime.evaluating import evaluated
 from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import id_of_child
-from swf_temporal.runtime.joining import MISSING, Missing, within
+from swf_temporal.runtime.joining import MISSING, Missing, heeding_cancellation, within
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.performing import ONE_STEP, check_size, size_of, subflow_fault
 from swf_temporal.runtime.trace import ActionRetried
@@ -153,6 +153,7 @@ class SimulatedHost:
         await self.loop.moment(timedelta())
         self.context.variables.write(of, value)
 
+    @heeding_cancellation
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the definition of that id, in the same virtual time."""
         if call.fire_and_forget:

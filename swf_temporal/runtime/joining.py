@@ -202,7 +202,7 @@ class _Join:
         for task in running:
             task.cancel()
         for task in running:
-            await _end_of(task)
+            await end_of(task)
 
 
 def cancel_next_wait() -> None:
@@ -271,11 +271,11 @@ def _observing_cancellation(work: Coroutine[Any, Any, T], on_cancel: Callable[[]
             error = thrown
 
 
-async def _end_of(task: "asyncio.Task[Any]") -> None:
-    """Wait until *task* has ended, however it ends. Being cancelled meanwhile is not mistaken for its end."""
+async def end_of(work: "asyncio.Future[Any]") -> None:
+    """Wait until *work* has ended, however it ends. A cancellation ends the wait alone: *work* goes on."""
     ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    task.add_done_callback(lambda _: _resolve(ended))
-    if not task.done():
+    work.add_done_callback(lambda _: _resolve(ended))
+    if not work.done():
         await ended
 
 

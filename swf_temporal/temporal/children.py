@@ -15,11 +15,12 @@ from swf_temporal.definition_cache import of_definitions
 from swf_temporal.runtime.budgets import Budget, InstanceLimits
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.ids import id_of_child
+from swf_temporal.runtime.joining import end_of
 from swf_temporal.temporal.call_facts import child_facts
 from swf_temporal.temporal.call_records import call_to_json
 from swf_temporal.temporal.failures import fault_of_call, fault_of_child, fault_of_start
 from swf_temporal.temporal.outgoing import Outgoing
-from swf_temporal.temporal.outlasting import OutlastingChildren
+from swf_temporal.temporal.outlasting import OutlastingChildren, ask_to_cancel
 from swf_temporal.temporal.records import Pin, Pinned, catalogue_of
 from swf_temporal.temporal.sizes import check_together
 
@@ -112,7 +113,7 @@ class Children:
         number = self._outgoing.begun(call.id, outlasts=call.outlast is not None)
         try:
             if handle is not None and call.outlast is None:
-                return await handle  # type: ignore[no-any-return]  # JSON, as the child returns it
+                return await _output_of(handle)
             if handle is not None:
                 self.outlasting.begun(call.id, handle)
             return await self.outlasting.result(call)
@@ -186,6 +187,20 @@ class Children:
         if self._latest is None or self._latest[0] != pin:
             self._latest = pin, self._outgoing.written(pin.to_json())
         return self._latest[1]
+
+
+async def _output_of(child: "workflow.ChildWorkflowHandle[Any, Any]") -> JSON:
+    """Return what *child* returns. Where the path that waits is cancelled, so is the child, and its end is waited for.
+
+    Raises ChildWorkflowError where it does not complete.
+    """
+    try:
+        await end_of(child)
+    except asyncio.CancelledError:
+        await ask_to_cancel(child.id)
+        await end_of(child)
+        raise
+    return child.result()  # type: ignore[no-any-return]  # JSON, as the child returns it
 
 
 @of_definitions

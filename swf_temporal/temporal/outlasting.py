@@ -23,10 +23,19 @@ from temporalio.workflow import ActivityCancellationType
 
 from swf_temporal.data import JSON
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
-from swf_temporal.runtime.joining import SuspendRequested
+from swf_temporal.runtime.joining import SuspendRequested, end_of
 from swf_temporal.temporal.call_facts import activity_facts
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.endings import ATTEMPT, POLICY, AwaitedRecord, EndingRecord, cause_of
+
+
+async def ask_to_cancel(child_id: str) -> None:
+    """Ask a child to cancel, whichever execution of it runs now.
+
+    The SDK asks the execution that was begun alone: one that has continued as new would never hear of it.
+    """
+    with suppress(FailureError):  # it has ended
+        await workflow.get_external_workflow_handle(child_id).cancel()
 
 
 @dataclass(slots=True)
@@ -83,9 +92,8 @@ class OutlastingChildren:
         try:
             return await call.outlast(child.handle)  # type: ignore[no-any-return]  # JSON, as the child returns it
         except asyncio.CancelledError:
-            child.handle.cancel()
-            with suppress(ChildWorkflowError):  # however it ends: its path is given up
-                await child.handle
+            await ask_to_cancel(child.handle.id)
+            await end_of(child.handle)
             raise
 
     async def _of_earlier(self, call: FunctionCall | SubflowCall, child: _Child) -> JSON:
@@ -119,11 +127,7 @@ class OutlastingChildren:
             child.looking.cancel()
             with suppress(ActivityError, asyncio.CancelledError):
                 await child.looking
-        if child.handle is not None:
-            child.handle.cancel()
-            return
-        with suppress(FailureError):  # it has ended
-            await workflow.get_external_workflow_handle(child.record["id"]).cancel()
+        await ask_to_cancel(child.record["id"])
 
     def _output(self, call: FunctionCall | SubflowCall, record: AwaitedRecord, ending: EndingRecord) -> JSON:
         """Return the output of a child that ended so. Raises ChildWorkflowError, as the engine does, without one."""

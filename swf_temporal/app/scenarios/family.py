@@ -93,6 +93,9 @@ class Family:
             case "cancel_workflow":
                 member.is_cancelled = True
                 self._under_way.discard(("cancel", member.workflow_id, 0))
+            case "resolve_request_cancel_external_workflow":
+                seq = job.resolve_request_cancel_external_workflow.seq
+                self._under_way.discard(("asking", run_id, seq))
             case "resolve_activity":
                 seq = job.resolve_activity.seq
                 self._under_way.discard(("activity", run_id, seq))
@@ -127,6 +130,10 @@ class Family:
             self._under_way.add(("activity", run_id, command.request_cancel_activity.seq))
         elif kind == "start_child_workflow_execution":
             self._start_child(member, run_id, issued)
+        elif kind == "request_cancel_external_workflow_execution":
+            request = command.request_cancel_external_workflow_execution
+            self._under_way.add(("asking", run_id, request.seq))
+            self._cancel(self.members[request.workflow_execution.workflow_id])
         elif kind == "cancel_child_workflow_execution":
             self._cancel(self._children[run_id, command.cancel_child_workflow_execution.child_workflow_seq])
         elif kind in CLOSING:

@@ -23,6 +23,8 @@ def scenario(seed: int) -> Document:
     if seed % 4 == 0:
         # What such a call of an `async` sub-workflow does once that was terminated is not the same on both hosts.
         _mark_long_running(made["workflow"])
+    if seed % 7 == 3:
+        _let_children_continue(made)
     return made
 
 
@@ -377,6 +379,20 @@ def _mark_long_running(value: Any) -> None:
             value["subFlowRef"]["onParentComplete"] = "continue"
         for one in value.values():
             _mark_long_running(one)
+
+
+def _let_children_continue(scenario: Document) -> None:
+    """Let the states of sub-workflows that simply end one continue it as another workflow, which takes a while."""
+    children, name = scenario["definitions"], f"{scenario['workflow']['id']}-rest"
+    for state in (state for child in children for state in child["states"]):
+        if state.get("end") is True:
+            state["end"] = {"continueAs": {"workflowId": name}}
+    if _mentions(children, name):
+        states = [
+            {"name": "S0", "type": "sleep", "duration": "PT60S", "transition": "S1"},
+            {"name": "S1", "type": "inject", "data": {"rest": True}, "end": True},
+        ]
+        children.append({"id": name, "specVersion": "0.8", "states": states})
 
 
 def _mentions(value: Any, name: str) -> bool:

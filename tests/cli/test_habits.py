@@ -73,6 +73,29 @@ def test_definition_on_stdin(swf: Swf, command: list[str]) -> None:
     assert (ended.code, "there is no definition on stdin" in ended.err) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "closed", "code", "told"),
+    [
+        (["validate", "-"], "<&-", 2, "there is no definition on stdin"),
+        (["run", "--simulate", "hello.yaml", "--input", "-"], "<&-", 2, "--input - is not JSON"),
+        (["validate", "nosuch.yaml"], ">&-", 2, "nosuch.yaml cannot be read"),
+        (["run", "--simulate", "hello.yaml"], ">&-", 0, ""),
+        (["validate", "nosuch.yaml"], "2>&-", 2, ""),
+        (["validate", "hello.yaml"], "<&- >&- 2>&-", 0, ""),
+    ],
+)
+def test_without_a_standard_stream(swf: Swf, arguments: list[str], closed: str, code: int, told: str) -> None:
+    """A process that was started without stdin, stdout or stderr does what it would do, and writes nowhere else."""
+    command = [*ending_with_us(), *COMMAND, *arguments]
+    ended = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", *command],
+        cwd=swf.folder, env=swf.env, capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout) == (code, "")
+    assert ended.stderr.startswith(f"error: {told}" if told else "")
+    assert bool(ended.stderr) == bool(told)
+
+
 def test_what_a_definition_on_stdin_names(swf: Swf) -> None:
     """Sub-workflows and documents are found in the current folder."""
     swf.write("child.yaml", HELLO.replace("id: hello", "id: child"))

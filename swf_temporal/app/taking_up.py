@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import shlex
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
@@ -37,7 +38,7 @@ async def was_taken_up(client: "Client", workflow_id: str) -> bool:
         if found.status is WorkflowExecutionStatus.FAILED:
             await result(handle)
         if (why := await why_task_failed(client.temporal, found)) is not None:
-            hint = f"it goes on once a worker can run it; to give it up: swf terminate {workflow_id}"
+            hint = f"it goes on once a worker can run it; to give it up: swf terminate {shlex.quote(workflow_id)}"
             raise UsageError(why, hint)
         if (found.history_length or 0) >= _TAKEN_UP:
             return True

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from swf_temporal.data import JSON, kind_of
+from swf_temporal.grammar import with_article
 from swf_temporal.strict_json import NotJSON, read_json
 
 FIXED: Final = frozenset({"id", "source", "type", "specversion", "data", "data_base64"})
@@ -60,7 +61,8 @@ class CloudEvent:
         """
         given: Any = event
         if not isinstance(given, Mapping):
-            raise ValueError(f"an event is a JSON object, and this is {kind_of(given)}")  # noqa: TRY004 - data is wrong
+            kind = "null" if given is None else with_article(kind_of(given))
+            raise ValueError(f"an event is a JSON object, and this is {kind}")  # noqa: TRY004 - data is wrong
         present = {name: value for name, value in event.items() if value is not None}
         read = _read(present, default_id)
         check_attributes(read)

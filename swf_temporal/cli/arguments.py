@@ -83,9 +83,15 @@ def _checked(document: JSON, where: str) -> list[dict[str, Any]]:
 
 def given_events(text: str) -> list[dict[str, Any]]:
     """Return the CloudEvents that an argument gives: as JSON, in a file, or on stdin for `-`."""
-    if not text.lstrip().startswith(("{", "[")):
-        return read_events([Path(text)])
-    return _checked(json_value(text, "EVENT"), "EVENT")
+    is_json = text.lstrip().startswith(("{", "["))
+    return at_least_one(_checked(json_value(text, "EVENT"), "EVENT") if is_json else read_events([Path(text)]))
+
+
+def at_least_one(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return *events*. Raises UsageError if there are none."""
+    if not events:
+        raise UsageError("there is no event: the list is empty")
+    return events
 
 
 def length_of(text: str | None, option: str) -> timedelta | None:
@@ -114,7 +120,8 @@ def _parsed(text: str, where: str) -> JSON:
     try:
         value: JSON = read_json(text)
     except NotJSON as error:
-        hint = "a text needs its quotes: '\"text\"'" if isinstance(error, MalformedJSON) else None
+        may_be_text = isinstance(error, MalformedJSON) and text.lstrip()[:1] not in {"", "{", "[", '"'}
+        hint = "a text needs its quotes: '\"text\"'" if may_be_text else None
         raise UsageError(f"{where} is not JSON: {error}", hint) from None
     return value
 

@@ -106,14 +106,14 @@ class _Given:
 
     def events(self) -> list[dict[str, Any]]:
         """Return what is to be sent: CloudEvents, or a name with data. Raises UsageError."""
-        from swf_temporal.cli.arguments import json_value, read_events
+        from swf_temporal.cli.arguments import at_least_one, json_value, read_events
 
         self._refuse_contradictions()
         payload = json_value(self.data, "--data")
         if self.name is not None:
             return [{"name": self.name, "data": payload}]
         if self.file is not None:
-            return read_events([self.file])
+            return at_least_one(read_events([self.file]))
         whole: dict[str, JSON] = {
             "type": self.type,
             "source": self.source or _SOURCE,
@@ -131,8 +131,10 @@ class _Given:
         return found
 
     def _refuse_contradictions(self) -> None:
-        if [self.type, self.name, self.file].count(None) != 2:  # noqa: PLR2004 - all but one
-            raise UsageError("no event is given", "give one of TYPE, --name and --file")
+        given = 3 - [self.type, self.name, self.file].count(None)
+        if given != 1:
+            what = "TYPE, --name and --file exclude each other" if given else "no event is given"
+            raise UsageError(what, "give one of TYPE, --name and --file")
         if self.type is not None and not self.type.strip():
             raise UsageError("the TYPE of the event is empty")
         if self.type is None and (self.source is not None or self.attributes):

@@ -32,9 +32,12 @@ def test_all(
     paths: Iterable[Path], where: ScenarioHost, reports: Reports, only: str | None, form: OutputFormat
 ) -> None:
     """Put the scenarios at *paths* to the test, those with the text *only* if there is one, and exit with the code."""
-    found = [one for one in find_scenarios(paths) if only is None or _matches(one, only)]
-    if not found:
+    there = find_scenarios(paths)
+    if not there:
         raise UsageError("there is no scenario to test", "scenarios are YAML documents with the key `scenario`")
+    found = [one for one in there if only is None or _matches(one, only)]
+    if not found:
+        raise UsageError(f"there is no scenario to test: none has {only!r} in its claim, file or sections")
     be_quiet()
     raise typer.Exit(run_until_stopped(_test(found, where, reports, form)))
 

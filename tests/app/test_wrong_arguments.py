@@ -173,7 +173,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a simulation's event": (
         lambda: simulate(TEXT, events=[1]),  # type: ignore[list-item]
-        "event 1: an event is a JSON object, and this is number",
+        "event 1: an event is a JSON object, and this is a number",
     ),
 }
 

@@ -40,6 +40,14 @@ def test_without_its_quotes() -> None:
     assert raised.value.hint == """the shell may have removed its double quotes: --input '{"name": "Ada"}' keeps them"""
 
 
+@pytest.mark.parametrize("text", ["", '{"a": 1,}', "[1", "{} {}", '"a'])
+def test_what_is_no_text_needs_no_quotes(text: str) -> None:
+    """That a text needs quotes is told of texts, and not of JSON with a slip."""
+    with pytest.raises(UsageError, match="--input is not JSON") as raised:
+        json_value(text, "--input")
+    assert raised.value.hint is None
+
+
 def test_nested_too_deeply(tmp_path: Path) -> None:
     """What is JSON or YAML, but deeper than can be read, is told as that."""
     deep = "[" * 100_000 + "]" * 100_000

@@ -172,6 +172,8 @@ def test_status_tells_why_an_instance_failed(on: On) -> None:
 
 def test_unknown_definition(on: On) -> None:
     """An id that the worker does not know is told at once, with those that it knows; another worker may know it."""
+    assert "swf terminate 'helo 1'\n" in on("start", "helo", "--id", "helo 1")[2]
+    on("terminate", "helo 1")
     code, _, err = on("start", "helo", "--wait")
     assert code == 2
     assert "and another may: no definition 'helo' is known here; did you mean 'hello'?" in err
@@ -293,6 +295,9 @@ def test_logs_without_a_worker(on: On) -> None:
         (["start", "waiter", "--namespace", "elsewhere"], "has no namespace 'elsewhere'"),
         (["worker", "--namespace", "elsewhere"], "has no namespace 'elsewhere'"),
         (["event", "nobody"], "give one of TYPE, --name and --file"),
+        (["event", "nobody", "a", "--name", "b"], "TYPE, --name and --file exclude each other"),
+        (["event", "nobody", "--file", "none.json"], "there is no event: the list is empty"),
+        (["events", "send", "waiter.yaml", "[]"], "there is no event: the list is empty"),
         (["event", "nobody", "--name", "b", "--source", "c"], "need the TYPE of an event"),
         (["event", "nobody", "a", "--attribute", "b"], "write name=value"),
         (["event", "nobody", "a", "--data", "b"], "--data is not JSON"),
@@ -304,6 +309,7 @@ def test_logs_without_a_worker(on: On) -> None:
 )
 def test_mistakes(on: On, arguments: list[str], told: str) -> None:
     """A mistake is told in a message, with exit code 2."""
+    on.swf.write("none.json", "[]")
     code, out, err = on(*arguments)
     assert (code, out) == (2, "")
     assert told in err

@@ -154,7 +154,7 @@ def test_starts_and_delays(swf: Swf) -> None:
     [
         (["nowhere.yaml"], "nowhere.yaml cannot be read"),
         (["hello.yaml"], "there is no scenario to test"),
-        (["good.yaml", "-k", "nothing"], "there is no scenario to test"),
+        (["good.yaml", "-k", "nothing"], "none has 'nothing' in its claim, file or sections"),
         (["slip.yaml"], "is not a field of the scenario"),
         (["good.yaml", "--junit", "nowhere/report.xml"], "cannot be written"),
     ],

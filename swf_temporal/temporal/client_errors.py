@@ -31,6 +31,9 @@ def not_there(error: RPCError, workflow_id: str) -> UsageError:
             "send it again later: the instance continues as new once its calls have ended and it keeps fewer events",
             instance=workflow_id,
         )
+    if "Workflow Task in failed state" in error.message:
+        text = f"{workflow_id!r} takes nothing now: its worker cannot run it, and tries again"
+        return ServerUnavailableError(text, f"`swf status {workflow_id}` tells why")
     return refused_by_server(error, f"the server did not answer for {workflow_id!r}")
 
 

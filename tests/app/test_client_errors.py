@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import pytest
 
@@ -15,6 +16,7 @@ from swf_temporal import (
     InvalidEventError,
     InvalidInputError,
     NeverTakenError,
+    NoAnswerError,
     ReservedIdError,
     RunEnded,
     ServerUnavailableError,
@@ -82,6 +84,23 @@ async def test_an_instance_that_is_not_there(client: Client) -> None:
             await asked
         assert error.value.instance == "nobody"
         assert isinstance(error.value, InstanceError)
+
+
+@pytest.mark.temporal
+async def test_an_instance_that_its_worker_cannot_run(client: Client) -> None:
+    """It takes no event until another worker can; what to look at is told, and not that the server is silent."""
+    async with Worker(client, definitions=[PAYMENT], functions={"charge": refuse}, task_queue="lost"):
+        lost = await client.start("nothing that is served", workflow_id="lost", task_queue="lost")
+
+        async def send() -> None:
+            while True:
+                with suppress(NoAnswerError):  # while its first tasks fail
+                    await lost.send_event(PAID)
+
+        with pytest.raises(ServerUnavailableError, match=r"^'lost' takes nothing now: its worker cannot run") as told:
+            await asyncio.wait_for(send(), 60)
+        assert told.value.hint == "`swf status lost` tells why"
+        await lost.terminate()
 
 
 @pytest.mark.temporal

@@ -167,8 +167,8 @@ def _listening(address: Address, hint: str) -> socket.socket:
     try:
         listening = socket.create_server((address.host, address.port), family=family)
     except OSError as error:
-        why = f"nothing can listen at {address}: {error.strerror or error}"
-        raise UsageError(why, hint) from None
+        why = str(error.strerror or error).partition(" (while attempting")[0]  # what follows is a tuple of Python's
+        raise UsageError(f"nothing can listen at {address}: {why}", hint) from None
     # asyncio does this for sockets that it makes itself. Without it the body of an answer, which is a second packet,
     # waits for the client to acknowledge the first: 40 ms.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -36,6 +37,8 @@ def import_module_or_file(name: str) -> ModuleType:
     file = Path(name) if name.endswith(".py") else None
     if file is not None and not file.is_file():
         raise UsageError(f"there is no file {file}")
+    if file is None and (os.sep in name or Path(name).is_file()):
+        raise UsageError(f"{name} is not a Python file", "functions are in a file that ends in .py, or in a module")
     try:
         if file is not None:
             return _run_file(file)

@@ -11,7 +11,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.app.client import Client
 from swf_temporal.errors import UsageError
-from swf_temporal.files import is_folder
+from swf_temporal.files import is_folder, why_unreadable
 from swf_temporal.loading import documents_in
 from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.strict_json import read_json
@@ -37,7 +37,7 @@ async def replay_files(folder: Path) -> AsyncIterator[Replayed]:
         try:
             yield await replay(_history_in(file), converter)
         except (ValueError, OSError) as error:
-            raise UsageError(f"{file} is not the history of a workflow: {error}") from None
+            raise UsageError(f"{file} is not the history of a workflow: {why_unreadable(error)}") from None
 
 
 async def replay_found(client: Client, query: str, limit: int) -> AsyncIterator[Replayed]:
@@ -56,7 +56,7 @@ async def retrace_file(file: Path) -> list[Retraced]:
     try:
         return [await retrace(_history_in(file), converter_of(PayloadSettings.read()))]
     except (ValueError, OSError) as error:
-        raise UsageError(f"{file} is not the history of a workflow: {error}") from None
+        raise UsageError(f"{file} is not the history of a workflow: {why_unreadable(error)}") from None
 
 
 async def retrace_instance(client: Client, workflow_id: str) -> list[Retraced]:

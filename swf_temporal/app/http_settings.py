@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, mod
 from swf_temporal.app.option_values import Address
 from swf_temporal.errors import UsageError
 from swf_temporal.events.settings import EventSettings
+from swf_temporal.files import why_unreadable
 from swf_temporal.functions.operator.configuration import Section, argument, reading
 from swf_temporal.functions.operator.forms import HEADER_NAME, RATE, Count, Duration, Names, Port, Rate, Size, is_url
 from swf_temporal.routing.chains import MAX_HOPS
@@ -72,7 +73,7 @@ def tls_files(certificate: Path | None, key: Path | None) -> dict[str, Path]:
     except (OSError, ValueError) as error:
         files = certificate if key is None else f"{certificate} and {key}"
         hint = "they are PEM files; the key is without a password, and in the file of the certificate or in --tls-key"
-        raise UsageError(f"TLS cannot be served with {files}: {error}", hint) from None
+        raise UsageError(f"TLS cannot be served with {files}: {why_unreadable(error)}", hint) from None
     return {"ssl_certfile": certificate} | ({} if key is None else {"ssl_keyfile": key})
 
 

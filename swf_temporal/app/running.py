@@ -29,6 +29,7 @@ from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
 from swf_temporal.client_errors import RunEnded, ServerUnavailableError
 from swf_temporal.data import JSON
+from swf_temporal.durations import format_duration
 from swf_temporal.events.settings import EventSettings
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.functions.operator.settings import Settings, read_settings
@@ -96,7 +97,8 @@ class StartedRun:
                 return await outlasting(self.instance.result)
         except TimeoutError:
             await self.cancel()
-            text = f"it did not end within {self.timeout}, and was cancelled"
+            limit = "" if self.timeout is None else f" within {format_duration(self.timeout)}"
+            text = f"it did not end{limit}, and was cancelled"
             raise RunEnded(text, "cancelled", instance=self.instance.id) from None
 
     async def cancel(self) -> None:

@@ -107,7 +107,8 @@ def configured() -> dict[str, Any]:
         text = f"{error.filename}, which the configuration of Temporal names, cannot be read: {error.strerror}"
         raise UsageError(text, f"see {_FILES}") from None
     except Exception as error:  # noqa: BLE001 - the library has no public class for what it raises
-        raise UsageError(f"the configuration of Temporal cannot be used: {error}", "see TEMPORAL_PROFILE") from None
+        hint = "see TEMPORAL_PROFILE and TEMPORAL_CONFIG_FILE"
+        raise UsageError(f"the configuration of Temporal cannot be used: {error}", hint) from None
     try:
         load(config_file_strict=True)
     except Exception as error:  # noqa: BLE001 - as above

@@ -32,6 +32,7 @@ async def test_an_address_that_cannot_be_had_is_told(host: str) -> None:
             async with container_endpoint(address, RunningCalls(), Nothing()):
                 pass
     assert "containerEndpoint" in (refused.value.hint or "")
+    assert "(" not in str(refused.value).partition("\n")[0], "it has no value of Python"
 
 
 def test_an_address_is_told_as_it_is_written() -> None:

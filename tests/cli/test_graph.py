@@ -60,6 +60,7 @@ def test_an_instance_from_its_history(swf: Swf) -> None:
         (["waiter.yaml", "--history", "waiter.yaml"], "not clear what to draw"),
         (["waiter.yaml", "--timeline"], "no effect without an instance"),
         (["waiter.yaml", "--address", "localhost:1"], "no effect without --instance"),
+        (["--history", "nosuch.json"], "nosuch.json is not the history of a workflow: No such file or directory"),
         (["--history", "waiter.yaml"], "is not the history of a workflow"),
     ],
 )

@@ -100,7 +100,7 @@ def test_a_profile_that_is_not_there(swf: Swf) -> None:
     ended = swf("list", env={"TEMPORAL_PROFILE": "nosuch"})
     assert (ended.code, ended.out) == (2, "")
     assert "Profile 'nosuch' not found" in ended.err
-    assert "see TEMPORAL_PROFILE" in ended.err
+    assert "see TEMPORAL_PROFILE and TEMPORAL_CONFIG_FILE" in ended.err
 
 
 def test_a_database_that_cannot_be(swf: Swf) -> None:
@@ -149,7 +149,7 @@ def test_timeout(swf: Swf, dev: Dev) -> None:
     """A run that takes longer than it may is cancelled."""
     ended = swf("run", "waiter.yaml", "--timeout", "PT0.5S", "--address", dev.address)
     assert ended.code == 1
-    assert "it did not end within" in ended.err
+    assert "it did not end within 500 ms, and was cancelled" in ended.err
 
 
 def test_simulation(swf: Swf) -> None:

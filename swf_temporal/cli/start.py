@@ -101,6 +101,8 @@ def _refuse_contradictions(what: str, input_: str | None, definitions: list[Path
     """Raise UsageError for what cannot be meant: the last two are what was given beside an id."""
     if not what.strip():
         raise UsageError("the id of the definition is empty")
+    if (what == "." or "/" in what) and Path(what).is_dir():  # any other name may be that of a folder, and an id
+        raise UsageError(f"{what} is a folder", "give the file of a definition, or the id of one")
     if definitions:
         raise UsageError(
             "--definitions is for a definition that is given as a FILE",

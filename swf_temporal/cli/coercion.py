@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 
@@ -32,7 +33,13 @@ def _quickened(parameters: list[Any]) -> list[Any]:
         # typer looks there first. A release of it that does not is as slow as this one would be.
         if descriptor is not None and getattr(parameter, "_runtime_param", parameter) is None:
             parameter._runtime_param = _Quick(descriptor)  # noqa: SLF001 - as above
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = _nothing  # help would have types of Python, such as `list[Path]`
     return parameters
+
+
+def _nothing(ctx: Any) -> None:  # noqa: ARG001 - asked for by the library
+    return None
 
 
 class _Quick:
@@ -52,7 +59,11 @@ class _Quick:
             return [self._one(each) for each in value] if is_many else self._one(value)
         except ValueError:
             param._runtime_param = None  # noqa: SLF001 - as above: typer makes its own, and keeps it
-            return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
+            try:
+                return param.get_runtime_param().coerce(value, param=param, ctx=ctx)
+            except typer.BadParameter as error:
+                error.message = error.message.removeprefix("Value error, ")
+                raise
 
     def _one(self, value: Any) -> Any:
         kind = self._kind

@@ -22,11 +22,9 @@ _OF_A_SERVER = dict.fromkeys(("limit", "address", "namespace"), "give --query")
 def compat(
     ctx: typer.Context,
     old: Annotated[
-        str | None, typer.Argument(metavar="[OLD", help="The old definition: a file, or an id in --definitions.")
+        str | None, typer.Argument(metavar="OLD", help="The old definition: a file, or an id in --definitions.")
     ] = None,
-    new: Annotated[
-        str | None, typer.Argument(metavar="NEW]", help="The new definition: a file, or ID@VERSION.")
-    ] = None,
+    new: Annotated[str | None, typer.Argument(metavar="NEW", help="The new definition: a file, or ID@VERSION.")] = None,
     *,
     definitions: Annotated[
         list[Path] | None,

@@ -25,7 +25,7 @@ EXAMPLES = {"dev": "Example: swf dev definitions/ --functions functions.py"}
 
 
 def dev(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder of the definitions.")] = Path(),
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the definitions.")] = Path(),
     *,
     functions: FunctionModules = None,
     config: Config = None,

@@ -30,9 +30,7 @@ class Format(StrEnum):
 
 
 def graph(
-    files: Annotated[
-        list[Path] | None, typer.Argument(metavar="[FILE]...", help="Definitions, or - for stdin.")
-    ] = None,
+    files: Annotated[list[Path] | None, typer.Argument(metavar="FILE", help="Definitions, or - for stdin.")] = None,
     *,
     instance: Annotated[
         str | None,

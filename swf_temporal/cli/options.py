@@ -179,7 +179,9 @@ KeptHeaders = Annotated[
         "--kept-headers", metavar="NAMES", help="Headers of requests that instances keep; a list with commas."
     ),
 ]
-ListenHost = Annotated[str, typer.Option("--host", help="The address to listen at; 0.0.0.0 means all addresses.")]
+ListenHost = Annotated[
+    str, typer.Option("--host", metavar="ADDRESS", help="The address to listen at; 0.0.0.0 means all addresses.")
+]
 ListenPort = Annotated[
     int, typer.Option("--port", min=0, max=MAX_PORT, help="The port to listen at; 0 is any free one.")
 ]

@@ -15,8 +15,8 @@ def serve_function(
     function: Annotated[
         list[str],
         typer.Argument(
-            metavar="FUNCTION [ARGUMENT]...",
-            help="module:function, file.py:function, or a program; `--` goes before a program that has options.",
+            metavar="FUNCTION",
+            help="module:function, file.py:function, or a program with its arguments; `--` goes before its options.",
         ),
     ],
     *,
@@ -24,7 +24,7 @@ def serve_function(
         int, typer.Option("--port", min=0, max=MAX_PORT, help="The port to listen at; 0 is any free one.")
     ] = 8080,
     host: Annotated[
-        str, typer.Option("--host", help="The address to listen at; 0.0.0.0 means all addresses.")
+        str, typer.Option("--host", metavar="ADDRESS", help="The address to listen at; 0.0.0.0 means all addresses.")
     ] = "127.0.0.1",
 ) -> None:
     """Serve a Python function or a program like a function container of Direktiv.

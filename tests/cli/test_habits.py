@@ -51,6 +51,9 @@ def test_three_ways_to_ask_for_help(swf: Swf, name: str) -> None:
     assert wanted
     assert swf(name, "-h").out == wanted
     assert swf("help", name).out == wanted
+    assert not re.search(r"list\[|<str>|\[\[|\[[A-Z]+ [^\]]*$", wanted, re.MULTILINE), (
+        "it has the notation of a library"
+    )
 
 
 def test_help_of_a_command_in_a_group(swf: Swf) -> None:
@@ -156,6 +159,8 @@ def test_output_of_scenarios(swf: Swf) -> None:
         (["run", "hello.yaml", "--id", ""], "Invalid value for '--workflow-id'"),
         (["start", "hello", "--task-queue", " "], "Invalid value for '--task-queue'"),
         (["start", ""], "the id of the definition is empty"),
+        (["start", "."], ". is a folder"),
+        (["start", "./hello/"], "./hello/ is a folder"),
         (["start", "hello", "--definitions", "."], "--definitions is for a definition that is given as a FILE"),
         (["start", "hello", "--strict"], "--strict is for a definition that is given as a FILE"),
         (["status", ""], "the id of the instance is empty"),
@@ -173,6 +178,7 @@ def test_output_of_scenarios(swf: Swf) -> None:
 def test_what_has_no_effect_is_refused(swf: Swf, arguments: list[str], told: str) -> None:
     """An option that says nothing where it stands, and a name that names nothing, are mistakes."""
     swf.write("near.yaml", "duoble: 1\n")
+    swf.write("hello/any.txt", "")
     swf.write("empty.py", "from swf_temporal import Registry\nregistry = Registry()\n")
     ended = swf(*arguments)
     assert (ended.code, ended.out) == (2, "")
@@ -240,6 +246,7 @@ def test_help_and_mistakes_are_plain(swf: Swf, arguments: list[str]) -> None:
     """Help and messages have no colours and no frames, so that nothing need be obeyed."""
     output = on_a_terminal(swf, *arguments)
     assert output
+    assert "Value error" not in output
     assert _ESCAPE not in output
     assert not re.search("[─│╭╰]", output)
 

@@ -115,6 +115,8 @@ def test_slips(text: str) -> None:
         (LEAN, "0.8", None, 1),
         (f'specVersion: "0.8"\n{LEAN}', "0.8", "specVersion", 1),
         (f'specVersion: "0.7"\n{LEAN}', "0.7", "specVersion", 1),
+        (f'specVersion: "0.7.1"\n{LEAN}', "0.7", "specVersion", 1),
+        (f'specVersion: "0.71"\n{LEAN}', "0.8", None, 1),
         (f'schemaVersion: "0.6"\n{LEAN}', "0.6", "schemaVersion", 1),
         (f"execTimeout: {{duration: PT1S}}\n{LEAN}", "0.6", "execTimeout", 1),
         (SWITCH, "0.6", "default", 2),

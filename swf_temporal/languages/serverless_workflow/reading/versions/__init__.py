@@ -38,5 +38,10 @@ def named(name: str) -> Version | None:
 def numbered(said: str) -> Version | None:
     """Return the version of a document that says *said* as its version, if that is known."""
     plain = said.removeprefix("v")
-    fitting = [one for one in VERSIONS if one.number is not None and plain.startswith(one.number)]
+    fitting = [one for one in VERSIONS if one.number is not None and _begins(plain, one.number)]
     return max(fitting, key=lambda one: len(one.number or ""), default=None)
+
+
+def _begins(said: str, number: str) -> bool:
+    """Tell whether *said* is *number*, or a part of it: 0.8.1 is one of 0.8, and 0.88 is not."""
+    return said.startswith(number) and not said[len(number) :][:1].isdigit()

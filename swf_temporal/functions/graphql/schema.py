@@ -1,6 +1,6 @@
 """The schema of a GraphQL endpoint: its fields and their arguments, by introspection."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
@@ -24,10 +24,18 @@ _WRAPPINGS = 8
 """The limit of lists and exclamation marks around the name of a type."""
 _OBJECTS = frozenset({"OBJECT", "INTERFACE", "UNION"})
 _TYPE = "kind name " + "ofType { kind name " * _WRAPPINGS + "}" * _WRAPPINGS
-_FIELDS = (
-    f"fields(includeDeprecated: true) {{ name args {{ name defaultValue type {{ {_TYPE} }} }} type {{ {_TYPE} }} }}"
-)
-_QUESTION = f"{{ __schema {{ queryType {{ {_FIELDS} }} mutationType {{ {_FIELDS} }} }} }}"
+
+
+def _question(which: str) -> str:
+    """Return the document that asks for all fields, and those of their arguments that *which* says."""
+    arguments = f"args{which} {{ name defaultValue type {{ {_TYPE} }} }}"
+    fields = f"fields(includeDeprecated: true) {{ name {arguments} type {{ {_TYPE} }} }}"
+    return f"{{ __schema {{ queryType {{ {fields} }} mutationType {{ {fields} }} }} }}"
+
+
+_QUESTION = _question("(includeDeprecated: true)")
+_OLDER_QUESTION = _question("")
+"""For servers in which arguments cannot be deprecated: they refuse the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +87,10 @@ class Schemas:
             return schema
 
     async def _ask(self, question: Request) -> Schema | None:
+        older = post(question.url, _OLDER_QUESTION).content
+        return await self._told(question) or await self._told(replace(question, content=older))
+
+    async def _told(self, question: Request) -> Schema | None:
         try:
             answer = (await self._http.request(question)).body
         except CallFailed as fault:

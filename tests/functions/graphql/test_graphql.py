@@ -35,7 +35,9 @@ SCHEMA = build_schema(
         broken: Int
         secret: Int
         owner(pet: Int): Owner
-        echo(input: EchoInput, flags: [[Boolean]!], note: String = "none"): String
+        echo(
+            input: EchoInput, flags: [[Boolean]!], note: String = "none", kind: Kind @deprecated(reason: "unused")
+        ): String
     }
     scalar Big
     input EchoInput { big: Big, size: Float, kinds: [Kind!], inner: EchoInput }
@@ -115,6 +117,8 @@ class Endpoint:
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
         self.shows_schema = True
+        self.is_old = False
+        """Whether it is of a time when arguments could not be deprecated."""
 
     @property
     def introspections(self) -> int:
@@ -137,6 +141,9 @@ def serving() -> Iterator[Endpoint]:
             served.headers.append({name.lower(): value for name, value in self.headers.items()})
             if "__schema" in request["query"] and not served.shows_schema:
                 self._answer(400, {"errors": [{"message": "introspection is disabled"}]})
+                return
+            if served.is_old and "args(includeDeprecated" in request["query"]:
+                self._answer(400, {"errors": [{"message": "Unknown argument 'includeDeprecated'"}]})
                 return
             result = graphql_sync(
                 SCHEMA,
@@ -203,6 +210,23 @@ async def test_enums_and_lists_take_their_types_from_the_schema(endpoint: Endpoi
     assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
 
 
+async def test_a_deprecated_argument_has_its_type(endpoint: Endpoint, functions: Functions) -> None:
+    """A schema does not name a deprecated argument unless it is asked to."""
+    call = call_of(f"{endpoint.url}#query#echo", {"kind": "DOG"})
+
+    assert await functions.call(call) == {"echo": '{"note": "none", "kind": "DOG"}'}
+
+
+async def test_a_server_in_which_arguments_cannot_be_deprecated(endpoint: Endpoint, functions: Functions) -> None:
+    """It refuses to be asked for those, and is asked for the others."""
+    endpoint.is_old = True
+    call = call_of(f"{endpoint.url}#query#pets", {"kinds": ["DOG"]}, "name")
+
+    assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
+    assert await functions.call(call) == {"pets": [{"name": "Rex"}]}
+    assert endpoint.introspections == 2
+
+
 async def test_the_schema_is_asked_for_once(endpoint: Endpoint, functions: Functions) -> None:
     """Two calls of one endpoint take one introspection."""
     for _ in range(2):
@@ -220,7 +244,7 @@ async def test_an_endpoint_that_hides_its_schema(endpoint: Endpoint, functions: 
 
     assert created == {"createPet": {"name": 'the "great" one'}}
     assert await functions.call(call_of(f"{endpoint.url}#query#count")) == {"count": 3}
-    assert endpoint.introspections == 1
+    assert endpoint.introspections == 2
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,8 @@ _ELEMENT = 128
 """Bytes of which copying takes as long as finding out whether an array has an element."""
 _MEMBERS = 10_000
 """Members of an object or array that are copied for a cost of 1."""
+_MAX_PLAIN = 1e21
+"""From here on numbers are written with an exponent."""
 _Parent = TypeVar("_Parent", dict[str, Any], list[Any])
 
 Path: TypeAlias = Sequence[str | int]
@@ -246,6 +248,17 @@ def identity(value: JSON) -> str:
 def as_text(value: JSON) -> str:
     """Return a value as attributes of events travel: the number 7 and the text "7" are one to a sender."""
     return value if isinstance(value, str) else identity(value)
+
+
+def plain_numbers(value: JSON) -> JSON:
+    """Return *value* with whole numbers written as such: 5.0 is 5."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _MAX_PLAIN:
+        return int(value)
+    if isinstance(value, dict):
+        return {key: plain_numbers(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain_numbers(item) for item in value]
+    return value
 
 
 def _as_parent(value: JSON, kind: type[_Parent]) -> _Parent:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
 from swf_temporal.accounting import check_size
-from swf_temporal.data import JSON, Path
+from swf_temporal.data import JSON, Path, plain_numbers
 from swf_temporal.errors import ExpressionFailed, FatalFault
 from swf_temporal.expressions import js, paths
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Several
@@ -36,8 +36,6 @@ NOT_INSTALLED: Final = "NotInstalled"
 
 _OPENING = re.compile(r"(jq|js)\(")
 _ESCAPED = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
-_MAX_PLAIN = 1e21
-"""From here on numbers are written with an exponent."""
 _MAX_CACHED = 10_000
 
 
@@ -150,7 +148,7 @@ def as_text(value: JSON) -> str:
     if isinstance(value, str):
         return value
     check_size(json_size(value))
-    return write_json(_plain_numbers(value), ensure_ascii=False, sort_keys=True, sizes={}).translate(_ESCAPED)
+    return write_json(plain_numbers(value), ensure_ascii=False, sort_keys=True, sizes={}).translate(_ESCAPED)
 
 
 class _Single:
@@ -311,17 +309,6 @@ def _textual_closing(text: str, start: int, word: str) -> int:
         if depth == 0:
             return offset
     raise BadExpression(f"'{word}(' is not closed", start - len("jq("))
-
-
-def _plain_numbers(value: JSON) -> JSON:
-    """Return *value* with whole numbers written as such: 5.0 is 5."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < _MAX_PLAIN:
-        return int(value)
-    if isinstance(value, dict):
-        return {key: _plain_numbers(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain_numbers(item) for item in value]
-    return value
 
 
 def _shown(text: str) -> str:

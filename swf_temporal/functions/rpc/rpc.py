@@ -15,7 +15,7 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, plain_numbers
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.auth import headers_for, with_named_tokens
 from swf_temporal.functions.call import Call, permanent_failure
@@ -182,7 +182,7 @@ def _as_json(message: Message, pool: DescriptorPool) -> JSON:
         preserving_proto_field_name=True,
         descriptor_pool=pool,
     )
-    return result
+    return plain_numbers(result)  # all numbers of a Struct are doubles, so an id would stand in a URL as 7.0
 
 
 _UNREACHED = ("failed to connect to all addresses", "DNS resolution failed", "empty address list")

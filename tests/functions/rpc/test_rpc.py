@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from pathlib import Path
@@ -303,6 +304,12 @@ async def test_bytes_in_either_base64(functions: Functions) -> None:
     sent = {"picture": "-_8", "small_ones": ["AA==", "AA", ""], "by_size": {"s": "AAA="}, "frame": "AAAA"}
     found: Any = await functions.call(_call("Paint", {**sent, "older": {"picture": None}}))
     assert (found["picture"], found["small_ones"], found["by_size"]) == ("+/8=", ["AA==", "AA==", ""], {"s": "AAA="})
+
+
+async def test_whole_numbers(functions: Functions) -> None:
+    """A number that is whole is written as one, as JSON of protocol buffers is elsewhere: it may be an id in a URL."""
+    found = await functions.call(_call("Paint", {"about": {"id": 7, "scale": 0.5}, "sizes": [3, 2.5, 1e30]}))
+    assert json.dumps([found["about"], found["sizes"]]) == '[{"id": 7, "scale": 0.5}, [3, 2.5, 1e+30]]'
 
 
 async def test_a_required_field_that_is_missing(tmp_path: Path, failed: Failed) -> None:

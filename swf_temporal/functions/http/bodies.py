@@ -60,7 +60,8 @@ def _piece(name: str, value: JSON, field: FormField | None) -> str:
     style = field.style if field else None
     if field is None or style is None:
         # An object is JSON here. Exploded, it would lose its name.
-        media_type = "application/json" if isinstance(value, dict) else None
+        is_written = isinstance(value, dict) or (field is not None and _is_json_text(value, field))
+        media_type = "application/json" if is_written else None
         return in_query(Parameter(name, "query", explode=True, media_type=media_type), value)
     return in_query(
         Parameter(name, "query", style=style, explode=field.explode, allow_reserved=field.allow_reserved), value
@@ -109,12 +110,19 @@ def _part(name: str, item: JSON, field: FormField) -> _Part:
         )
         return _whole(as_text(item.get("fileName", name))), bytes_of(item), _type_of_file(item, field), headers
     declared = _first(field)
-    if isinstance(item, dict | list):
+    if isinstance(item, dict | list) or _is_json_text(item, field):
         return None, write_json(item).encode(), declared or "application/json", headers
     content = as_text(item).encode(errors="replace")
     if field.is_file:
         return _whole(name), content, declared or "text/plain", headers
     return None, content, declared, headers
+
+
+def _is_json_text(item: JSON, field: FormField) -> bool:
+    """Tell whether *item* is a text that is sent as JSON, which has quotation marks. A file may be JSON already."""
+    declared = _first(field)
+    is_written = declared is not None and is_json(split_content_type(declared)[0])
+    return isinstance(item, str) and is_written and not field.is_file
 
 
 def _type_of_file(item: Mapping[str, Any], field: FormField) -> str:

@@ -66,6 +66,7 @@ def test_what_cannot_be_written(value: JSON, told: str, media_type: str) -> None
         (FormField("pipeDelimited", explode=False), ["a", "b"], b"f=a%7Cb"),
         (FormField("form", allow_reserved=True), "a/b", b"f=a/b"),
         (FormField("form"), {"a": 1, "b": 2}, b"a=1&b=2"),
+        (FormField(content_type="application/json"), "a", b"f=%22a%22"),
         (FormField(), [], b""),
     ],
 )
@@ -88,6 +89,13 @@ def test_fields_of_a_form_have_styles(field: FormField, value: JSON, expected: b
             FormField(content_type="application/vnd.a+json"),
             {"a": 1},
             b'Content-Type: application/vnd.a+json\r\n\r\n{"a":1}',
+        ),
+        (FormField(content_type="application/json"), "Ada", b'Content-Type: application/json\r\n\r\n"Ada"\r\n'),
+        (FormField(content_type="application/json"), True, b"Content-Type: application/json\r\n\r\ntrue\r\n"),
+        (
+            FormField(content_type="application/json", is_file=True),
+            "{}",
+            b"Content-Type: application/json\r\n\r\n{}\r\n",
         ),
     ],
 )

@@ -1,7 +1,9 @@
 """Bodies as they are written in the media type that a service asks for."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
+from urllib.parse import unquote
 
 import httpx
 
@@ -90,7 +92,10 @@ def _multipart(value: Mapping[str, JSON], kind: str, fields: Mapping[str, FormFi
     for name, given in value.items():
         field = fields.get(name, _PLAIN)
         items = given if isinstance(given, list) else [given]
-        parts.extend((_whole(name), _part(name, item, field)) for item in items if item is not None)
+        if field.style is not None and given is not None and not any(map(is_file, items)):
+            parts.extend(_styled(name, given, field))
+        else:
+            parts.extend((_whole(name), _part(name, item, field)) for item in items if item is not None)
     if not parts:
         raise permanent_failure(
             "BadArguments", f"the body is sent as {kind}, and has no part; give it at least one field"
@@ -98,6 +103,13 @@ def _multipart(value: Mapping[str, JSON], kind: str, fields: Mapping[str, FormFi
     # httpx knows how to write the parts; the URL is never used.
     encoded = httpx.Request("POST", "http://localhost/", files=parts)
     return encoded.read(), encoded.headers["content-type"].replace(MULTIPART, kind, 1)
+
+
+def _styled(name: str, value: JSON, field: FormField) -> Iterator[tuple[str, _Part]]:
+    """Yield the parts that a field with a style comes to: what would be in a query, without its percent-encoding."""
+    for piece in filter(None, _piece(name, value, replace(field, allow_reserved=False)).split("&")):
+        key, _, text = piece.partition("=")
+        yield unquote(key), (None, unquote(text).encode(), None, field.headers)
 
 
 def _part(name: str, item: JSON, field: FormField) -> _Part:

@@ -74,7 +74,9 @@ def _read(document: Document, path: str, method: str, item: DocumentPart, operat
             for part in declared.values()
             if _is_parameter(part)
         ),
-        body=read_swagger_body(list(declared.values()), consumes) if document.is_swagger else read_body(operation),
+        body=read_swagger_body(list(declared.values()), consumes)
+        if document.is_swagger
+        else read_body(operation, document),
         servers=next(filter(None, servers), ()),
         security=_objects(security) if isinstance(security, list) else None,
         schemes=tuple(_texts(fields.get("schemes") or root.get("schemes"))),

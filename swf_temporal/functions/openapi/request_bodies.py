@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.documents.parts import DocumentPart
+from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.http.answers import split_content_type
 from swf_temporal.functions.http.media_types import FORM, MULTIPART, is_form
 from swf_temporal.functions.http.parameters import FormField
@@ -36,8 +36,8 @@ class RequestBody:
     """The fields that the schemas name and that may be sent; all others are possible too."""
 
 
-def read_body(operation: DocumentPart) -> RequestBody | None:
-    """Return the body that an operation of version 3 declares, or None."""
+def read_body(operation: DocumentPart, root: Document) -> RequestBody | None:
+    """Return the body that an operation of *root*, a document of version 3, declares, or None."""
     node = operation.part("requestBody")
     if not node.value:
         return None
@@ -45,7 +45,11 @@ def read_body(operation: DocumentPart) -> RequestBody | None:
     schemas = [properties_of(content.part("schema")) for content in contents.values()]
     return RequestBody(
         contents=tuple(
-            Content(media_type, _fields(media_type, content, properties), _defaults(content.part("schema"), properties))
+            Content(
+                media_type,
+                _fields(media_type, content, properties, root),
+                _defaults(content.part("schema"), properties),
+            )
             for (media_type, content), properties in zip(contents.items(), schemas, strict=True)
         ),
         required=node.value.get("required") is True,
@@ -119,24 +123,29 @@ def _defaults(schema: DocumentPart, properties: Mapping[str, DocumentPart]) -> d
     }
 
 
-def _fields(media_type: str, content: DocumentPart, properties: Mapping[str, DocumentPart]) -> dict[str, FormField]:
+def _fields(
+    media_type: str, content: DocumentPart, properties: Mapping[str, DocumentPart], root: Document
+) -> dict[str, FormField]:
     """Return how the fields of a form are written; in other media types none has a way of its own."""
-    if not is_form(split_content_type(media_type)[0]):
+    kind = split_content_type(media_type)[0]
+    if not is_form(kind):
         return {}
+    # In parts, version 3.0 ignores styles.
+    has_styles = kind == FORM or (kind == MULTIPART and not str(root.content.get("openapi")).startswith("3.0"))
     encoding = content.part("encoding")
-    return {name: _field(schema, encoding.part(name)) for name, schema in properties.items()}
+    return {name: _field(schema, encoding.part(name), has_styles=has_styles) for name, schema in properties.items()}
 
 
-def _field(schema: DocumentPart, encoding: DocumentPart) -> FormField:
+def _field(schema: DocumentPart, encoding: DocumentPart, *, has_styles: bool) -> FormField:
     fields = encoding.value
     # A field that may be null, or an array, is so in some part of its schema.
     possible = [each.value for part in _made_of(schema) for each in (part, part.part("items"))]
-    is_styled = bool({"style", "explode", "allowReserved"} & fields.keys())
+    is_styled = has_styles and bool({"style", "explode", "allowReserved"} & fields.keys())
     style = str(fields.get("style", "form")) if is_styled else None
     return FormField(
         style,
-        explode=bool(fields.get("explode", style in {None, "form", "deepObject"})),
-        allow_reserved=fields.get("allowReserved") is True,
+        explode=bool(fields.get("explode", style in {"form", "deepObject"})) if is_styled else True,
+        allow_reserved=is_styled and fields.get("allowReserved") is True,
         content_type=fields.get("contentType") or next(filter(None, map(_content_type, possible)), None),
         headers={name: str(value) for name, part in encoding.named("headers") if (value := _fixed(part)) is not None},
         is_file=any(map(_is_binary, possible)),

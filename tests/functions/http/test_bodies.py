@@ -104,6 +104,29 @@ def test_parts_have_media_types_and_headers(field: FormField, value: JSON, expec
     assert expected in write_body({"f": value}, MULTIPART, {"f": field})[0]
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        (FormField("form", explode=False), ["a b", "c&d"], [b'name="f"\r\n\r\na b,c&d']),
+        (FormField("form"), ["a", "b"], [b'name="f"\r\n\r\na', b'name="f"\r\n\r\nb']),
+        (FormField("form"), {"a": 1, "b c": "%41"}, [b'name="a"\r\n\r\n1', b'name="b c"\r\n\r\n%41']),
+        (FormField("deepObject"), {"a": {"b": "\u00fc"}}, ['name="f[a][b]"\r\n\r\n\u00fc'.encode()]),
+        (FormField("pipeDelimited", explode=False, allow_reserved=True), ["%41", "b"], [b'name="f"\r\n\r\n%41|b']),
+        (FormField("form", headers={"X-A": "1"}), "a", [b'name="f"\r\nX-A: 1\r\n\r\na']),
+        (
+            FormField("form"),
+            [{"base64": "AAE="}],
+            [b'name="f"; filename="f"\r\nContent-Type: application/octet-stream'],
+        ),
+    ],
+)
+def test_parts_have_styles(field: FormField, value: JSON, expected: list[bytes]) -> None:
+    """A field with a style comes to parts as it does to pairs in a query, but nothing is encoded. A file stays one."""
+    content, _ = write_body({"f": value, "no": None}, MULTIPART, {"f": field, "no": field})
+    assert [piece in content for piece in expected] == [True] * len(expected)
+    assert content.count(b"Content-Disposition") == len(expected)
+
+
 @pytest.mark.parametrize("value", [{}, {"a": None}, {"a": []}])
 def test_a_form_without_parts(value: JSON) -> None:
     """What has no part at all is no body in parts."""

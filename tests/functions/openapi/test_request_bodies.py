@@ -10,10 +10,11 @@ from swf_temporal.functions.http.parameters import FormField
 from swf_temporal.functions.openapi.request_bodies import RequestBody, read_body, read_swagger_body
 
 
-def body_of(schema: dict[str, Any], kind: str = MULTIPART, **content: Any) -> RequestBody:
+def body_of(schema: dict[str, Any], kind: str = MULTIPART, *, version: str = "3.1.0", **content: Any) -> RequestBody:
     """Return a body of version 3 with that schema."""
-    document = Document("d", "d", {"openapi": "3.1.0"})
-    body = read_body(DocumentPart(document, {"requestBody": {"content": {kind: {"schema": schema, **content}}}}))
+    document = Document("d", "d", {"openapi": version})
+    operation = DocumentPart(document, {"requestBody": {"content": {kind: {"schema": schema, **content}}}})
+    body = read_body(operation, document)
     assert body is not None
     return body
 
@@ -42,6 +43,23 @@ def field_of(schema: dict[str, Any], **encoding: Any) -> FormField:
 def test_the_encoding_of_a_field(encoding: dict[str, Any], expected: FormField) -> None:
     """Styles, media types and headers with one possible value are taken from the document."""
     assert field_of({"type": "string"}, **encoding) == expected
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "is_styled"),
+    [
+        ("3.0.3", FORM, True),
+        ("3.0.3", MULTIPART, False),
+        ("3.1.0", MULTIPART, True),
+        ("3.1.0", "multipart/mixed", False),
+    ],
+)
+def test_where_a_field_has_a_style(version: str, kind: str, *, is_styled: bool) -> None:
+    """Styles are for forms in a query's encoding, and since version 3.1 for forms in parts."""
+    encoding = {"f": {"style": "form", "explode": False, "allowReserved": True}}
+    body = body_of({"properties": {"f": {"type": "array"}}}, kind, version=version, encoding=encoding)
+    styled = FormField("form", explode=False, allow_reserved=True)
+    assert body.contents[0].fields["f"] == (styled if is_styled else FormField())
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,8 @@ def write_message(
         if payload is not None or given.has_payload:
             content, content_type = write_body(payload, content_type)
         texts = {name: as_text(value) for name, value in headers.items() if value is not None}
-        return kind, Message(content, content_type, texts, correlation_id, reply_to)
+        scalars = {name: value for name, value in headers.items() if isinstance(value, int | float)}
+        return kind, Message(content, content_type, texts, correlation_id, reply_to, scalars)
     raise permanent_failure(
         "BadArguments", f"operation '{operation.id}': the message does not match {', nor '.join(misfits)}"
     )

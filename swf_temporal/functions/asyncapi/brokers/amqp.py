@@ -25,6 +25,8 @@ from swf_temporal.strict_json import show_json
 
 _PORT, _SECURE_PORT = 5672, 5671
 _PERSISTENT = 2
+_TOO_LONG = 2**63
+"""From here on a number is sent as a text."""
 _UNROUTABLE = ("UnknownChannel", "no queue takes the message")
 
 
@@ -178,9 +180,10 @@ def _outgoing(channel: Channel, message: Message) -> Any:
     operation, binding = channel.bindings.operation, channel.bindings.message
     copies = {name: words(operation, key) for name, key in (("CC", "cc"), ("BCC", "bcc"))}
     expiration = number(operation, "expiration", 0)
+    scalars = {name: value for name, value in message.scalars.items() if abs(value) < _TOO_LONG}
     return _library("aio_pika").Message(
         message.payload,
-        headers={**message.headers, **{name: keys for name, keys in copies.items() if keys}},
+        headers={**message.headers, **scalars, **{name: keys for name, keys in copies.items() if keys}},
         content_type=message.content_type,
         content_encoding=word(binding, "contentEncoding"),
         type=word(binding, "messageType"),

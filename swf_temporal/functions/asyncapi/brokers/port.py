@@ -17,6 +17,8 @@ class Message:
     correlation_id: str | None = None
     """Where the protocol has a place of its own for it; otherwise it stands in the headers or the payload."""
     reply_to: str | None = None
+    scalars: Mapping[str, float] = field(default_factory=dict)
+    """The headers that are numbers, true or false, for a protocol whose headers have types."""
 
 
 @dataclass(frozen=True, slots=True)

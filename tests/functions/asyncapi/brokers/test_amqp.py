@@ -10,8 +10,12 @@ import aio_pika
 import pytest
 from pamqp.common import FieldValue
 
+from swf_temporal.functions.asyncapi.arguments import Given
 from swf_temporal.functions.asyncapi.brokers.amqp import Amqp, connected
 from swf_temporal.functions.asyncapi.brokers.port import Credentials, Message
+from swf_temporal.functions.asyncapi.messages import write_message
+from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, ChannelPlace
+from swf_temporal.functions.documents.parts import Document
 from tests.functions.asyncapi.brokers.conftest import (
     ChannelTo,
     FaultOf,
@@ -88,6 +92,17 @@ async def test_messages_outlive_the_broker_unless_a_binding_says_otherwise(
     await amqp.send(channel(rabbitmq.port), Message(b"x"))
 
     assert (await queue.get(no_ack=True)).delivery_mode == 2
+
+
+async def test_headers_keep_their_types(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any) -> None:
+    """Plugins of a broker, and exchanges that compare headers, tell the number 5000 from the text."""
+    headers: dict[str, Any] = {"x-delay": 5000, "share": 0.5, "urgent": True, "name": "7", "huge": 2**63}
+    operation = AsyncApiOperation("send", Document("d", "d", {}), sends=True, place=ChannelPlace(queue.name))
+    _, message = write_message(operation, Given(headers=headers, payload="x", has_payload=True))
+
+    await amqp.send(channel(rabbitmq.port), message)
+
+    assert (await queue.get(no_ack=True)).headers == {**headers, "huge": str(2**63)}
 
 
 async def test_headers_of_other_types_are_texts(

@@ -59,7 +59,10 @@ class Python:
     async def _result(
         self, function: Callable[..., Any], positional: tuple[object, ...], keywords: Mapping[str, object]
     ) -> object:
-        """Return what *function* returns; one that is not async runs in a thread, so that it may block."""
+        """Return what *function* returns, or all that it yields.
+
+        One that is not async runs in a thread, so that it may block.
+        """
         with exceptions_as_faults():
             if is_async(function):
                 return await function(*positional, **keywords)
@@ -67,6 +70,8 @@ class Python:
             result = await asyncio.get_running_loop().run_in_executor(
                 self._threads, context.run, _in_thread, function, positional, keywords
             )
+            if inspect.isasyncgen(result):
+                return [item async for item in result]
             return await result if inspect.isawaitable(result) else result
 
     def _referred(self, call: Call, text: str) -> Callable[..., Any]:
@@ -88,7 +93,9 @@ def _reference(operation: str) -> str:
 
 def _in_thread(function: Callable[..., Any], positional: tuple[object, ...], keywords: Mapping[str, object]) -> object:
     try:
-        return function(*positional, **keywords)
+        result = function(*positional, **keywords)
+        # The code of a generator runs as its items are taken: here, and not where the result is converted.
+        return list(result) if inspect.isgenerator(result) else result
     except StopIteration as error:
         # A future cannot carry it: the caller would wait for ever.
         raise RuntimeError("the function raised StopIteration") from error

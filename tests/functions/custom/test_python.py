@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -104,6 +104,31 @@ async def test_a_blocking_function_blocks_nobody(failed: Failed) -> None:
 
     assert names != [threading.current_thread().name]
     assert fault.code == "RuntimeError"
+
+
+async def test_a_generator_runs_where_its_function_would(failed: Failed) -> None:
+    """What it yields is an array. It may block, and what it raises has its own name, whatever the class."""
+    names: list[str] = []
+
+    def failing(name: str) -> Iterator[int]:
+        yield 1
+        raise {"LookupError": LookupError, "ValueError": ValueError}[name]
+
+    def numbers(last: int) -> Iterator[int]:
+        names.append(threading.current_thread().name)
+        yield from range(last)
+
+    async def later(last: int) -> AsyncIterator[int]:
+        for number in range(last):
+            await asyncio.sleep(0)
+            yield number
+
+    functions = Functions({"numbers": numbers, "later": later, "failing": failing})
+    faults = [await failed(functions, custom("failing", name)) for name in ("LookupError", "ValueError")]
+
+    assert [await functions.call(custom(name, 2)) for name in ("numbers", "later")] == [[0, 1], [0, 1]]
+    assert [(fault.name, fault.retryable) for fault in faults] == [("LookupError", True), ("ValueError", True)]
+    assert threading.current_thread().name not in names
 
 
 @pytest.mark.parametrize("error", [LookupError("no such order"), SystemExit(3), KeyboardInterrupt("no")])

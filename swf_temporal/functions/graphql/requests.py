@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, plain_numbers
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.graphql.type import is_name
@@ -44,7 +44,7 @@ def literal(value: JSON) -> str:
         return "{" + ", ".join(f"{name_of(key)}: {literal(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(literal(item) for item in value) + "]"
-    return write_json(value)
+    return write_json(plain_numbers(value))  # an argument of the type Int may be 2, and not 2.0
 
 
 def name_of(text: str) -> str:

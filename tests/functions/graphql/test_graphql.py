@@ -466,4 +466,4 @@ def test_selection_sets_are_read(given: JSON, read: str) -> None:
 
 def test_literals() -> None:
     """JSON is written as GraphQL has it: keys bare, texts as strings."""
-    assert literal({"a": [1, "x", None, True], "b": {"c": 1.5}}) == '{a: [1, "x", null, true], b: {c: 1.5}}'
+    assert literal({"a": [1, 2.0, "x", None, True], "b": {"c": 1.5}}) == '{a: [1, 2, "x", null, true], b: {c: 1.5}}'

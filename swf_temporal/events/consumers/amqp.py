@@ -52,4 +52,4 @@ class AmqpSource:
 
         known = {"routing key": received.routing_key, "message id": received.message_id}
         place = ", ".join(f"{name} {value}" for name, value in known.items() if value)
-        return Incoming(incoming(received), accept, refuse, place=place)
+        return Incoming(incoming(self._channel, received), accept, refuse, place=place)

@@ -1,6 +1,8 @@
 """Messages to and from a broker of AMQP 0-9-1, such as RabbitMQ."""
 
 import asyncio
+import gzip
+import zlib
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -27,6 +29,9 @@ _PORT, _SECURE_PORT = 5672, 5671
 _PERSISTENT = 2
 _TOO_LONG = 2**63
 """From here on a number is sent as a text."""
+_GZIP, _MAGIC = "gzip", b"\x1f\x8b"
+_WITH_HEAD = 16 + zlib.MAX_WBITS
+"""As zlib is told that what it reads is gzip."""
 _UNROUTABLE = ("UnknownChannel", "no queue takes the message")
 
 
@@ -173,7 +178,7 @@ async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[BrokerMessa
             with mapping_faults(channel):
                 await received.ack()
 
-        yield BrokerMessage(incoming(received), accept)
+        yield BrokerMessage(incoming(channel, received), accept)
 
 
 def _outgoing(channel: Channel, message: Message) -> Any:
@@ -181,11 +186,12 @@ def _outgoing(channel: Channel, message: Message) -> Any:
     copies = {name: words(operation, key) for name, key in (("CC", "cc"), ("BCC", "bcc"))}
     expiration = number(operation, "expiration", 0)
     scalars = {name: value for name, value in message.scalars.items() if abs(value) < _TOO_LONG}
+    encoding = word(binding, "contentEncoding")
     return _library("aio_pika").Message(
-        message.payload,
+        _packed(message.payload, encoding),
         headers={**message.headers, **scalars, **{name: keys for name, keys in copies.items() if keys}},
         content_type=message.content_type,
-        content_encoding=word(binding, "contentEncoding"),
+        content_encoding=encoding,
         type=word(binding, "messageType"),
         correlation_id=message.correlation_id,
         reply_to=message.reply_to or word(operation, "replyTo"),
@@ -197,9 +203,24 @@ def _outgoing(channel: Channel, message: Message) -> Any:
     )
 
 
-def incoming(received: Any) -> Message:
+def _packed(payload: bytes, encoding: str | None) -> bytes:
+    """Return *payload* as its encoding says, unless the call has given it so."""
+    return gzip.compress(payload, mtime=0) if encoding == _GZIP and not payload.startswith(_MAGIC) else payload
+
+
+def _unpacked(payload: bytes, encoding: str | None, most: int) -> bytes:
+    """Return *payload* without its encoding, cut off where it has more than *most* bytes; what is broken stays."""
+    if encoding != _GZIP:
+        return payload
+    try:
+        return zlib.decompressobj(_WITH_HEAD).decompress(payload, most + 1)
+    except zlib.error:
+        return payload
+
+
+def incoming(channel: Channel, received: Any) -> Message:
     return Message(
-        received.body,
+        _unpacked(received.body, received.content_encoding, channel.max_bytes),
         content_type=received.content_type,
         headers=_texts(received.headers),
         correlation_id=received.correlation_id,

@@ -1,8 +1,10 @@
 """AMQP, against RabbitMQ."""
 
 import asyncio
+import gzip
 import ssl
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +84,7 @@ async def test_the_bindings_say_how_a_message_is_sent(
     assert (received.expiration, received.user_id, received.priority, received.delivery_mode) == (60, "guest", 7, 1)
     assert (received.reply_to, received.content_encoding, received.type) == ("answers", "gzip", "order")
     assert received.timestamp is not None
-    assert copy.body == b"x"
+    assert gzip.decompress(received.body) == gzip.decompress(copy.body) == b"x"
 
 
 async def test_messages_outlive_the_broker_unless_a_binding_says_otherwise(
@@ -92,6 +94,43 @@ async def test_messages_outlive_the_broker_unless_a_binding_says_otherwise(
     await amqp.send(channel(rabbitmq.port), Message(b"x"))
 
     assert (await queue.get(no_ack=True)).delivery_mode == 2
+
+
+@pytest.mark.parametrize(
+    ("sent", "encoding", "expected"),
+    [
+        (b"x" * 100, "gzip", b"x" * 100),
+        (gzip.compress(b"by the call"), "gzip", b"by the call"),
+        (b"x", "utf-8", b"x"),
+    ],
+)
+async def test_a_message_is_encoded_as_it_says(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, sent: bytes, encoding: str, expected: bytes
+) -> None:
+    """What says that it is compressed is, once, and is read so."""
+    async with amqp.receive(channel(rabbitmq.port)) as deliveries:
+        await amqp.send(channel(rabbitmq.port, queue.name, message={"contentEncoding": encoding}), Message(sent))
+        delivery = await anext(deliveries)
+
+    assert delivery.message.payload == expected
+
+
+async def test_what_is_not_compressed_as_it_says(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, other: Any
+) -> None:
+    """It is taken as it is; and of what would be very large, no more is read than shows that."""
+    large = replace(channel(rabbitmq.port), max_bytes=10)
+    for body in (b"plain", gzip.compress(bytes(1_000_000))):
+        await other.default_exchange.publish(aio_pika.Message(body, content_encoding="gzip"), queue.name)
+
+    async with amqp.receive(large) as deliveries:
+        payloads = []
+        for _ in range(2):
+            delivery = await anext(deliveries)
+            await delivery.accept()
+            payloads.append(delivery.message.payload)
+
+    assert payloads == [b"plain", bytes(11)]
 
 
 async def test_headers_keep_their_types(amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any) -> None:

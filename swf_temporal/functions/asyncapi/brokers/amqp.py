@@ -29,6 +29,7 @@ _PORT, _SECURE_PORT = 5672, 5671
 _PERSISTENT = 2
 _TOO_LONG = 2**63
 """From here on a number is sent as a text."""
+_UNSENDABLE = ("BadArguments", "this cannot be sent over AMQP")
 _GZIP, _MAGIC = "gzip", b"\x1f\x8b"
 _WITH_HEAD = 16 + zlib.MAX_WBITS
 """As zlib is told that what it reads is gzip."""
@@ -187,7 +188,7 @@ def _outgoing(channel: Channel, message: Message) -> Any:
     expiration = number(operation, "expiration", 0)
     scalars = {name: value for name, value in message.scalars.items() if abs(value) < _TOO_LONG}
     encoding = word(binding, "contentEncoding")
-    return _library("aio_pika").Message(
+    made = _library("aio_pika").Message(
         _packed(message.payload, encoding),
         headers={**message.headers, **scalars, **{name: keys for name, keys in copies.items() if keys}},
         content_type=message.content_type,
@@ -201,6 +202,11 @@ def _outgoing(channel: Channel, message: Message) -> Any:
         user_id=word(operation, "userId"),
         timestamp=datetime.now(UTC) if switch(operation, "timestamp", default=False) else None,
     )
+    try:
+        made.properties.marshal()  # as it is when it is sent, where a mistake could be anything
+    except (TypeError, ValueError) as error:
+        raise Refused(_UNSENDABLE, str(error)) from error
+    return made
 
 
 def _packed(payload: bytes, encoding: str | None) -> bytes:

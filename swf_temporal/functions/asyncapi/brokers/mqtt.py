@@ -1,6 +1,7 @@
 """Messages to and from an MQTT broker, versions 3.1.1 and 5."""
 
 import asyncio
+import struct
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
 from functools import partial
@@ -15,6 +16,7 @@ from swf_temporal.functions.call import optional
 
 _PORT, _SECURE_PORT = 1883, 8883
 _AT_LEAST_ONCE = 1
+_UNSENDABLE = ("BadArguments", "this cannot be sent or requested over MQTT")
 _SESSION_EXPIRY = 3600
 """For how many seconds the broker keeps what comes between two attempts at a call."""
 
@@ -63,9 +65,8 @@ class Mqtt:
 def mapping_faults(channel: Channel) -> AbstractContextManager[None]:
     """Turn what goes wrong within into a CallFailed."""
     root = _library("aiomqtt").MqttError
-    return translating(
-        channel, {ValueError: ("BadArguments", "this cannot be sent or requested over MQTT")}, root, LOST
-    )
+    # What is too long for its place in a packet, such as a header of 64 KiB, is a struct.error.
+    return translating(channel, dict.fromkeys((ValueError, struct.error), _UNSENDABLE), root, LOST)
 
 
 async def _deliveries(channel: Channel, session: Any) -> AsyncIterator[BrokerMessage]:

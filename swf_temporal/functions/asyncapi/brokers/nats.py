@@ -75,6 +75,8 @@ def mapping_faults(channel: Channel) -> Iterator[None]:
         errors.AuthorizationError: DENIED,
         errors.MaxPayloadError: TOO_LARGE,
         errors.BadSubjectError: ("BadArguments", "this is not a subject"),
+        errors.BadHeaderError: ("BadArguments", "this cannot be the name of a header"),
+        UnicodeEncodeError: ("BadArguments", "this cannot be sent over NATS"),
         errors.ConnectionClosedError: LOST,
         errors.StaleConnectionError: LOST,
     }

@@ -372,6 +372,18 @@ async def test_a_message_that_is_too_large_is_told(
     assert (fault.code, fault.retryable) == ("MessageTooLarge", False)
 
 
+@pytest.mark.parametrize(
+    "message", [Message(b"x", correlation_id="c" * 256), Message(b"x", headers={"name": "\ud800"})]
+)
+async def test_what_cannot_be_sent_is_told(
+    amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf, message: Message
+) -> None:
+    """An id has 255 bytes at most. It is not tried again."""
+    fault = await fault_of(amqp.send(channel(rabbitmq.port), message))
+
+    assert (fault.code, fault.retryable) == ("BadArguments", False)
+
+
 async def test_a_binding_that_cannot_be_is_told(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, fault_of: FaultOf
 ) -> None:

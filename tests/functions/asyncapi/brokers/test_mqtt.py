@@ -289,6 +289,15 @@ async def test_a_topic_that_cannot_be_is_told(
     assert (fault.code, fault.retryable) == ("BadArguments", False)
 
 
+async def test_a_header_that_is_too_long_is_told(
+    mqtt: Mqtt, mosquitto: Server, channel: ChannelTo, fault_of: FaultOf
+) -> None:
+    """A packet has two bytes for its length."""
+    fault = await fault_of(mqtt.send(channel(mosquitto.port), Message(b"x", headers={"x": "y" * 65_536})))
+
+    assert (fault.code, fault.retryable) == ("BadArguments", False)
+
+
 async def test_of_several_addresses_one_that_answers_is_taken(
     mqtt: Mqtt, mosquitto: Server, channel: ChannelTo
 ) -> None:

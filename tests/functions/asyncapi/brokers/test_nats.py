@@ -171,6 +171,16 @@ async def test_a_subject_that_cannot_be_is_told(
     assert (fault.code, fault.retryable) == ("BadArguments", False)
 
 
+@pytest.mark.parametrize("headers", [{"two words": "y"}, {"x": "\ud800"}])
+async def test_a_header_that_cannot_be_is_told(
+    nats: Nats, nats_server: Server, channel: ChannelTo, fault_of: FaultOf, headers: dict[str, str]
+) -> None:
+    """It is not tried again."""
+    fault = await fault_of(nats.send(channel(nats_server.port), Message(b"x", headers=headers)))
+
+    assert (fault.code, fault.retryable) == ("BadArguments", False)
+
+
 async def test_a_connection_that_breaks_is_told(
     nats: Nats, nats_server: Server, channel: ChannelTo, link: LinkTo, fault_of: FaultOf
 ) -> None:

@@ -38,6 +38,8 @@ class Parameter:
     """Whether characters that mean something in a URL stay as they are."""
     allow_empty: bool = False
     """Whether an empty array or object is sent, as a name without a value."""
+    is_integer: bool = False
+    """Whether 5.0 is meant as 5."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,7 @@ def _parameter(part: DocumentPart) -> Parameter:
         media_type=media_type,
         allow_reserved=fields.get("allowReserved") is True,
         allow_empty=fields.get("allowEmptyValue") is True,
+        is_integer=_is_integer(holder.part("schema")),
     )
 
 
@@ -118,6 +119,12 @@ def _default(holder: DocumentPart) -> JSON:
     own = holder.value.get("schema")
     beside = own.get("default") if isinstance(own, dict) else None
     return holder.part("schema").value.get("default") if beside is None else beside
+
+
+def _is_integer(schema: DocumentPart) -> bool:
+    """Tell whether a value, or an item of it, is to be an integer, perhaps among other types."""
+    kinds = (each.value.get("type") for each in (schema, schema.part("items")))
+    return any("integer" in (kind if isinstance(kind, list) else [kind]) for kind in kinds)
 
 
 def _swagger_parameter(part: DocumentPart) -> Parameter:
@@ -132,6 +139,7 @@ def _swagger_parameter(part: DocumentPart) -> Parameter:
         style=_DEFAULT_STYLE[where] if style == "form" else style,
         explode=explode,
         allow_empty=fields.get("allowEmptyValue") is True,
+        is_integer=_is_integer(part),
     )
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from swf_temporal.data import JSON
+from swf_temporal.data import JSON, plain_numbers
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.answers import split_content_type
 from swf_temporal.functions.http.bodies import write_body
@@ -74,7 +74,7 @@ def _value(operation: OpenApiOperation, parameter: Parameter, named: dict[str, J
         state = "is null" if parameter.name in named else "is missing"
         message = f"operation '{operation.id}': the argument '{parameter.name}' ({parameter.where}) {state}"
         raise permanent_failure("BadArguments", message)
-    return value
+    return plain_numbers(value) if parameter.is_integer else value
 
 
 def _body_value(operation: OpenApiOperation, named: dict[str, JSON]) -> JSON:

@@ -6,10 +6,11 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
+from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.http.media_types import FORM
 from swf_temporal.functions.http.parameters import Parameter
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.openapi.operations import OpenApiOperation
+from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
 from swf_temporal.functions.openapi.request_bodies import Content, RequestBody
 from swf_temporal.functions.openapi.requests import build_request
 
@@ -27,6 +28,31 @@ GET = OpenApiOperation(
         Parameter("lang", "cookie", explode=True),
     ),
 )
+
+
+@pytest.mark.parametrize(
+    ("openapi", "schema", "value", "path"),
+    [
+        ("3.0.3", {"type": "integer"}, 7.0, "7"),
+        ("3.1.0", {"type": ["integer", "null"]}, 7.0, "7"),
+        ("3.0.3", {"type": "array", "items": {"type": "integer"}}, [7.0, 8], "7,8"),
+        ("2.0", {"type": "integer"}, 7.0, "7"),
+        ("3.0.3", {"type": "integer"}, 7.5, "7.5"),
+        ("3.0.3", {"type": "number"}, 7.0, "7.0"),
+        ("3.0.3", {}, 7.0, "7.0"),
+    ],
+)
+def test_an_integer_is_written_as_one(openapi: str, schema: dict[str, JSON], value: JSON, path: str) -> None:
+    """JSON has one type of numbers: an id that some service wrote as 7.0 is the integer 7."""
+    version = "swagger" if openapi == "2.0" else "openapi"
+    declared: dict[str, JSON] = {"name": "id", "in": "path", "required": True}
+    declared |= schema if version == "swagger" else {"schema": schema}
+    get: dict[str, JSON] = {"operationId": "get", "parameters": [declared]}
+    document = Document("d", "d", {version: openapi, "paths": {"/orders/{id}": {"get": get}}})
+
+    assert (
+        build_request(find_operation(document, "get"), "http://shop", {"id": value}).url == f"http://shop/orders/{path}"
+    )
 
 
 def put(arguments: JSON, body: RequestBody | None = None) -> Request:

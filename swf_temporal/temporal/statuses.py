@@ -1,12 +1,27 @@
 """The status of a workflow, also where the SDK has no word for it, as for a workflow that is paused."""
 
+import asyncio
 from typing import Any, Final
 
+from temporalio.api.enums.v1 import EventType
 from temporalio.api.enums.v1 import WorkflowExecutionStatus as StatusNumber
-from temporalio.client import WorkflowExecution, WorkflowExecutionDescription, WorkflowExecutionStatus, WorkflowHandle
+from temporalio.client import (
+    WorkflowExecution,
+    WorkflowExecutionDescription,
+    WorkflowExecutionStatus,
+    WorkflowHandle,
+    WorkflowHistoryEventAsyncIterator,
+    WorkflowHistoryEventFilterType,
+)
 from temporalio.service import RPCError, RPCStatusCode
 
 _PREFIX: Final = "WORKFLOW_EXECUTION_STATUS_"
+_CLOSING: Final = frozenset(
+    EventType.Value(f"EVENT_TYPE_WORKFLOW_EXECUTION_{how}")
+    for how in ("COMPLETED", "FAILED", "TIMED_OUT", "CANCELED", "TERMINATED", "CONTINUED_AS_NEW")
+)
+_PAUSE: Final = 1.0
+"""Seconds between two looks whether a workflow that is paused has ended."""
 
 OPEN: Final = "CloseTime IS NULL"
 """The list filter that finds what has not ended: what runs, what is paused, and what has a status unknown here."""
@@ -38,3 +53,23 @@ def _member_of_unknown(cls: Any, number: int) -> Any:
 
 # The SDK raises ValueError from every description and list that has a status newer than itself.
 setattr(WorkflowExecutionStatus, "_missing_", classmethod(_member_of_unknown))  # noqa: B010 - mypy knows no such method
+
+
+def _has_end(events: Any) -> bool:
+    return any(one.event_type in _CLOSING for one in events.current_page or ())
+
+
+async def _fetch_next_page(events: Any, *, page_size: int | None = None) -> None:
+    asked = events._input  # noqa: SLF001 - nothing else tells what is waited for
+    is_for_end = asked.wait_new_event and asked.event_filter_type == WorkflowHistoryEventFilterType.CLOSE_EVENT
+    may_wait = is_for_end and not _has_end(events)
+    await _fetched(events, page_size=page_size)
+    while may_wait and events.next_page_token is None and not _has_end(events):
+        await asyncio.sleep(_PAUSE)
+        await _fetched(events, page_size=page_size)
+
+
+_fetched: Final = WorkflowHistoryEventAsyncIterator.fetch_next_page
+# A server does not wait for the end of a workflow that is paused, and answers with another event. Asked for the result,
+# the SDK would ask again at once, for as long as it is paused, or raise RuntimeError.
+setattr(WorkflowHistoryEventAsyncIterator, "fetch_next_page", _fetch_next_page)  # noqa: B010 - mypy refuses the other

@@ -227,6 +227,8 @@ async def test_an_instance_is_started_with_its_input(bench: Bench) -> None:
     path = f"/workflows/{calculation.id}"
     async with working(bench, calculation) as (client, _):
         waited = await client.post(path, json={"n": 21}, headers={"Prefer": "respond-async, wait=30"})
+        preferences = [("Prefer", "respond-async"), ("Prefer", "wait=30")]
+        alike = await client.post(path, json={"n": 21}, headers=preferences)
         left = await client.post(path, json={"n": 1})
         outcome = await result_of(client, left.headers["location"])
         schema = (await client.get(f"{path}/schemas/input")).json()
@@ -241,6 +243,7 @@ async def test_an_instance_is_started_with_its_input(bench: Bench) -> None:
             await client.post("/workflows/unknown", json={}),
         ]
     assert (waited.status_code, waited.json()["output"]) == (200, {"n": 21, "doubled": 42})
+    assert (alike.status_code, alike.json()["output"]) == (200, waited.json()["output"])
     assert left.status_code == 202
     assert left.json() == {"id": left.json()["id"], "definition": calculation.id, "status": "running"}
     assert outcome["output"]["doubled"] == 2

@@ -142,6 +142,7 @@ class RequestContext:
         """
         most, text = self.settings.max_wait.total_seconds(), self.parameter(WAIT)
         if text is None:
-            found = next(filter(None, map(_PREFERENCE.match, self.request.headers.get("prefer", "").split(","))), None)
+            given = ",".join(self.request.headers.getlist("prefer")).split(",")
+            found = next(filter(None, map(_PREFERENCE.match, given)), None)
             text = found[1] if found else None
         return min(float(text), most) if text is not None else most if always else 0.0

@@ -5,7 +5,6 @@ import ssl
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Self
 from urllib.parse import urlsplit
@@ -17,7 +16,18 @@ from swf_temporal.errors import UsageError
 from swf_temporal.events.settings import EventSettings
 from swf_temporal.files import why_unreadable
 from swf_temporal.functions.operator.configuration import Section, argument, reading
-from swf_temporal.functions.operator.forms import HEADER_NAME, RATE, Count, Duration, Names, Port, Rate, Size, is_url
+from swf_temporal.functions.operator.forms import (
+    HEADER_NAME,
+    RATE,
+    Count,
+    Duration,
+    Names,
+    Port,
+    Rate,
+    Size,
+    is_like,
+    is_url,
+)
 from swf_temporal.routing.chains import MAX_HOPS
 from swf_temporal.text.model_errors import validation_error
 
@@ -165,10 +175,10 @@ class Tenant(Section):
     """How many requests it may make, where each further event of a batch counts as one."""
 
     def has_workflow(self, definition_id: str) -> bool:
-        return any(fnmatchcase(definition_id, one) for one in self.workflows)
+        return is_like(definition_id, self.workflows)
 
     def may_send_from(self, source: str) -> bool:
-        return any(fnmatchcase(source, one) for one in self.sources)
+        return is_like(source, self.sources)
 
 
 EVERYONE: Final = Tenant(workflows=("*",))

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from fnmatch import fnmatchcase
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -13,7 +12,7 @@ from swf_temporal.functions.asyncapi.brokers.protocols import WIRES
 from swf_temporal.functions.asyncapi.servers import Target, target_at
 from swf_temporal.functions.operator import credentials
 from swf_temporal.functions.operator.configuration import FromVariable, Section, Variable
-from swf_temporal.functions.operator.forms import HEADERS, Count, Duration, Names, Secret, Size
+from swf_temporal.functions.operator.forms import HEADERS, Count, Duration, Names, Secret, Size, is_like
 from swf_temporal.grammar import with_article
 from swf_temporal.routing.chains import MAX_HOPS
 from swf_temporal.runtime.limits import PUBLISH_LIMIT
@@ -173,7 +172,7 @@ class SinkSettings(BrokerAddress):
     """The number of attempts after which the run gets an error; None for no limit."""
 
     def takes(self, event: CloudEvent) -> bool:
-        return _matches(event.type, self.types) and _matches(event.source, self.sources)
+        return is_like(event.type, self.types) and is_like(event.source, self.sources)
 
     @model_validator(mode="after")
     def _can_send(self) -> Self:
@@ -217,7 +216,3 @@ class EventSettings(Section):
         if url.strip() and isinstance(found, dict) and isinstance(found.get("sinks", []), list):
             found["sinks"] = [*found.get("sinks", []), {"name": _SINK, "to": FromVariable(url, Variable(_SINK))}]
         return found
-
-
-def _matches(text: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(text, pattern) for pattern in patterns)

@@ -25,6 +25,17 @@ def test_a_gateway_that_asks_nobody_is_refused(tmp_path: Path) -> None:
     assert read_gateway_settings({}, EVERYWHERE, file=path).is_open
 
 
+def test_only_an_asterisk_stands_for_other_characters() -> None:
+    """In the ids and sources of a tenant: question marks and brackets are characters of URLs."""
+    tenant = Tenant(workflows=("a[1]*",), sources=("https://shop/orders?from=*", "urn:[ab]"))
+    ids, sources = (
+        ("a[1]", "a[1]-b", "a1"),
+        ("https://shop/orders?from=x", "urn:[ab]", "https://shop/orders/from=x", "urn:a"),
+    )
+    assert [tenant.has_workflow(one) for one in ids] == [True, True, False]
+    assert [tenant.may_send_from(one) for one in sources] == [True, True, False, False]
+
+
 def test_settings_of_the_file(tmp_path: Path) -> None:
     """Everything can stand there; options add origins."""
     path = tmp_path / "swf.yaml"

@@ -94,8 +94,9 @@ def test_a_mistake_in_the_variable_names_it() -> None:
 
 def test_a_sink_takes_events_by_type_and_source() -> None:
     """Both have to match."""
-    sink = SinkSettings(name="a", url=ROUTER, types=("com.*",), sources=("shop/*", "bank"))
+    sink = SinkSettings(name="a", url=ROUTER, types=("com.*",), sources=("shop/*", "bank", "https://bank?b=1"))
     takes = [sink.takes(CloudEvent("1", source, type_)) for source, type_ in (
         ("bank", "com.a"), ("shop/x", "com.a"), ("shop", "com.a"), ("bank", "org.a"),
+        ("https://bank?b=1", "com.a"), ("https://bank/b=1", "com.a"),
     )]  # fmt: skip
-    assert takes == [True, True, False, False]
+    assert takes == [True, True, False, False, True, False]

@@ -4,9 +4,10 @@ What has the type of the setting already, because a program made it, is taken as
 """
 
 import re
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from fnmatch import fnmatchcase
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
@@ -45,6 +46,11 @@ class SharedFolder:
 
     worker: str
     container: str
+
+
+def is_like(text: str, patterns: Iterable[str]) -> bool:
+    """Tell whether *text* is like one of *patterns*, where `*` stands for any characters, all others for themselves."""
+    return any(fnmatchcase(text, one.replace("[", "[[]").replace("?", "[?]")) for one in patterns)
 
 
 def _whole(value: object) -> object:

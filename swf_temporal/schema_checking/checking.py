@@ -146,7 +146,7 @@ def _parts(
 ) -> Iterator[tuple[tuple[str | int, ...], Mapping[str, JSON], Any]]:
     """Yield every object in a schema, with the path to it and what references in it start from."""
     if isinstance(value, Mapping):
-        if path:
+        if path and isinstance(value.get("$id", value.get("id")), str):  # and not properties with such a name
             base = base.in_subresource(specification.create_resource(value))
         yield path, value, base
         for key, item in value.items():

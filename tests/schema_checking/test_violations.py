@@ -27,6 +27,18 @@ def test_speaks_every_draft(draft: str) -> None:
     assert DataSchemaValidator(schema).violations({"a": 1}) == ["$.a: 1 is not of type 'null'"]
 
 
+@pytest.mark.parametrize("draft", DRAFTS)
+def test_properties_may_have_the_names_of_keywords(draft: str) -> None:
+    """Such as those that name a schema."""
+    names = ("$id", "id", "$ref")
+    schema: dict[str, Any] = {
+        "$schema": draft,
+        "properties": {**{name: {"type": "null"} for name in names}, "a": {"$ref": "#/properties/id"}},
+    }
+    wrong = sorted(DataSchemaValidator(schema).violations(dict.fromkeys(("a", *names), 1)))
+    assert wrong == sorted(f"$.{name}: 1 is not of type 'null'" for name in ("a", *names))
+
+
 def test_is_of_the_latest_draft_without_a_word() -> None:
     """A schema that names no draft is of 2020-12, in which prefixItems says what an array begins with."""
     assert DataSchemaValidator({"prefixItems": [{"type": "string"}]}).violations([1])

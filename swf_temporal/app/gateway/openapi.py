@@ -174,7 +174,8 @@ def _placed(schema: JSON, place: str) -> JSON:
         return [_placed(each, place) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    placed = {key: _placed(value, place) for key, value in schema.items() if key != "$id"}
+    is_named = isinstance(schema.get("$id"), str)  # otherwise these are properties, one of which is called so
+    placed = {key: _placed(value, place) for key, value in schema.items() if key != "$id" or not is_named}
     if isinstance(reference := placed.get("$ref"), str) and reference.startswith("#"):
         placed["$ref"] = place + reference.removeprefix("#")
     return placed

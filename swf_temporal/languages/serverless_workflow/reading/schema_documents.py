@@ -41,7 +41,7 @@ class _Whole:
         while self._waiting:
             document, base, place = self._waiting.pop()
             parts = list(_parts(document))
-            ids = {part.get("$id") for part in parts}
+            ids = {one for part in parts if isinstance(one := part.get("$id"), str)}  # a property may be called so
             for part in parts:
                 reference = part.get("$ref")
                 if isinstance(reference, str) and not reference.startswith(_DRAFTS):

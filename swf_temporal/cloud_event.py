@@ -140,7 +140,7 @@ def _check_length(name: str, text: str) -> None:
 
 def _is_timestamp(text: str) -> bool:
     try:
-        return _TIMESTAMP.fullmatch(text) is not None and datetime.fromisoformat(text) is not None
+        return _TIMESTAMP.fullmatch(text) is not None and datetime.fromisoformat(text.upper()) is not None
     except ValueError:
         return False
 

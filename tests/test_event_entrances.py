@@ -94,6 +94,12 @@ def test_capitals_in_names_are_let_in(entrance: Callable[[dict[str, Any]], None]
     entrance({**EVENT, "patientId": "P1", "n": 5, "yes": True, "time": "2018-04-05T17:31:00Z", "subject": None})
 
 
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_times_may_have_small_letters(entrance: Callable[[dict[str, Any]], None]) -> None:
+    """As RFC 3339 lets them."""
+    entrance({**EVENT, "time": "2018-04-05t17:31:00.5z"})
+
+
 @pytest.mark.parametrize("missing", EVENT)
 def test_other_programs_send_whole_events(missing: str) -> None:
     """Those that a person writes may leave out what is not needed to tell where they go."""

@@ -556,13 +556,17 @@ async def test_paths_and_methods(bench: Bench) -> None:
         started = await client.post(path, json={"n": 2}, params={"wait": 30})
         elsewhere = await client.get("/elsewhere")
         method = await client.delete(path)
+        fixed = [await client.post(one) for one in ("/livez", "/docs")]
+        unknown = [await client.request("PROPFIND", one) for one in ("/events", "/livez")]
         bytes_ = await client.get("/workflows/%ff")
         history = await events_of(worker.bench.client.get_workflow_handle(started.json()["id"]))
     assert shown.json()["links"]["start"] == path
     assert started.json()["output"]["doubled"] == 4
     assert history[-1].event_type == EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED
     assert problem(elsewhere) == (404, "unknown-path")
-    assert problem(method) == (405, "unknown-method")
+    assert [problem(one) for one in (method, *fixed)] == [(405, "unknown-method")] * 3
+    assert [set(one.headers["allow"].split(", ")) for one in fixed] == [{"GET", "HEAD"}] * 2
+    assert [problem(one) for one in unknown] == [(501, "unknown-method")] * 2
     assert method.headers["allow"] == "GET, HEAD, OPTIONS, POST"
     assert problem(bytes_) == (404, "unknown-id")
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
@@ -188,7 +189,12 @@ async def _livez(_: Request) -> Response:
     return PlainTextResponse("alive\n")
 
 
-async def _unknown_path(request: Request, _: Exception) -> Response:
+async def _unknown_path(request: Request, error: Exception) -> Response:
+    if request.method not in _METHODS:
+        return Refused(501, "unknown-method", f"{request.method} is for no path").response()
+    if isinstance(error, HTTPException) and error.status_code == 405:  # noqa: PLR2004 - its headers have what is allowed
+        detail = f"{request.method} is not for this path"
+        return Refused(405, "unknown-method", detail, headers=error.headers).response()
     return Refused(404, "unknown-path", f"there is no {request.url.path}", "see /docs").response()
 
 

@@ -145,7 +145,8 @@ async def _start(client: Client, event: CloudEvent, start: Started, family: Fami
     else:
         data = definition.event_starts([event])[0]
     assert start.instance_id is not None  # noqa: S101 - it has no key, and so an id
-    args = sendable(client, {"an event": data, "the definitions": cast("JSON", pin.to_json())})
+    told = ("an input", "an event and the definitions") if pin.events else ("an event", "the definitions")
+    args = sendable(client, dict(zip(told, (data, cast("JSON", pin.to_json())), strict=True)))
     try:
         await client.start_workflow(
             definition.id,

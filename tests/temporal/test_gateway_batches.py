@@ -22,7 +22,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.server import local_server
 from tests.cli.conftest import free_port
 from tests.temporal.conftest import Bench, Measured, listed, measured_at
-from tests.temporal.test_gateway import ORDER, event, named, problem, send
+from tests.temporal.test_gateway import ORDER, event, named, problem, send, served
 
 pytestmark = pytest.mark.temporal
 
@@ -129,3 +129,12 @@ async def test_a_server_that_dies_within_a_batch(tmp_path: Path) -> None:
                 outputs = [await server.client.get_workflow_handle(one.id).result() for one in found]
     assert sorted(one["placed"] for one in outputs) == sorted(one["paid"] for one in outputs) == list(range(ORDERS))
     assert all(one["placed"] == one["paid"] for one in outputs)
+
+
+async def test_what_is_too_large_is_told(bench: Bench) -> None:
+    """The event, and not only the definitions that go with it."""
+    definition = named(ORDER.replace(", correlation: [{contextAttributeName: order}]", ""))
+    async with served(bench, [definition]) as client:
+        refused = await send(client, [event("placed", "shop", data="x" * 2_200_000)])
+    assert problem(refused) == (413, "too-large")
+    assert refused.json()["detail"].startswith("an event and the definitions of 2,2")

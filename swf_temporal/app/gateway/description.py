@@ -22,7 +22,8 @@ _FILES: Final = {"swagger-ui-bundle.js": "text/javascript", "swagger-ui.css": "t
 
 
 _POLICY: Final = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "frame-ancestors 'none'"  # within a page of another origin, a click there would send a request of this one
 )
 
 

@@ -27,7 +27,8 @@ from swf_temporal.routing.keys import MAILBOX_PREFIX
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.going_on import beginning_at
+from swf_temporal.temporal.constants import ROUTED
+from swf_temporal.temporal.going_on import Beginning, beginning_at
 from swf_temporal.temporal.place_records import Asking
 from swf_temporal.temporal.places import ask
 from swf_temporal.temporal.replaying import Retraced, retrace
@@ -152,19 +153,10 @@ class Rerun:
         # A worker is handed signals before updates, and so later ones before those with which it came there.
         by_server, leading = not (drop_events or self.leading), self.leading
         events = () if drop_events else self.events
-        if self.patch is None:
+        beginning = await self._beginning(client, events)
+        if beginning is None:
             run = await reset(client.temporal, self.workflow_id, self.run_id, self.task, reason, with_events=by_server)
         else:
-            # Not kept since it was planned: many may be planned at once.
-            handle = client.temporal.get_workflow_handle(self.workflow_id, run_id=self.run_id)
-            beginning = await beginning_at(
-                await handle.fetch_history(),
-                converter_used_by(client),
-                self.entry,
-                self.patch,
-                leading=[await one.sent(client.temporal) for one in leading],
-                events=[await one.sent(client.temporal) for one in events],
-            )
             run, by_server = await beginning.start(client.temporal, self.workflow_id), beginning.has_events
             leading = leading[len(leading) - beginning.early_updates :]  # it begins with the others
         if self.place is not None:
@@ -174,6 +166,33 @@ class Rerun:
                 for event in (*leading, *events):
                     await event.send(client.temporal, self.workflow_id)
         return run
+
+    async def _beginning(self, client: Client, events: Sequence[Came]) -> Beginning | None:
+        """Return what another execution begins with there; None where a reset does.
+
+        A run that was reset is sent later events after those with which it came there. It may end before that, and
+        those of a mailbox would not go back there: with its data as they were, too, it begins with them if it can.
+        """
+        is_changed = self.patch is not None
+        gives_back = self.leading and self.action is None and any(one.signal == ROUTED for one in events)
+        if not (is_changed or gives_back):
+            return None
+        # Not kept since it was planned: many may be planned at once.
+        handle = client.temporal.get_workflow_handle(self.workflow_id, run_id=self.run_id)
+        try:
+            beginning = await beginning_at(
+                await handle.fetch_history(),
+                converter_used_by(client),
+                self.entry,
+                self.patch,
+                leading=[await one.sent(client.temporal) for one in self.leading],
+                events=[await one.sent(client.temporal) for one in events],
+            )
+        except UsageError:  # it has too much to carry on
+            if is_changed:
+                raise
+            return None
+        return beginning if is_changed or beginning.has_events else None
 
 
 Plan: TypeAlias = Callable[[Client, str], Awaitable[Rerun]]

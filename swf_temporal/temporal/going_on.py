@@ -106,7 +106,8 @@ class Beginner(Observed):
         assert run is not None  # noqa: S101 - for the type checker: it enters a state
         assert host is not None  # noqa: S101 - as above
         data = run.execution.latest_data
-        run.execution.latest_data = merge_patch(data, asked.patch)
+        if asked.patch is not None:
+            run.execution.latest_data = merge_patch(data, asked.patch)
         early, inbox = self._incoming.early_updates, run.inbox
         run.inbox = self._with_events(inbox, (*asked.leading[len(asked.leading) - early :], *asked.events))
         following = carried(run, self._pin, host, first=None)  # no key of a call names an execution before
@@ -151,9 +152,10 @@ async def beginning_at(
 ) -> Beginning:
     """Return how the execution of *history* begins where it made the trace entry of that number, entering a state.
 
-    Its data there are changed by *patch*, a JSON merge patch. Raises UsageError if one payload does not hold them. It
-    has the events by which it came there, *leading*, and later *events* from the start on where that holds these, too:
-    sent to it, they could come when it has ended, and those of a mailbox would not go back there.
+    Its data there are changed by *patch*, a JSON merge patch; None leaves them as they were. Raises UsageError if one
+    payload does not hold them. It has the events by which it came there, *leading*, and later *events* from the start
+    on where that holds these, too: sent to it, they could come when it has ended, and those of a mailbox would not go
+    back there.
     """
     started = history.events[0].workflow_execution_started_event_attributes
     asked = _Asked(entry, patch, started.task_queue.name, leading, events)

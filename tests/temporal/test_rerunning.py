@@ -14,6 +14,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing, going_on
 from swf_temporal.temporal.going_on import Beginning
+from swf_temporal.temporal.resetting import Came
 from tests.temporal.conftest import PATIENCE, Bench, calling, define
 from tests.temporal.test_event_starts import event, named, send
 
@@ -235,6 +236,58 @@ async def test_events_of_a_mailbox_that_one_with_other_data_does_not_take(bench:
 
     assert output == {"parcel": "7", "first": 1, "done": True}
     assert latest == {"parcel": "7", "first": 2, "second": 3}
+
+
+DECIDING = """
+id: ID
+version: '1.0'
+specVersion: '0.8'
+start: Ask
+functions: [{name: decide, type: custom, operation: decide}]
+events:
+- {name: Go, type: go, source: person}
+- name: Shipped
+  type: shipped
+  source: depot
+  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
+states:
+- {name: Ask, type: event, onEvents: [{eventRefs: [Go]}], transition: Decide}
+- {name: Decide, type: operation, actions: [{functionRef: decide}], transition: Choose}
+- name: Choose
+  type: switch
+  dataConditions: [{condition: '${ .done }', end: true}]
+  defaultCondition: {transition: On}
+- {name: On, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .got}}], end: true}
+"""
+
+
+async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brought_there(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They go back to it, though the instance ends as soon as it has got that update again."""
+    send_again = Came.send
+
+    async def send_and_wait(one: Came, client: TemporalClient, workflow_id: str) -> None:
+        await send_again(one, client, workflow_id)
+        await ended(client.get_workflow_handle(workflow_id))
+
+    monkeypatch.setattr(Came, "send", send_and_wait)
+    answers = iter([{"done": False}, {"done": True}, {"done": False}])
+    async with bench.worker(named(DECIDING), decide=lambda _: next(answers)) as worker:
+        handle = await worker.start({"parcel": "7"})
+        await worker.awaiting(handle, "Go")
+        await swf.deliver(bench.client, handle.id, {"name": "Go", "data": {"gone": 1}})
+        await send(worker, event("1", "shipped", "depot", 1, parcel="7"))
+        assert await ended(handle) == {"parcel": "7", "gone": 1, "done": False, "got": 1}
+        plan = await plan_rerun(Client(bench.client), handle.id, "Decide")
+        output = await gone_on(bench, plan)
+        another = await worker.start({"parcel": "7"})
+        await swf.deliver(bench.client, another.id, {"name": "Go"})
+        latest = await ended(another)
+
+    assert (len(plan.leading), len(plan.events)) == (1, 1)
+    assert output == {"parcel": "7", "gone": 1, "done": True}
+    assert latest == {"parcel": "7", "done": False, "got": 1}
 
 
 async def test_one_that_has_gone_on_meanwhile_is_left_alone(bench: Bench) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
@@ -24,6 +24,7 @@ from swf_temporal.temporal.outlasting import OutlastingChildren, ask_to_cancel
 from swf_temporal.temporal.records import Pin, Pinned, catalogue_of
 from swf_temporal.temporal.sizes import check_together
 
+T = TypeVar("T")
 REUSE: Final = WorkflowIDReusePolicy.TERMINATE_IF_RUNNING
 """Only a run that the server takes back meets the ids of its children again: it ends them, and begins them anew."""
 _CLOSE_POLICIES: Final = {"terminate": ParentClosePolicy.TERMINATE, "abandon": ParentClosePolicy.ABANDON}
@@ -113,7 +114,7 @@ class Children:
         number = self._outgoing.begun(call.id, outlasts=call.outlast is not None)
         try:
             if handle is not None and call.outlast is None:
-                return await _output_of(handle)
+                return await output_of(handle)
             if handle is not None:
                 self.outlasting.begun(call.id, handle)
             return await self.outlasting.result(call)
@@ -189,7 +190,7 @@ class Children:
         return self._latest[1]
 
 
-async def _output_of(child: "workflow.ChildWorkflowHandle[Any, Any]") -> JSON:
+async def output_of(child: "workflow.ChildWorkflowHandle[Any, T]") -> T:
     """Return what *child* returns. Where the path that waits is cancelled, so is the child, and its end is waited for.
 
     Raises ChildWorkflowError where it does not complete.
@@ -200,7 +201,7 @@ async def _output_of(child: "workflow.ChildWorkflowHandle[Any, Any]") -> JSON:
         await ask_to_cancel(child.id)
         await end_of(child)
         raise
-    return child.result()  # type: ignore[no-any-return]  # JSON, as the child returns it
+    return child.result()
 
 
 @of_definitions

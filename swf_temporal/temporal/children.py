@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue, WorkflowIDReusePolicy
-from temporalio.exceptions import CancelledError, ChildWorkflowError, FailureError
+from temporalio.exceptions import ChildWorkflowError, FailureError
 from temporalio.workflow import ChildWorkflowCancellationType, ParentClosePolicy
 
 from swf_temporal.data import JSON
@@ -86,8 +86,6 @@ class Children:
         try:
             return await self._result(call, handle)
         except ChildWorkflowError as error:
-            if isinstance(error.cause, CancelledError) and workflow.cancellation_reason() is not None:
-                raise asyncio.CancelledError from None
             raise fault_of_child(
                 error,
                 call.workflow_id,
@@ -103,8 +101,6 @@ class Children:
         try:
             return await self._result(call, handle)
         except ChildWorkflowError as error:
-            if isinstance(error.cause, CancelledError) and workflow.cancellation_reason() is not None:
-                raise asyncio.CancelledError from None
             raise fault_of_call(error, call.action) from None
 
     async def _result(

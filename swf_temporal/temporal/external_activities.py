@@ -182,8 +182,6 @@ class ExternalActivity:
             )
             raw = await output_of(child)
         except ChildWorkflowError as error:
-            if workflow.cancellation_reason() is not None:
-                raise asyncio.CancelledError from None
             raise self._fault(error) from None
         except FailureError as error:
             raise fault_of_start(error, self.options.activity) from None

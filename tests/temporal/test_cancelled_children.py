@@ -100,6 +100,40 @@ async def status_of(handle: swf.Handle) -> WorkflowExecutionStatus | None:
     return (await handle.describe()).status
 
 
+@pytest.mark.parametrize("catches", [False, True])
+@pytest.mark.parametrize("how", ["a sub-workflow", "a workflow by hand"])
+async def test_what_undoes_and_fails_is_no_cancellation(bench: Bench, how: str, *, catches: bool) -> None:
+    """An error can be handled, and fails the run otherwise, though it is being cancelled: not all has been undone."""
+    made: list[JSON] = []
+    function = None if how == "a sub-workflow" else "temporal:workflow:Refusing@by-hand"
+    definitions = undone_by(function, catches=catches), load(CHILD)
+    async with by_hand(bench), bench.worker(*definitions, undone=lambda _: made.append({})) as running:
+        handle = await running.start()
+        await cancelled(handle)
+        if function is None:
+            child = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, "Undo/child#1"))
+            async with asyncio.timeout(30):
+                while not any(entry["state"] == "Undo" for entry in await handle.query("trace")):
+                    await asyncio.sleep(0.02)
+            await _cancel_once_begun(child)
+        status = await status_of(handle)
+
+    assert (status, len(made)) == (
+        (WorkflowExecutionStatus.CANCELED, 1) if catches else (WorkflowExecutionStatus.FAILED, 0)
+    )
+
+
+async def _cancel_once_begun(handle: Any) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                await handle.cancel()
+            except Exception:  # noqa: BLE001 - it has yet to be begun
+                await asyncio.sleep(0.02)
+            else:
+                return
+
+
 @pytest.mark.parametrize("retried", [False, True])
 async def test_a_workflow_by_hand_that_has_continued_as_new_is_given_up_in_time(bench: Bench, *, retried: bool) -> None:
     """It is asked to cancel, and not begun once more, whatever the action says of retries."""

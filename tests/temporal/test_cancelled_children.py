@@ -1,8 +1,9 @@
 """Sub-workflows, and workflows written by hand, that are cancelled, or fail, beside or below a run that is."""
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
@@ -10,17 +11,20 @@ import pytest
 from temporalio import workflow
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.exceptions import ApplicationError
-from temporalio.worker import Worker
+from temporalio.service import RPCError
+from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+from temporalio.worker._workflow_instance import _WorkflowInstanceImpl
 
 from swf_temporal import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.temporal import client as swf
-from tests.temporal.conftest import PATIENCE, Bench, child_of
+from tests.temporal.conftest import PATIENCE, Bench, child_of, events_of
 
 pytestmark = pytest.mark.temporal
 
+BEGIN = {"name": "Begin", "type": "inject", "data": {}}
 CHILD = {
     "id": "child",
     "specVersion": "0.8",
@@ -128,7 +132,7 @@ async def _cancel_once_begun(handle: Any) -> None:
         while True:
             try:
                 await handle.cancel()
-            except Exception:  # noqa: BLE001 - it has yet to be begun
+            except RPCError:  # it has yet to be begun
                 await asyncio.sleep(0.02)
             else:
                 return
@@ -157,3 +161,92 @@ async def test_a_workflow_by_hand_that_has_continued_as_new_is_given_up_in_time(
         begun = [entry for entry in await handle.query("trace") if entry["kind"] == "action-retried"]
 
     assert (status, begun) == (WorkflowExecutionStatus.FAILED, [])
+
+
+class Gate:
+    """Holds two workflow tasks of instances of one type: that which begins a child, and the next."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, workflow_type: str) -> None:
+        self.reached, self.may_end = ([threading.Event(), threading.Event()] for _ in range(2))
+        activate, self._held = _WorkflowInstanceImpl.activate, 0
+
+        def held(instance: Any, act: Any) -> Any:
+            done = activate(instance, act)
+            begins = any(one.HasField("start_child_workflow_execution") for one in done.successful.commands)
+            if instance._info.workflow_type == workflow_type and (begins or self._held == 1):
+                self._held += 1
+                self.reached[self._held - 1].set()
+                self.may_end[self._held - 1].wait(PATIENCE)
+            return done
+
+        monkeypatch.setattr(_WorkflowInstanceImpl, "activate", held)
+
+    async def until(self, number: int) -> None:
+        """Wait until the task of that number is held."""
+        assert await asyncio.to_thread(self.reached[number].wait, 30)
+
+    def open(self, number: int) -> None:
+        """Let it end."""
+        self.may_end[number].set()
+
+
+BROKEN_OFF = """
+id: broken-off
+specVersion: '0.8'
+functions: [{name: go, type: custom}]
+events:
+- {name: Asked, type: asked, kind: produced}
+- {name: Enough, type: enough, source: s}
+states:
+- name: Run
+  type: parallel
+  completionType: atLeast
+  numCompleted: 1
+  branches:
+  - {name: a, actions: [{functionRef: go}, {subFlowRef: continuing}]}
+  - {name: b, actions: [{eventRef: {triggerEventRef: Asked, resultEventRef: Enough}}]}
+  end: true
+"""
+
+
+async def test_one_that_is_given_up_as_its_start_is_told_hears_of_it(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though it has continued as new by then: both are told in one workflow task, which had to wait for a worker."""
+    end = {"continueAs": {"workflowId": "child"}}
+    continuing = load({"id": "continuing", "specVersion": "0.8", "states": [{**BEGIN, "end": end}]})
+    gate, may_go = Gate(monkeypatch, "broken-off"), asyncio.Event()
+
+    async def go(_: JSON) -> JSON:
+        await may_go.wait()
+        return {}
+
+    definitions = load(BROKEN_OFF), continuing, load(CHILD)
+    async with bench.worker(*definitions, runner=UnsandboxedWorkflowRunner(), go=go) as running:
+        handle = await running.start()
+        await running.awaiting(handle, "Enough")
+        may_go.set()
+        await gate.until(0)
+        await swf.send_event(bench.client, handle.id, {"id": "1", "source": "s", "type": "other"})
+        gate.open(0)
+        await gate.until(1)
+        [id_] = [
+            event.start_child_workflow_execution_initiated_event_attributes.workflow_id
+            for event in await events_of(handle)
+            if event.HasField("start_child_workflow_execution_initiated_event_attributes")
+        ]
+        child = bench.client.get_workflow_handle(id_)
+        await _until_it_is(child, "child")
+        await swf.send_event(bench.client, handle.id, {"id": "2", "source": "s", "type": "enough"})
+        gate.open(1)
+        assert await asyncio.wait_for(swf.result(handle), 30) == {}
+        assert (await child.describe()).status is WorkflowExecutionStatus.CANCELED
+
+
+async def _until_it_is(handle: Any, workflow_type: str) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            with suppress(RPCError):  # it has yet to be begun
+                if (await handle.describe()).workflow_type == workflow_type:
+                    return
+            await asyncio.sleep(0.02)

@@ -14,6 +14,7 @@ from swf_temporal.functions.documents.documents import Headers
 from swf_temporal.functions.graphql.requests import post
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
+from swf_temporal.strict_json import write_json
 from swf_temporal.text.suggestions import suggestion
 
 _MAX_SCHEMAS = 64
@@ -33,9 +34,10 @@ def _question(which: str) -> str:
     return f"{{ __schema {{ queryType {{ {fields} }} mutationType {{ {fields} }} }} }}"
 
 
-_QUESTION = _question("(includeDeprecated: true)")
+_ARGUMENT = "includeDeprecated"
+_QUESTION = _question(f"({_ARGUMENT}: true)")
 _OLDER_QUESTION = _question("")
-"""For servers in which arguments cannot be deprecated: they refuse the other."""
+"""For servers in which arguments cannot be deprecated: they refuse the other, and name what they do not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +89,18 @@ class Schemas:
             return schema
 
     async def _ask(self, question: Request) -> Schema | None:
-        older = post(question.url, _OLDER_QUESTION).content
-        return await self._told(question) or await self._told(replace(question, content=older))
+        answer = await self._answer(question)
+        if isinstance(answer, dict) and _ARGUMENT in write_json(answer.get("errors")):
+            answer = await self._answer(replace(question, content=post(question.url, _OLDER_QUESTION).content))
+        return read_schema(question.url.partition("?")[0], answer)
 
-    async def _told(self, question: Request) -> Schema | None:
+    async def _answer(self, question: Request) -> JSON:
         try:
-            answer = (await self._http.request(question)).body
+            return (await self._http.request(question)).body
         except CallFailed as fault:
             if _is_no(fault):
-                return None
+                return fault.body
             raise
-        return read_schema(question.url.partition("?")[0], answer)
 
 
 def question_to(url: str) -> Request:

@@ -133,8 +133,12 @@ class Definition(ABC):
         return ()
 
     def event(self, name: str) -> EventUse:
-        """Return the event *name*; one that is defined in a document that was not found has its name as its type."""
-        return next((one for one in self.events if one.name == name), EventUse(name, name))
+        """Return the event *name*, as it is consumed where it is produced as well.
+
+        One that is defined in a document that was not found has its name as its type.
+        """
+        named = [one for one in self.events if one.name == name] or [EventUse(name, name)]
+        return next((one for one in named if one.kind == "consumed"), named[0])
 
     @property
     def consumed_events(self) -> tuple[ConsumedEvent, ...]:

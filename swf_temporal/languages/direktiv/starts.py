@@ -8,12 +8,14 @@ from typing import Any
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, identity
 from swf_temporal.durations import parse_duration
+from swf_temporal.languages.direktiv.execution.states.events_and import by_type
 from swf_temporal.languages.direktiv.execution.waiting import attributes_match
 from swf_temporal.languages.direktiv.model import workflow as model
 from swf_temporal.languages.direktiv.model.node import Structured
 from swf_temporal.languages.direktiv.model.states import kinds_awaited
 from swf_temporal.languages.direktiv.model.workflow import EventsAndStart, EventsXorStart, Start, StartEvent, Workflow
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
+from swf_temporal.runtime.event_matching import Taken, assigned, usable
 from swf_temporal.strict_json import write_json
 from swf_temporal.text.located import plain
 
@@ -72,21 +74,27 @@ def _fits(kind: StartEvent, event: CloudEvent) -> bool:
 def _together(start: EventsAndStart, events: Iterable[CloudEvent]) -> list[JSON]:
     """Return the inputs of the instances for each of which there is an event of every kind.
 
-    Events belong together that agree in what correlates them. Each goes to the first kind that has none yet; of a kind
-    that has one, the later takes its place.
+    Events belong together that agree in what correlates them. Each goes to the first kind that has none yet, or whose
+    own can move on to such a kind; of kinds that have all that they can, the later takes the place of the earlier.
     """
-    groups: dict[str, dict[int, CloudEvent]] = {}
+    refs = [str(index) for index in range(len(start.events))]
+    groups: dict[str, Taken] = {}
     inputs: list[JSON] = []
+
+    def fits(ref: str, event: JSON) -> bool:
+        return isinstance(event, dict) and _fits(start.events[int(ref)], CloudEvent.from_record(event))
+
     for event in events:
-        key = _correlation(start.correlate, event)
-        slots = [index for index, kind in enumerate(start.events) if _fits(kind, event)]
-        if key is None or not slots:
+        key, record = _correlation(start.correlate, event), event.to_json()
+        like = [ref for ref in refs if fits(ref, record)]
+        if key is None or not like:
             continue
         waiting = groups.setdefault(key, {})
-        _expire(waiting, event, start.lifespan)
-        waiting[next((slot for slot in slots if slot not in waiting), slots[0])] = event
-        if len(waiting) == len(start.events):
-            inputs.append(_input([waiting[index] for index in range(len(start.events))]))
+        _expire(waiting, record, start.lifespan)
+        ref = next((one for one in usable(refs, waiting, fits) if one in like), like[0])
+        groups[key] = waiting = assigned(record, ref, refs, waiting, fits)
+        if len(waiting) == len(refs):
+            inputs.append(by_type([one for each in refs if isinstance(one := waiting[each], dict)]))
             del groups[key]
     return inputs
 
@@ -99,16 +107,16 @@ def _correlation(keys: Sequence[str], event: CloudEvent) -> str | None:
     return write_json([value if isinstance(value, str) else write_json(value) for value in values])
 
 
-def _expire(waiting: dict[int, CloudEvent], event: CloudEvent, lifespan: str | None) -> None:
+def _expire(waiting: Taken, event: Mapping[str, JSON], lifespan: str | None) -> None:
     """Forget the events that came longer before *event* than they are to be kept."""
-    now = _time(event.attributes)
+    now = _time(event)
     if not lifespan or now is None:
         return
     longest = parse_duration(lifespan)
-    for index, kept in list(waiting.items()):
-        then = _time(kept.attributes)
+    for ref, kept in list(waiting.items()):
+        then = _time(kept) if isinstance(kept, dict) else None
         if then is not None and now - then > longest:
-            del waiting[index]
+            del waiting[ref]
 
 
 def _time(attributes: Mapping[str, JSON]) -> datetime | None:
@@ -117,10 +125,3 @@ def _time(attributes: Mapping[str, JSON]) -> datetime | None:
     except ValueError:
         return None
     return time if time.tzinfo is not None else None
-
-
-def _input(events: Sequence[CloudEvent]) -> dict[str, JSON]:
-    found: dict[str, JSON] = {}
-    for index, event in enumerate(events):
-        found[f"{event.type}.{index}" if event.type in found else event.type] = event.to_json()
-    return found

@@ -25,7 +25,8 @@ def _matches(wanted: JSON, value: JSON) -> bool:
         return False
     if isinstance(wanted, str):
         return is_glob_of(wanted, value if isinstance(value, str) else write_json(value))
-    return wanted == value or write_json(wanted) == value
+    # To Python, true is 1.
+    return (wanted == value and isinstance(wanted, bool) == isinstance(value, bool)) or write_json(wanted) == value
 
 
 async def begin_waiting(kinds: Sequence[tuple[str, Structured]], frame: StateFrame, lane: Lane) -> EventsBody:

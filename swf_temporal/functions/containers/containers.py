@@ -133,7 +133,13 @@ def _names(call: Call) -> Iterator[str]:
     yield call.function.name
     for name in TYPE.named(call.function.operation).values():
         yield name
-        yield name.partition(":")[0]
+        yield _without_tag(name)
+
+
+def _without_tag(image: str) -> str:
+    """Return *image* without its tag and its digest; a colon before the last slash is that of a registry's port."""
+    registry, slash, name = image.partition("@")[0].rpartition("/")
+    return registry + slash + name.partition(":")[0]
 
 
 def _action_id(call: Call) -> str:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service
 
 
-def call_of(arguments: Any = None) -> Call:
+def call_of(arguments: Any = None, image: str = "direktiv/request:latest") -> Call:
     """Return a call of a function in a container."""
-    operation = {"type": "knative-workflow", "image": "direktiv/request:latest"}
+    operation = {"type": "knative-workflow", "image": image}
     return Call(Function("request", "direktiv", operation), arguments, idempotency_key="shop/1/pay/request#1")
 
 
@@ -78,6 +78,15 @@ async def test_where_it_stands_is_configured(service: Service, name: str) -> Non
     service.answers_with("POST", "/", 1)
     functions = Functions(settings=Settings(functions={name: Options(base_url=service.url)}))
     assert await functions.call(call_of()) == 1
+    await functions.aclose()
+
+
+@pytest.mark.parametrize("ending", ["", ":v1", "@sha256:0a1b", ":v1@sha256:0a1b"])
+async def test_a_registry_may_have_a_port(service: Service, ending: str) -> None:
+    """Its colon begins no tag."""
+    service.answers_with("POST", "/", 1)
+    functions = Functions(settings=Settings(functions={"hub:5000/request": Options(base_url=service.url)}))
+    assert await functions.call(call_of(image=f"hub:5000/request{ending}")) == 1
     await functions.aclose()
 
 

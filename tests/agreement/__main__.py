@@ -18,6 +18,7 @@ from swf_temporal.app.logs import be_quiet
 from swf_temporal.app.scenarios.host import ScenarioHost, scenario_host
 from swf_temporal.errors import UsageError
 from swf_temporal.simulation.scenario import ObservedRun
+from tests.agreement import generating_direktiv
 from tests.agreement.comparing import Compared, compare
 from tests.agreement.generating import Document, scenario
 from tests.agreement.shrinking import shrunk
@@ -35,7 +36,8 @@ async def main() -> int:
     async with scenario_host() as host:
         for begin in range(asked.seed, asked.seed + asked.count, _BATCH):
             seeds = range(begin, min(begin + _BATCH, asked.seed + asked.count))
-            compared = await compare(host, [scenario(seed) for seed in seeds])
+            generated = generating_direktiv.scenario if asked.direktiv else scenario
+            compared = await compare(host, [generated(seed) for seed in seeds])
             count += len(compared)
             invalid += sum(one.simulated is None for one in compared)
             for one in compared:
@@ -54,6 +56,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.agreement", description=__doc__)
     parser.add_argument("--count", type=int, default=1000, help="how many definitions")
     parser.add_argument("--seed", type=int, default=0, help="the seed of the first; the others follow")
+    parser.add_argument("--direktiv", action="store_true", help="whether they are Direktiv workflows")
     parser.add_argument("--out", type=Path, default=Path(".agreement"), help="the folder for what differs")
     parser.add_argument("--shrink", type=int, default=20, help="of how many the smallest form is looked for")
     return parser.parse_args()

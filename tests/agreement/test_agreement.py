@@ -1,17 +1,21 @@
 """Simulation and Temporal agree on generated definitions; `python -m tests.agreement` asks of more of them."""
 
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
 
 from swf_temporal.app.scenarios.host import scenario_host
 from swf_temporal.errors import InvalidDefinition
+from tests.agreement import generating_direktiv
 from tests.agreement.comparing import compare, read, simulated
-from tests.agreement.generating import scenario
+from tests.agreement.generating import Document, scenario
 from tests.sampling import seeds
 
 COUNT = 60, 2_000
 """How many are compared: few, or many."""
+DIREKTIV_COUNT = 30, 1_000
+"""How many Direktiv workflows."""
 DIFFERED = (1842, 2406, 2615, 2665, 1872, 2656)
 """Seeds with which a sub-workflow is broken off: in the moment in which it is started, and once it has continued."""
 
@@ -20,20 +24,26 @@ pytestmark = pytest.mark.timeout(900)  # half a minute, and much more on a machi
 
 async def test_both_hosts_agree() -> None:
     """They end alike, at the same time, having called and produced the same, by the same course."""
+    direktiv = map(generating_direktiv.scenario, seeds("both hosts, Direktiv", *DIREKTIV_COUNT))
     async with scenario_host() as host:
-        found = await compare(host, [scenario(seed) for seed in (*seeds("both hosts", *COUNT), *DIFFERED)])
+        found = await compare(
+            host, [*(scenario(seed) for seed in (*seeds("both hosts", *COUNT), *DIFFERED)), *direktiv]
+        )
     told = [f"{one.document['scenario']}: {'; '.join(one.differences)}" for one in found if one.differences]
     assert not told, "\n".join(told)
 
 
-def test_what_is_generated_is_worth_comparing() -> None:
+@pytest.mark.parametrize("generated", [scenario, generating_direktiv.scenario], ids=["0.8", "direktiv"])
+def test_what_is_generated_is_worth_comparing(generated: Callable[[int], Document]) -> None:
     """Nearly all definitions can run; they end in every way, take time, call functions and fail."""
     seen = []
-    for one in read(scenario(seed) for seed in range(200)):
+    for one in read(map(generated, range(200))):
         with suppress(InvalidDefinition):
             seen.append(simulated(one))
     assert len(seen) > 180
-    assert {one.status for one in seen} == {"completed", "failed", "waiting", "cancelled"}
+    # No Direktiv workflow waits for ever: its states have timeouts.
+    statuses = {"completed", "failed", "cancelled"} | ({"waiting"} if generated is scenario else set())
+    assert {one.status for one in seen} == statuses
     assert sum(bool(one.elapsed) for one in seen) > 100
     assert sum(bool(one.calls) for one in seen) > 100
     assert len({str(one.error["name"]) for one in seen if one.error}) > 1

@@ -96,11 +96,13 @@ class Schemas:
 
     async def _answer(self, question: Request) -> JSON:
         try:
-            return (await self._http.request(question)).body
+            answer = await self._http.request(question)
         except CallFailed as fault:
             if _is_no(fault):
-                return fault.body
+                refusal: JSON = fault.body
+                return refusal
             raise
+        return answer.body
 
 
 def question_to(url: str) -> Request:

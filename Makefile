@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Many tests wait for a server or for a process: five for two cores keep these busy.
-TESTERS ?= $(shell $(PYTHON) -c 'import os; print(5 * (os.cpu_count() or 1) // 2)')
+# Many tests wait for a server or for a process: twice as many as there are cores keep these busy.
+TESTERS ?= $(shell $(PYTHON) -c 'import os; print(2 * (os.cpu_count() or 1))')
 
 # Tests and benchmarks start hundreds of processes, none of which should compile our modules again.
 export PYTHONDONTWRITEBYTECODE :=

@@ -30,7 +30,7 @@ GOOD = CloudEvent("e-2", "shop", "placed")
 
 async def until(is_so: Callable[[], bool]) -> None:
     """Wait until something is so."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not is_so():
             await asyncio.sleep(0.02)
 

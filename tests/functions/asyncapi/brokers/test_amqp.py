@@ -103,6 +103,7 @@ async def test_messages_outlive_the_broker_unless_a_binding_says_otherwise(
         (gzip.compress(b"by the call"), "gzip", b"by the call"),
         (b"x", "utf-8", b"x"),
     ],
+    ids=["plain", "compressed by the call", "of another encoding"],
 )
 async def test_a_message_is_encoded_as_it_says(
     amqp: Amqp, rabbitmq: Server, channel: ChannelTo, queue: Any, sent: bytes, encoding: str, expected: bytes

@@ -183,7 +183,8 @@ class Expressions:
 
     def _function(self, name: str, within: tuple[str, ...]) -> Compiled:
         if name in within:
-            raise BadExpression(f"the expression function '{name}' leads back to itself")
+            text = f"the expression function '{name}' leads back to itself: its operation must be an expression"
+            raise BadExpression(text)
         if name not in self._functions:
             raise BadExpression(f"there is no expression function '{name}'", 0)
         try:

@@ -28,12 +28,31 @@ def scenario(seed: int) -> Document:
     return made
 
 
-class _Maker:
+class Chance:
+    """What a scenario has of all that it might have follows from its seed."""
+
+    def __init__(self, seed: int | str) -> None:
+        self.random = Random(seed)  # noqa: S311 - for tests
+
+    def often(self, share: float) -> bool:
+        """Tell what is so in this *share* of all cases."""
+        return self.random.random() < share
+
+    def upto(self, most: int) -> int:
+        """Return a number from 0 to *most*."""
+        return self.random.randint(0, most)
+
+    def one(self, *choices: Any) -> Any:
+        """Return one of *choices*."""
+        return self.random.choice(choices)
+
+
+class _Maker(Chance):
     """Makes one scenario."""
 
     def __init__(self, seed: int) -> None:
+        super().__init__(seed)
         self.seed = seed
-        self.random = Random(seed)  # noqa: S311 - for tests
         self.retries_itself = self.often(0.1)
         """Whether what fails is tried again without being asked: then it must succeed some time."""
         children = 0 if self.retries_itself else self.upto(2)
@@ -41,15 +60,6 @@ class _Maker:
         self.next = f"g{seed}-next"
 
     # Chance
-
-    def often(self, share: float) -> bool:
-        return self.random.random() < share
-
-    def upto(self, most: int) -> int:
-        return self.random.randint(0, most)
-
-    def one(self, *choices: Any) -> Any:
-        return self.random.choice(choices)
 
     def some(self, choices: Sequence[str], most: int) -> list[str]:
         return self.random.sample(choices, self.random.randint(1, min(most, len(choices))))

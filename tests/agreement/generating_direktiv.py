@@ -4,10 +4,9 @@ Every reference leads somewhere, and transitions lead forward, so that nothing l
 """
 
 from collections.abc import Callable, Sequence
-from random import Random
 from typing import Any
 
-from tests.agreement.generating import Document
+from tests.agreement.generating import Chance, Document
 
 _SECONDS = (1, 1, 2, 2, 3, 5, 5, 6, 6, 7, 8, 10, 60)
 """Few different durations, five seconds apart like timeouts and the grace that they have."""
@@ -24,26 +23,17 @@ def scenario(seed: int) -> Document:
     return _Maker(seed).scenario()
 
 
-class _Maker:
+class _Maker(Chance):
     """Makes one scenario."""
 
     def __init__(self, seed: int) -> None:
+        super().__init__(f"direktiv {seed}")
         self.seed = seed
-        self.random = Random(f"direktiv {seed}")  # noqa: S311 - for tests
         self.children = [f"d{seed}-child{number}" for number in range(self.upto(2))]
         self.has_contexts = self.often(0.4)
         """Whether waits ask for attributes: a driver of a scenario that knows types alone would deliver too much."""
 
     # Chance
-
-    def often(self, share: float) -> bool:
-        return self.random.random() < share
-
-    def upto(self, most: int) -> int:
-        return self.random.randint(0, most)
-
-    def one(self, *choices: Any) -> Any:
-        return self.random.choice(choices)
 
     def duration(self) -> str:
         return f"PT{self.one(*_SECONDS)}S"

@@ -10,7 +10,6 @@ import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
@@ -18,7 +17,7 @@ from urllib.parse import urlsplit
 
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.http.tracing import TracedRequest, trace_requests
-from swf_temporal.temporal.spans import EndedSpan, record_spans
+from swf_temporal.temporal.spans import record_spans
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
@@ -94,7 +93,9 @@ def _provide() -> None:
         provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         trace.set_tracer_provider(provider)
     trace_requests(_request)
-    record_spans(_record)
+    from swf_temporal.app.ended_spans import recorder  # noqa: PLC0415 - needs the extra
+
+    record_spans(recorder(_tracer(), _NAME))
 
 
 def flush() -> None:
@@ -145,23 +146,6 @@ def _request(method: str, host: str, port: int) -> Iterator[TracedRequest]:
             span.set_attribute("error.type", type(error).__name__)
             span.set_status(trace.Status(trace.StatusCode.ERROR))
             raise
-
-
-def _record(ended: EndedSpan) -> None:
-    from opentelemetry import trace  # noqa: PLC0415 - of an extra
-
-    if not trace.get_current_span().get_span_context().is_valid:
-        return  # no client traces the instance
-    kind = trace.SpanKind.SERVER if ended.serves else trace.SpanKind.INTERNAL
-    begun = _nanoseconds(ended.begun)
-    span = _tracer().start_span(ended.name, kind=kind, start_time=begun, attributes=dict(ended.attributes))
-    if ended.error is not None:
-        span.set_status(trace.Status(trace.StatusCode.ERROR, ended.error))
-    span.end(end_time=_nanoseconds(ended.ended))
-
-
-def _nanoseconds(moment: datetime) -> int:
-    return round(moment.timestamp() * 1_000_000) * 1000
 
 
 @contextmanager

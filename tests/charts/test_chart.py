@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import kubernetes_validate
 import pytest
 import typer
 import yaml
@@ -79,6 +78,8 @@ def test_helm_has_nothing_to_say(values: Path) -> None:
 
 def test_manifests_have_their_schema(manifests: list[dict[str, Any]]) -> None:
     """Every manifest is what Kubernetes takes, without a field that it does not know; names are different."""
+    import kubernetes_validate  # noqa: PLC0415 - a second, which every process that collects tests would take
+
     for manifest in manifests:
         if manifest["apiVersion"] not in OF_OTHERS:
             kubernetes_validate.validate(manifest, KUBERNETES, strict=True)

@@ -1,6 +1,7 @@
 """Writes the JSON Schemas in `schemas/`, to which editors refer by their names: `python -m tests.docs.schemas`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,18 @@ FOLDER = Path(__file__).parents[2] / "schemas"
 VERSIONS = ("November 2019", "May 2020", "0.5", "0.6", "0.7", "0.8", "0.8-next")
 
 
-def schemas() -> Iterator[tuple[str, Any]]:
-    """Yield the name of each file, and the schema in it."""
+def schemas() -> Mapping[str, Callable[[], Any]]:
+    """Return what makes the schema of each file, by its name."""
     language = language_named("serverless-workflow")
-    for version in VERSIONS:
-        yield (
-            f"serverless-workflow-{version.lower().replace(' ', '-')}.schema.json",
-            language.json_schema(None, version),
+    made: dict[str, Callable[[], Any]] = {
+        f"serverless-workflow-{version.lower().replace(' ', '-')}.schema.json": partial(
+            language.json_schema, None, version
         )
-    yield "direktiv.schema.json", language_named("direktiv").json_schema()
-    yield "scenarios.schema.json", scenario_schema()
+        for version in VERSIONS
+    }
+    made["direktiv.schema.json"] = language_named("direktiv").json_schema
+    made["scenarios.schema.json"] = scenario_schema
+    return made
 
 
 def text_of(schema: Any) -> str:
@@ -31,5 +34,5 @@ def text_of(schema: Any) -> str:
 
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    for file, schema in schemas():
-        (FOLDER / file).write_text(text_of(schema), encoding="utf-8")
+    for file, make in schemas().items():
+        (FOLDER / file).write_text(text_of(make()), encoding="utf-8")

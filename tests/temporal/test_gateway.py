@@ -547,6 +547,27 @@ async def test_pages_of_others_do_not_ask(bench: Bench) -> None:
     assert consent.headers["webhook-allowed-origin"] == "eventemitter.example.com"
 
 
+async def test_a_page_sends_events_with_attributes_of_its_own(bench: Bench) -> None:
+    """A browser asks before it sends their headers, or those of a trace, and before a PUT: CORS."""
+    page = "https://shop.example.com"
+    headers = "ce-id, ce-orderid, content-type, prefer, traceparent"
+    async with served(bench, [named(WAITING)], origins=(page,)) as client:
+
+        async def may(origin: str, method: str) -> bool:
+            wanted = {"Access-Control-Request-Method": method, "Access-Control-Request-Headers": headers}
+            answer = await client.options("/events", headers={"Origin": origin, **wanted})
+            taken = answer.headers.get("access-control-allow-headers")
+            return (answer.status_code, taken, answer.headers.get("access-control-allow-origin")) == (
+                200,
+                headers,
+                origin,
+            )
+
+        assert [await may(page, method) for method in ("POST", "PUT", "GET")] == [True] * 3
+        assert not await may(page, "DELETE")
+        assert not await may("https://evil.example.com", "POST")
+
+
 async def test_paths_and_methods(bench: Bench) -> None:
     """Ids are percent-encoded, with slashes; what is not there is told."""
     namespaced = load(CALCULATION.replace("ID", f"/billing/{os.getpid()} ü.yaml"))

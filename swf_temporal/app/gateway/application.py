@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from swf_temporal.app.client import Client, refusals_as_usage_errors
 from swf_temporal.app.console.application import Console
-from swf_temporal.app.gateway.authentication import API_KEY, Authentication, refuse_operation
+from swf_temporal.app.gateway.authentication import Authentication, refuse_operation
 from swf_temporal.app.gateway.departures import while_connected
 from swf_temporal.app.gateway.description import docs_routes, show_description
 from swf_temporal.app.gateway.endpoints import ENDPOINTS, SONATAFLOW, Endpoint
@@ -33,12 +33,6 @@ from swf_temporal.temporal.metrics import meter_of
 from swf_temporal.temporal.server_timeout import answers
 
 _log = logging.getLogger("swf")
-
-_HEADERS: Final = (
-    *("Authorization", "Content-Type", "Idempotency-Key", "Prefer", API_KEY),
-    *("ce-id", "ce-source", "ce-specversion", "ce-type", "ce-subject", "ce-time", "ce-dataschema"),
-)
-"""The headers that pages of other origins may send, by CORS."""
 
 
 class Gateway:
@@ -64,8 +58,8 @@ class Gateway:
         cors = Middleware(
             CORSMiddleware,
             allow_origins=settings.origins,
-            allow_methods=["GET", "POST", *(["DELETE", "PATCH"] if settings.sonataflow_api else [])],
-            allow_headers=(*_HEADERS, *settings.kept_headers),
+            allow_methods=["GET", "POST", "PUT", *(["DELETE", "PATCH"] if settings.sonataflow_api else [])],
+            allow_headers=["*"],  # attributes of events have any names
             expose_headers=["Location", "Retry-After"],
             max_age=600,
         )

@@ -3,6 +3,7 @@
 A file is run by one worker, so each page that is followed has a file of its own.
 """
 
+import gc
 from pathlib import Path
 from subprocess import DEVNULL, CalledProcessError, check_output
 from typing import Any
@@ -129,6 +130,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("temporal"):
             item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=STANDING_STILL))
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector a million objects of what was collected, which live as long as the process does.
+
+    It looked at them again and again: a third of the processor time of tests that need no server.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionstart() -> None:

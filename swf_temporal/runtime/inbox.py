@@ -88,15 +88,21 @@ class Inbox:
         """Whether events are kept that go elsewhere: not if none of all that came was ever taken."""
         return bool(self._returnable) and self._has_taken
 
-    def forward_untaken(self) -> list[CloudEvent]:
-        """Return the kept events that go elsewhere, and forget that they came."""
-        given = [event for event in self.kept if (event.source, event.id) in self._returnable]
+    def forward_untaken(self, goes: Callable[[CloudEvent], bool] = lambda _: True) -> list[CloudEvent]:
+        """Return the kept events that go elsewhere and that *goes* accepts, and forget that they came.
+
+        There are none if none of all that came was ever taken.
+        """
+        if not self.has_untaken:
+            return []
+        kept = [event for event in self.kept if (event.source, event.id) in self._returnable]
+        given = [event for event in kept if goes(event)]
         for event in given:
             self.kept.remove(event)
             self.seen.pop((event.source, event.id), None)
             self._unmeasured.pop(id(event), None)
             self._measured -= self._sizes.pop(id(event), 0)
-        self._returnable.clear()
+        self._returnable = {(event.source, event.id): None for event in kept if event not in given}
         self._searched.clear()
         return given
 

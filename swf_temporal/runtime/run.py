@@ -118,7 +118,7 @@ class Run(Tracer):
         """Is told what a path begins to wait for."""
         self.on_begin: Callable[[], Awaitable[None]] | None = None
         """Is waited for before the first step."""
-        self.on_leave: Callable[[], Awaitable[None]] | None = None
+        self.on_leave: Callable[[ContinuedAs], Awaitable[None]] | None = None
         """Is waited for before the run goes on as another definition, and once more when that is told."""
         self._suspension = Suspension()
         self.semantics = program.semantics
@@ -233,10 +233,10 @@ class Run(Tracer):
     async def leave(self, to: ContinuedAs) -> None:
         """Come to the end of a run that goes on as another definition. As long as this waits, it can be cancelled."""
         if self.on_leave is not None:
-            await self.on_leave()
+            await self.on_leave(to)
         self.emit(TraceKind.WORKFLOW_CONTINUED, to.workflow_id)
         if self.on_leave is not None:
-            await self.on_leave()
+            await self.on_leave(to)
 
     def checkpoint(self) -> None:
         """Pass, unless a suspension was asked for: called before every step that does something outside."""

@@ -99,7 +99,7 @@ class EventMailbox:
         self._window: float | None = record.get("window")
         self._held: list[Held] = list(record.get("held", ()))
         self._definitions: list[PinnedRecord] = list(record.get("definitions", ()))
-        self._instances = Instances(record.get("begun"), self._continue_if_long)
+        self._instances = Instances(record.get("begun"), record.get("latest"), self._continue_if_long)
         self._subscribers = Subscribers(record.get("subscribers", {}), self._instances, record.get("probed"))
         self._looked_at = 0
         for one in record.get("arrived", ()):
@@ -205,6 +205,8 @@ class EventMailbox:
         if "values" in delivery:
             arrived["values"] = delivery["values"]
         instance, others = delivery["instance"], self._subscribers.of(arrived)
+        ours = None if instance is None else self._instances.latest or instance
+        others = [one for one in others if one != ours]
         got = [await self._subscribers.tell(one, arrived, alone=len(others) == 1 and not instance) for one in others]
         if delivery["starts"]:
             definition, pin = self._definition()
@@ -212,7 +214,7 @@ class EventMailbox:
                 await self._gather(arrived, definition, pin)
             else:
                 await self._hand_over(arrived, definition, pin, instance)
-        elif not (instance and await self._instances.give(instance, arrived)) and not any(got):
+        elif not (ours and await self._instances.give(ours, arrived)) and not any(got):
             self._held.append(arrived)
         if event.id:
             self._seen[known] = arrived["at"]
@@ -238,17 +240,20 @@ class EventMailbox:
     async def _take_back(self, given: Untaken) -> None:
         """Give what an instance has not taken to another, or keep it; what starts instances begins the next one."""
         now, instance = workflow.time(), given["instance"]
+        latest = self._instances.latest or instance
         rest = [
             (one["starts"], Held(event=one["event"], at=now, values=one.get("values", {}))) for one in given["untaken"]
         ]
-        is_ours = workflow.info().workflow_id == f"{MAILBOX_PREFIX}{instance}"
+        is_ours = workflow.info().workflow_id == f"{MAILBOX_PREFIX}{instance}" or any(starts for starts, _ in rest)
         if is_ours and self._instances.begun not in (None, given["run"]):  # another has been begun since
-            rest = [one for one in rest if not await self._instances.give(instance, one[1])]
+            rest = [one for one in rest if not await self._instances.give(latest, one[1])]
         while any(starts for starts, _ in rest):
             rest.sort(key=lambda one: not one[0])
+            if given.get("handedOver"):  # that one keeps its id
+                instance = single_id(self._definition()[0].id, CloudEvent.from_record(rest[0][1]["event"]))
             events = [*rest, *((False, one) for one in self._held)]
             if not (count := await self._begin_next(instance, events, given.get("options"))):
-                rest = [one for one in rest if not await self._instances.give(instance, one[1])]
+                rest = [one for one in rest if not await self._instances.give(latest, one[1])]
                 break
             rest, self._held = events[count:], []
         for _, one in rest:
@@ -285,13 +290,18 @@ class EventMailbox:
 
     async def _hand_over(self, arrived: Arrived, definition: Definition, pin: Pin, instance: str) -> None:
         """Begin the instance with the event and what was kept for it; give the event to one that runs already."""
-        if self._instances.begun is not None and await self._instances.give(instance, arrived):
+        latest = self._instances.latest or instance
+        if self._instances.begun is not None and await self._instances.give(latest, arrived):
             return  # it runs, as nearly always
         pin.hops = hops_of(CloudEvent.from_record(arrived["event"]))
         waits = pauses()
         while not (given := await self._instances.begin_with(instance, definition, pin, [arrived, *self._held])):
             if await self._instances.give(instance, arrived):
                 return
+            other = single_id(definition.id, CloudEvent.from_record(arrived["event"]))
+            if self._instances.have_handed_over and instance != other:
+                instance = other
+                continue
             self._continue_if_long()
             # It ended between the two; or another workflow has its id, and may have it for long.
             await workflow.sleep(next(waits), summary=summaries.BEGINNING_AGAIN)
@@ -329,4 +339,5 @@ class EventMailbox:
             "probed": self._subscribers.probed,
             "definitions": self._definitions,
             "begun": self._instances.begun,
+            "latest": self._instances.latest,
         }

@@ -3,6 +3,7 @@
 Theory of operation. Whoever may start workflows can start one under the id of an instance that has ended, or has yet to
 be begun. So a signal goes to a run, and not to an id: to the one that the mailbox has begun, or has looked up, which a
 local activity does. The run that an instance continues as is looked up once the signal to the one before has failed.
+One that continues as another definition is an instance of this one no more, though it keeps the id.
 
 One that refuses a signal and runs still was sent as many as the server lets one execution have, such as an instance
 that is paused, or makes a call for long. It has not ended, so the signal is sent again until there is room for it.
@@ -23,6 +24,8 @@ from swf_temporal.temporal.statuses import running_execution
 
 FIND: Final = "find instance"
 """The local activity that looks an instance of a mailbox up."""
+_HANDED_OVER: Final = "handed over"
+"""Its answer about an instance that the mailbox has begun, and that has continued as another definition."""
 _ATTEMPT: Final = timedelta(seconds=10)
 """The time limit for one look."""
 _TRIES: Final = 5
@@ -48,6 +51,8 @@ class InstanceSignals:
         """Signal for a workflow that may continue as new by *continue_if_long*, and then sends the same again."""
         self.runs: dict[str, str] = {}
         """By the ids of instances, the runs that are known."""
+        self.handed_over = False
+        """Whether the instance that was looked up last has continued as another definition, and runs still."""
         self._continue_if_long = continue_if_long
 
     async def send(self, instance: str, name: str, value: Mapping[str, JSON], *, insists: bool = True) -> bool:
@@ -55,7 +60,8 @@ class InstanceSignals:
         tries, waits, refusing = 0, pauses(), ""
         while tries < _TRIES:
             run = self.runs.get(instance) or await _found(instance)
-            if not run:
+            self.handed_over = run == _HANDED_OVER
+            if not run or self.handed_over:
                 return False
             if run != refusing:
                 tries += 1
@@ -101,16 +107,17 @@ class InstanceFinder:
 
     @activity.defn(name=FIND)
     async def find(self, instance: str, definition: str, mailbox: str) -> str:
-        """Return the run of an instance of *definition*, or of one that *mailbox* has begun.
+        """Return the run of an instance of *definition*; an empty text if none runs.
 
-        It is an empty text if none runs.
+        Tells of one that *mailbox* has begun whether it has continued as another definition.
         """
         found = await running_execution(self._client.get_workflow_handle(instance))
         if found is None:
             return ""
-        # One that the mailbox has begun may have continued as an instance of another definition.
-        if found.workflow_type == definition or found.parent_id == mailbox:
+        if found.workflow_type == definition:
             return str(found.run_id)
+        if found.parent_id == mailbox:
+            return _HANDED_OVER
         activity.logger.warning(
             "the workflow %r is of the type %r: it gets no events of %r", instance, found.workflow_type, definition
         )

@@ -1,4 +1,8 @@
-"""The instances that a mailbox begins, and those that it gives events to."""
+"""The instances that a mailbox begins, and those that it gives events to.
+
+The instance of a key has the id that follows from it. Where one has continued as another definition, and so has that id
+still, the next has an id that follows from its event.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -26,9 +30,11 @@ _OTHER_BYTES: Final = 64 * 1024
 
 
 class Instances:
-    def __init__(self, begun: str | None, continue_if_long: Callable[[], None]) -> None:
+    def __init__(self, begun: str | None, latest: str | None, continue_if_long: Callable[[], None]) -> None:
         self.begun = begun
         """The id of the first run of the instance that was begun last."""
+        self.latest = latest
+        """The id of that instance, where it is known."""
         self._signals = InstanceSignals(continue_if_long)
 
     async def begin(
@@ -54,7 +60,7 @@ class Instances:
             )
         except WorkflowAlreadyStartedError:
             return False
-        self.begun = begun.first_execution_run_id
+        self.begun, self.latest = begun.first_execution_run_id, instance
         self._signals.runs[instance] = str(self.begun)
         return True
 
@@ -87,6 +93,11 @@ class Instances:
     async def give(self, instance: str, arrived: Arrived, *, comes_back: bool = True) -> bool:
         """Give an event to an instance; tell whether it runs. It *comes_back* if the instance does not take it."""
         return await self._signals.send(instance, ROUTED if comes_back else EVENT, arrived["event"])
+
+    @property
+    def have_handed_over(self) -> bool:
+        """Whether the one that could be given nothing just now has continued as another definition, and runs still."""
+        return self._signals.handed_over
 
     async def is_running(self, instance: str) -> bool:
         """Tell whether an instance runs."""

@@ -72,6 +72,8 @@ class Untaken(TypedDict):
     """The id of the instance."""
     run: str
     """The id of its first run."""
+    handedOver: NotRequired[bool]
+    """Whether the instance goes on, as another definition."""
     options: NotRequired[OptionsRecord]
     """Those with which it was started, for the next."""
 
@@ -119,6 +121,8 @@ class MailboxRecord(TypedDict, total=False):
     """Those that came with the latest event."""
     begun: str | None
     """The id of the first run of the instance that was begun last."""
+    latest: str | None
+    """The id of that instance."""
 
 
 def read_arriving(value: Any) -> tuple[Arriving, list[PinnedRecord]]:

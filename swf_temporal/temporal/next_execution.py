@@ -59,6 +59,7 @@ def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, log: In
         inbox=run.inbox.record().to_json(),
         limit=to.limit,
         untaken=False,
+        handed_over=pin.handed_over or to.workflow_id != workflow.info().workflow_type,
     )
     args = [checked(to.data), checked(following.to_json())]
     log.continued_as(to)

@@ -98,6 +98,8 @@ class Pin(Record):
     """The children that earlier executions began and this one waits for, by the ids of their calls."""
     mailboxes: list[str] = field(default_factory=list)
     """The mailboxes in which earlier executions have subscribed, by their ids: the run leaves them when it ends."""
+    handed_over: bool = False
+    """Whether an earlier execution was of another definition, so that the mailbox may have begun another instance."""
     place: str | None = None
     """The id of what has given the run a place, or lets it wait for one: see `place_records.py`."""
     above: list[str] = field(default_factory=list)

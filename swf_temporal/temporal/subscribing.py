@@ -1,10 +1,12 @@
 """An instance and the mailboxes of its events: it subscribes when it begins to wait, and leaves when it ends.
 
 Theory of operation. Only waits for correlated events subscribe, and none of the instance that the events of that key
-start: it is sent them anyway. What is sent to a mailbox is sent by the engine, exactly once: by a signal or, where
-there is no mailbox, with its start as a child that is abandoned. An execution that goes on with a run subscribes again,
-which changes nothing, and the last one leaves all mailboxes. At its end, an instance that has taken events gives those
-back that came through a mailbox and were never taken. One that has taken none would only have the next one do the same.
+start: it is sent them anyway, unless it has been another definition meanwhile. What is sent to a mailbox is sent by
+the engine, exactly once: by a signal or, where there is no mailbox, with its start as a child that is abandoned. An
+execution that goes on with a run subscribes again, which changes nothing, and the last one leaves all mailboxes. At its
+end, an instance that has taken events gives those back that came through a mailbox and were never taken. One that has
+taken none would only have the next one do the same. One that goes on as another definition gives those back before that
+which the other does not consume.
 """
 
 import asyncio
@@ -22,6 +24,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.routing.keys import mailbox_id
 from swf_temporal.routing.routes import route
 from swf_temporal.routing.subscriptions import subscription
+from swf_temporal.runtime.host import ContinuedAs
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.run import Awaited, Run
 from swf_temporal.temporal import summaries
@@ -56,7 +59,8 @@ class Subscriptions:
         """Subscribe to what a path begins to wait for, if that is needed. Never waits."""
         for event, values in awaited.values.items():
             found = subscription(self._definition, event, values)
-            if found is None or found.started == workflow.info().workflow_id:
+            is_given = found is not None and found.started == workflow.info().workflow_id and not self._pin.handed_over
+            if found is None or is_given:
                 continue
             mailbox, known = mailbox_id(self._definition.id, found.key), dict(found.values)
             if known in self._subscribed.get(mailbox, ()):
@@ -79,6 +83,15 @@ class Subscriptions:
         while run.inbox.has_untaken:
             for mailbox, untaken in self._batches(run.inbox.forward_untaken()):
                 await self._post(mailbox, untaken)
+
+    async def hand_over(self, run: Run, to: ContinuedAs) -> None:
+        """Give back what came from mailboxes, and the other definition as which the run goes on does not consume."""
+        if to.workflow_id == self._definition.id:
+            return
+        other = catalogue_of(tuple(self._pin.definitions)).find(to.workflow_id, to.version)
+        while events := run.inbox.forward_untaken(lambda event: route(event, [other]).leads_nowhere):
+            for mailbox, untaken in self._batches(events):
+                await self._post(mailbox, {**untaken, "handedOver": True})
 
     def _batches(self, events: Sequence[CloudEvent]) -> list[tuple[str, Untaken]]:
         batches: list[tuple[str, Untaken]] = []
@@ -112,10 +125,13 @@ class Subscriptions:
         # One that this has continued as, by `continueAs`, may know nothing of the events of the one before.
         others = [one for one in catalogue_of(tuple(self._pin.definitions)) if one.id != self._definition.id]
         found = route(event, [self._definition, *others])
-        own = workflow.info().workflow_id
+        own, parent = workflow.info().workflow_id, workflow.info().parent
         for start in found.starts:
-            if start.key is not None and start.instance_id == own:
-                return mailbox_id(start.definition.id, start.key), UntakenEvent(event=event.to_json(), starts=True)
+            if start.key is None or start.instance_id is None:
+                continue
+            mailbox = mailbox_id(start.definition.id, start.key)
+            if start.instance_id == own or (parent is not None and parent.workflow_id == mailbox):
+                return mailbox, UntakenEvent(event=event.to_json(), starts=True)
         for awaiting in found.awaited:
             if awaiting.key is not None:
                 mailbox = mailbox_id(awaiting.definition.id, awaiting.key)

@@ -261,12 +261,14 @@ class Interpreter:
                 await self._leave(host)
                 raise
 
-    async def _may_leave(self, host: TemporalHost) -> None:
+    async def _may_leave(self, run: Run, host: TemporalHost, to: ContinuedAs) -> None:
         """Do what has to be done before the run goes on as another definition."""
         self._changes.refuse()
         await host.outlasting.end()
         await host.check_continuation()
         await self._settle(host)
+        if self._subscriptions is not None:
+            await self._subscriptions.hand_over(run, to)
 
     async def _settle(self, host: TemporalHost, *, is_complete: bool = False) -> None:
         """Do what has to be done before the execution ends."""
@@ -326,7 +328,7 @@ class Interpreter:
         if self._subscriptions is not None:
             run.on_wait = self._subscriptions.begin
         run.on_begin = lambda: self._prepare(run, definition)
-        run.on_leave = lambda: self._may_leave(host)
+        run.on_leave = lambda to: self._may_leave(run, host, to)
         self._incoming.begin(run, definition, host)
 
     async def _prepare(self, run: Run, definition: Definition) -> None:

@@ -15,7 +15,7 @@ from swf_temporal.loading import load
 from swf_temporal.routing.keys import mailbox_id
 from swf_temporal.routing.routes import route
 from swf_temporal.temporal.client import result
-from swf_temporal.temporal.event_dispatch import Receipt, dispatch
+from swf_temporal.temporal.event_dispatch import Family, Receipt, dispatch
 from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord, digest_of_event
 from tests.temporal.conftest import Bench, Running, child_of, events_of, listed
@@ -81,12 +81,14 @@ def event(id_: str, type_: str, source: str, data: Any = None, **attributes: Any
     return CloudEvent(id_, source, type_, data, attributes)
 
 
-async def send(running: Running, *events: CloudEvent) -> list[Receipt]:
+async def send(
+    running: Running, *events: CloudEvent, family: Family = lambda definition: [definition]
+) -> list[Receipt]:
     """Send events where they go among the definitions of the worker; return the receipts for the last."""
     receipts: list[Receipt] = []
     for one in events:
         where = route(one, running.definitions)
-        receipts = await dispatch(running.bench.client, one, where, lambda each: [each], running.queue)
+        receipts = await dispatch(running.bench.client, one, where, family, running.queue)
     return receipts
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -21,7 +22,7 @@ from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord
 from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, Running, define, events_of
+from tests.temporal.conftest import Bench, Running, define, events_of, listed
 from tests.temporal.test_event_starts import BOTH, LOOSE, ORDER, event, instances, looked_at, named, output, send
 
 pytestmark = pytest.mark.temporal
@@ -200,6 +201,40 @@ async def test_what_continues_as_another_workflow_leaves_it_too(bench: Bench) ->
     order = named(ORDER.replace(".paid}}], end: true", f".paid}}}}], end: {{continueAs: {{workflowId: {other.id}}}}}"))
     async with bench.worker(order, other) as running:
         await takes_one_of_two(running)
+
+
+async def test_its_mailbox_goes_on_while_the_other_workflow_runs(bench: Bench) -> None:
+    """That one has its id, but is no instance of its key: the next has an id of its own, and gets what comes then."""
+    other = define({"name": "Rest", "type": "sleep", "duration": "PT1H"}, id=f"{named(ORDER).id}-other")
+    order = named(ORDER.replace(".paid}}], end: true", f".paid}}}}], end: {{continueAs: {{workflowId: {other.id}}}}}"))
+    placed = [event(str(n), "placed", "shop", n, order=7) for n in range(4)]
+    paid = [event(f"p{n}", "paid", "bank", n, order=7) for n in range(4)]
+    async with bench.worker(order, other) as running:
+        tell = partial(send, running, family=lambda _: [order, other])
+        [receipt] = await tell(*placed[:2])
+        await looked_at(running, {"order": "7"}, 2)
+        await tell(paid[0])
+        found = [bench.client.get_workflow_handle(str(receipt.instance)), await _begun(running, placed[1])]
+        await running.awaiting(found[1], "Paid")
+        await tell(placed[2], paid[1])  # it has the first of these, and leaves it to the third
+        found.append(await _begun(running, placed[2]))
+        await running.awaiting(found[2], "Paid")
+        await tell(paid[2])
+        await listed(bench.client, f"WorkflowType = '{other.id}' AND ExecutionStatus = 'Running'", 3)
+        await tell(paid[3], placed[3])
+        found.append(await _begun(running, placed[3]))
+        await listed(bench.client, f"WorkflowType = '{other.id}' AND ExecutionStatus = 'Running'", 4)
+        data = [await one.query("data") for one in found]
+        for one in found:
+            await one.terminate()
+        assert data == [{"placed": n, "paid": n} for n in range(4)]
+
+
+async def _begun(running: Running, by: CloudEvent) -> swf.Handle:
+    """Return the instance with an id of its own that an event has begun, once it is there."""
+    id_ = single_id(running.definitions[0].id, by)
+    await listed(running.bench.client, f"WorkflowId = '{id_}'", 1)
+    return running.bench.client.get_workflow_handle(id_)
 
 
 NAPS = (

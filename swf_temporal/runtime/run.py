@@ -235,8 +235,6 @@ class Run(Tracer):
         if self.on_leave is not None:
             await self.on_leave(to)
         self.emit(TraceKind.WORKFLOW_CONTINUED, to.workflow_id)
-        if self.on_leave is not None:
-            await self.on_leave(to)
 
     def checkpoint(self) -> None:
         """Pass, unless a suspension was asked for: called before every step that does something outside."""

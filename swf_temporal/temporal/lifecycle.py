@@ -3,12 +3,14 @@
 Types and data are those of the specification's version 1.0, section "Lifecycle Events". They are produced where the
 worker that begins an execution asks for them, which a marker in the history records. They are sent one after the other
 by the activity that sends produced events, beside the run; the instance ends, or continues as new, when all are
-delivered. One that no sink can ever take is left out, and changes nothing for the instance.
+delivered. That one is completed which goes on as another definition is told by the next execution: as long as this one
+waits, it may be cancelled, and would have two ends. One that no sink can ever take is left out, and changes nothing for
+the instance.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -64,15 +66,25 @@ class Lifecycle:
         self._states = ""
         """The key in the definition's text under which its states stand."""
         self._pointers: dict[str, str] = {}
+        self._hands_over = False
+        self.untold: list[dict[str, Any]] = []
+        """The events about the end of this execution, which the one of another definition tells that follows it."""
 
-    def begin(self, definition: Definition, outgoing: Outgoing, hops: int) -> None:
-        """Find out what is to be told of the execution, which is one of *definition* after *hops* others in a chain."""
-        self._hops = hops
+    def begin(
+        self, definition: Definition, outgoing: Outgoing, hops: int, untold: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        """Find out what is to be told of the execution, which is one of *definition* after *hops* others in a chain.
+
+        What the one before has left *untold* is told first.
+        """
+        self._hops, self._outgoing = hops, outgoing
+        for one in untold:
+            self._send(CloudEvent.from_json(one))
         wanted = operator_options().lifecycle
         self._asked = frozenset(kind for kind, marker in _MARKERS.items() if is_recorded(marker, wanted=kind in wanted))
         if self._asked:
             self.is_asked = True
-            self._definition, self._outgoing = definition, outgoing
+            self._definition = definition
             self._states = f"{definition.words.state}s"
             self._pointers = _pointers(definition, self._states)
 
@@ -113,6 +125,7 @@ class Lifecycle:
                 more["error"] = _error(entry.detail.get("code"), entry.detail.get("message"))
             self._tell_task(_TASKS[kind], entry.state, at, more)
         elif kind is TraceKind.WORKFLOW_CONTINUED:
+            self._hands_over = True
             self._tell_workflow("completed", "completedAt", at)
             self._tell_status("completed", at)
         if kind in _WAITING:
@@ -127,6 +140,7 @@ class Lifecycle:
 
     async def _end(self, status: str, when: str, **more: JSON) -> None:
         if self._asked:
+            self._hands_over = False  # it could not: that it is completed is told to none
             self._tell_workflow(status, when, workflow.now(), **more)
             self._tell_status(status, workflow.now())
             try:
@@ -161,7 +175,13 @@ class Lifecycle:
         event = CloudEvent(
             f"{info.run_id}/{self._count}", DEFAULT_SOURCE, f"{_PREFIX}{what}.v1", {**name, **data}, attributes
         )
-        self._queue.append(with_origin(event, self._hops))
+        if self._hands_over:
+            self.untold.append(with_origin(event, self._hops).to_json())
+        else:
+            self._send(with_origin(event, self._hops))
+
+    def _send(self, event: CloudEvent) -> None:
+        self._queue.append(event)
         if self._sending is None or self._sending.done():
             self._sending = asyncio.get_running_loop().create_task(self._send_all())
 

@@ -50,7 +50,9 @@ def carried(run: Run, pin: Pin, host: TemporalHost, **facts: Any) -> Carried:
     return Carried(progress, RawValue(payload), parts, size, most)
 
 
-def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, log: InstanceLog) -> NoReturn:
+def begin_other(
+    to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, log: InstanceLog, untold: list[dict[str, Any]]
+) -> NoReturn:
     """Start the execution that the definition asks for, with the events that were not taken yet."""
     following = _following(
         pin,
@@ -58,6 +60,7 @@ def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, log: In
         numbers=host.budget.over(run.numbers, host.budget.of_next()),
         inbox=run.inbox.record().to_json(),
         limit=to.limit,
+        untold=untold,
         untaken=False,
         handed_over=pin.handed_over or to.workflow_id != workflow.info().workflow_type,
     )
@@ -91,6 +94,7 @@ def _written(value: Any) -> tuple[Payload, int, int]:
 
 def _following(pin: Pin, **changes: Any) -> Pin:
     of_the_run = replace(pin, events=[], inbox={}, progress=None, numbers={}, limit=None, call=None, outlasting={})
+    of_the_run.untold = []
     return replace(of_the_run, **{"first": pin.first or workflow.info().run_id, **changes})
 
 

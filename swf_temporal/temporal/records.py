@@ -100,6 +100,8 @@ class Pin(Record):
     """The mailboxes in which earlier executions have subscribed, by their ids: the run leaves them when it ends."""
     handed_over: bool = False
     """Whether an earlier execution was of another definition, so that the mailbox may have begun another instance."""
+    untold: list[dict[str, Any]] = field(default_factory=list)
+    """The lifecycle events about the end of the execution before, of another definition, which this one delivers."""
     place: str | None = None
     """The id of what has given the run a place, or lets it wait for one: see `place_records.py`."""
     above: list[str] = field(default_factory=list)

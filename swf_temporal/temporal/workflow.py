@@ -230,7 +230,7 @@ class Interpreter:
         self._definition = definition
         self._log.started(definition)
         self._metrics.started(definition)
-        self._lifecycle.begin(definition, host.outgoing, self._pin.hops)
+        self._lifecycle.begin(definition, host.outgoing, self._pin.hops, self._pin.untold)
         self._attributes.find_out()
         instance = InstanceIdentity(info.workflow_id, info.run_id, self._pin.thread, request_of_workflow())
         progress = self._pin.progress or {"numbers": self._pin.numbers, "inbox": self._pin.inbox}
@@ -247,7 +247,7 @@ class Interpreter:
                             await self._settle(host, is_complete=True)
                             return checked(outcome.output)
                         case ContinuedAs():
-                            begin_other(outcome, run, self._pin, host, self._log)
+                            begin_other(outcome, run, self._pin, host, self._log, self._lifecycle.untold)
                         case Suspended():
                             await self._settle(host)
                             progress = await self._carried(run, host)

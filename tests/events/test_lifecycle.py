@@ -219,6 +219,38 @@ async def test_events_of_parallel_paths_are_delivered_in_order_where_asked(
     await replayer.replay_workflow(await handle.fetch_history())
 
 
+async def test_one_that_is_cancelled_as_it_continues_as_another_has_one_end(bench: Bench, topic: str) -> None:
+    """Once it is told that it is completed, the other is cancelled: nothing is undone."""
+    other = define({"name": "Wait", "type": "sleep", "duration": "PT1H"}, id=f"{topic}-other")
+    definition = define(
+        {"name": "Book", "type": "operation", "actions": [{"functionRef": "book"}], "compensatedBy": "Undo"},
+        {"name": "Rest", "type": "sleep", "duration": "PT0.01S", "end": {"continueAs": {"workflowId": other.id}}},
+        {"name": "Undo", "type": "operation", "actions": [{"functionRef": "undo"}], "usedForCompensation": True},
+        functions=("book", "undo"), metadata={"compensateOnCancel": True}, id=topic,
+    )  # fmt: skip
+    async with working(bench, definition, OperatorOptions(lifecycle=frozenset({"workflow"}))) as (outside, queue):
+        is_told, publish = asyncio.Event(), outside.publish
+
+        async def late(event: CloudEvent) -> list[str]:
+            if "workflow.completed" in event.type:
+                outside.is_there.clear()
+                is_told.set()
+            return await publish(event)
+
+        outside.publish = late  # type: ignore[method-assign]  # a sink that is away for a while
+        handle = await swf.start(bench.client, [definition, other], {}, workflow_id=topic, task_queue=queue)
+        await asyncio.wait_for(is_told.wait(), 30)
+        await bench.client.get_workflow_handle(topic).cancel()
+        await asyncio.sleep(0.5)
+        outside.is_there.set()
+        with suppress(RunEnded):
+            await swf.result(handle)
+    begun_and_ended = [("workflow.started", None), ("workflow.completed", None)]
+    assert [told(event) for event in outside.published[:2]] == begun_and_ended
+    assert [told(event)[0] for event in outside.published[2:]] == ["workflow.started", "workflow.cancelled"]
+    assert outside.called == ["book"]
+
+
 async def test_an_instance_that_continues_as_new_goes_on_telling(bench: Bench, topic: str) -> None:
     """It starts once, and nothing is lost in between."""
     states = [{"name": f"S{number}", "type": "sleep", "duration": "PT0.01S"} for number in range(5)]

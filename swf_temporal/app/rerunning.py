@@ -161,11 +161,20 @@ class Rerun:
             leading = leading[len(leading) - beginning.early_updates :]  # it begins with the others
         if self.place is not None:
             await self.place.take_back(client.temporal, self.workflow_id)
-        if not by_server:
-            with suppress(InstanceEndedError):  # it went on, and needed none of these
-                for event in (*leading, *events):
-                    await event.send(client.temporal, self.workflow_id)
+        again = [] if by_server else [*leading, *events]
+        if self.is_running and not drop_events and (beginning is not None or not by_server):
+            again += await self._late(client)
+        with suppress(InstanceEndedError):  # it went on, and needed none of these
+            for event in again:
+                await event.send(client.temporal, self.workflow_id)
         return run
+
+    async def _late(self, client: Client) -> list[Came]:
+        """Return the events that came to the run that is terminated now since this was planned: a reset has them."""
+        run, length = self.latest
+        history = await client.temporal.get_workflow_handle(self.workflow_id, run_id=run).fetch_history()
+        late = after_task(history.events, length, datetime.now(UTC))
+        return [*late.leading, *late.events]
 
     async def _beginning(self, client: Client, events: Sequence[Came]) -> Beginning | None:
         """Return what another execution begins with there; None where a reset does.
@@ -174,7 +183,7 @@ class Rerun:
         those of a mailbox would not go back there: with its data as they were, too, it begins with them if it can.
         """
         is_changed = self.patch is not None
-        gives_back = self.leading and self.action is None and any(one.signal == ROUTED for one in events)
+        gives_back = self.leading and any(one.signal == ROUTED for one in events)
         if not (is_changed or gives_back):
             return None
         # Not kept since it was planned: many may be planned at once.

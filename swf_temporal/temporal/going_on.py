@@ -1,8 +1,9 @@
-"""Beginning an instance where it came to a state, with other data than it had there.
+"""Beginning an instance where it came to a state or an action, with other data than it had there or with later events.
 
 A reset cannot change data: the server takes nothing along with it that a worker would see before the state is entered
-again. So the history is replayed up to there, and what the instance would carry on, had it continued as new at this
-moment, is what another execution of it begins with.
+again. Nor does it give events again after those with which the instance came there. So the history is replayed up to
+there, and what the instance would carry on, had it continued as new at this moment, is what another execution of it
+begins with.
 """
 
 from collections.abc import Sequence
@@ -71,7 +72,7 @@ class Sent(NamedTuple):
 
 class _Asked(NamedTuple):
     entry: int
-    """The number of the trace entry with which it enters the state."""
+    """The number of the trace entry with which it enters the state, or begins the action."""
     patch: JSON
     task_queue: str
     """That of the instance: a replay has one of its own."""
@@ -83,7 +84,7 @@ class _Asked(NamedTuple):
 
 @workflow.defn(dynamic=True, sandboxed=False)
 class Beginner(Observed):
-    """One execution that is replayed to see how another one begins where it comes to a state."""
+    """One execution that is replayed to see how another one begins where it comes to a state or an action."""
 
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
@@ -106,7 +107,7 @@ class Beginner(Observed):
         assert run is not None  # noqa: S101 - for the type checker: it enters a state
         assert host is not None  # noqa: S101 - as above
         data = run.execution.latest_data
-        if asked.patch is not None:
+        if asked.patch is not None:  # never for an action
             run.execution.latest_data = merge_patch(data, asked.patch)
         early, inbox = self._incoming.early_updates, run.inbox
         run.inbox = self._with_events(inbox, (*asked.leading[len(asked.leading) - early :], *asked.events))
@@ -115,7 +116,8 @@ class Beginner(Observed):
         has_events = fits(following.size, following.most)
         if not has_events:
             following = carried(run, self._pin, host, first=None)
-        run.execution.latest_data = data
+        if asked.patch is not None:
+            run.execution.latest_data = data
         self.size, self.most = following.size, following.most
         if fits(following.size, following.most):
             options = start_options(options_of_this())
@@ -150,12 +152,12 @@ async def beginning_at(
     leading: Sequence[Sent] = (),
     events: Sequence[Sent] = (),
 ) -> Beginning:
-    """Return how the execution of *history* begins where it made the trace entry of that number, entering a state.
+    """Return how the execution of *history* begins where it made the trace entry of that number.
 
-    Its data there are changed by *patch*, a JSON merge patch; None leaves them as they were. Raises UsageError if one
-    payload does not hold them. It has the events by which it came there, *leading*, and later *events* from the start
-    on where that holds these, too: sent to it, they could come when it has ended, and those of a mailbox would not go
-    back there.
+    That is where it enters a state, or begins an action, of which the progress has nothing yet. Its data there are
+    changed by *patch*, a JSON merge patch; None leaves them as they were. Raises UsageError if one payload does not
+    hold them. It has the events by which it came there, *leading*, and later *events* from the start on where that
+    holds these, too: sent to it, they could come when it has ended, and those of a mailbox would not go back there.
     """
     started = history.events[0].workflow_execution_started_event_attributes
     asked = _Asked(entry, patch, started.task_queue.name, leading, events)

@@ -261,8 +261,9 @@ states:
 """
 
 
+@pytest.mark.parametrize("action", [None, "decide"], ids=["state", "action"])
 async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brought_there(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, action: str | None
 ) -> None:
     """They go back to it, though the instance ends as soon as it has got that update again."""
     send_again = Came.send
@@ -279,7 +280,7 @@ async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brough
         await swf.deliver(bench.client, handle.id, {"name": "Go", "data": {"gone": 1}})
         await send(worker, event("1", "shipped", "depot", 1, parcel="7"))
         assert await ended(handle) == {"parcel": "7", "gone": 1, "done": False, "got": 1}
-        plan = await plan_rerun(Client(bench.client), handle.id, "Decide")
+        plan = await plan_rerun(Client(bench.client), handle.id, "Decide", action)
         output = await gone_on(bench, plan)
         another = await worker.start({"parcel": "7"})
         await swf.deliver(bench.client, another.id, {"name": "Go"})
@@ -288,6 +289,74 @@ async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brough
     assert (len(plan.leading), len(plan.events)) == (1, 1)
     assert output == {"parcel": "7", "gone": 1, "done": True}
     assert latest == {"parcel": "7", "done": False, "got": 1}
+
+
+async def test_an_event_that_comes_as_the_run_before_is_terminated(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is given to the one that begins with other data."""
+    end = "toStateData: .second}}], end: true"
+    definition = named(CHOOSING.replace(end, f"{end}, timeouts: {{eventTimeout: PT1H}}"))
+    start = Beginning.start
+
+    async def start_late(one: Beginning, client: TemporalClient, workflow_id: str) -> str:
+        await send(worker, event("2", "shipped", "depot", 2, parcel="8"), event("3", "shipped", "depot", 3, parcel="7"))
+        assert await ended(handle) is not None
+        return await start(one, client, workflow_id)
+
+    monkeypatch.setattr(Beginning, "start", start_late)
+    async with bench.worker(definition) as worker:
+        handle = await worker.start({"parcel": "7"})
+        await send(worker, event("1", "shipped", "depot", 1, parcel="7"))
+        async with asyncio.timeout(30):
+            while (await handle.query("status"))["state"] != "On":
+                await asyncio.sleep(0.02)
+        plan = await plan_rerun(Client(bench.client), handle.id, "Choose", patch={"again": True})
+        output = await gone_on(bench, plan)
+
+    assert output == {"parcel": "7", "first": 1, "again": True, "second": 3}
+
+
+BESIDE = """
+id: ID
+version: '1.0'
+specVersion: '0.8'
+start: Ask
+functions: [{name: first, type: custom}, {name: second, type: custom}]
+events:
+- {name: Go, type: go, source: person}
+- name: Shipped
+  type: shipped
+  source: depot
+  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
+states:
+- {name: Ask, type: event, onEvents: [{eventRefs: [Go]}], transition: Both}
+- name: Both
+  type: parallel
+  branches:
+  - {name: a, actions: [{functionRef: first}]}
+  - {name: b, actions: [{functionRef: second}, {subFlowRef: inner}]}
+  transition: On
+- {name: On, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .got}}], end: true}
+"""
+
+
+@pytest.mark.parametrize("action", ["first", "second"])
+async def test_an_action_beside_others_from_which_one_begins_with_its_events(bench: Bench, action: str) -> None:
+    """All that had been begun in the same moment is made once more, and the events are there."""
+    calls, inner = Calls(), define({"name": "In", "type": "inject", "data": {"inner": 1}}, id="inner")
+    async with bench.worker(named(BESIDE), inner, **calls.functions("first", "second")) as worker:
+        handle = await worker.start({"parcel": "7"})
+        await worker.awaiting(handle, "Go")
+        await swf.deliver(bench.client, handle.id, {"name": "Go", "data": {"gone": 1}})
+        await send(worker, event("1", "shipped", "depot", 1, parcel="7"))
+        before = await ended(handle)
+        plan = await plan_rerun(Client(bench.client), handle.id, "Both", action)
+        output = await gone_on(bench, plan)
+
+    assert (len(plan.leading), len(plan.events)) == (1, 1)
+    assert before == {"parcel": "7", "gone": 1, "first": 1, "second": 1, "inner": 1, "got": 1}
+    assert output == {"parcel": "7", "gone": 1, "first": 2, "second": 2, "inner": 1, "got": 1}
 
 
 async def test_one_that_has_gone_on_meanwhile_is_left_alone(bench: Bench) -> None:

@@ -61,6 +61,8 @@ class Consuming:
         client = await connected(connect, stopping, waits=waits, health_port=self.settings.health_port)
         if client is None:
             return 0
+        if not list(self.catalogue):
+            _log.warning("there is no definition: all events are ignored; name a folder that has some, and start again")
         router = Router(client, self.catalogue, self.settings.task_queue, max_hops=self.events.max_hops)
         async with AsyncExitStack() as stack:
             consumers: Sequence[Consumer] = ()

@@ -82,6 +82,11 @@ class RereadCatalogue(Catalogue):
     def _stamped(self) -> Sequence[object]:
         return [stamp for folder in sorted(self._folders) for stamp in stamps_of(folder)]
 
+    @property
+    def where(self) -> str:
+        """The folders that are looked at."""
+        return ", ".join(str(one) for one in sorted(self._folders))
+
     def _texts(self) -> dict[tuple[str, str | None], str]:
         return {(one.id, one.version): one.digest for one in self}
 

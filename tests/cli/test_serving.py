@@ -79,6 +79,25 @@ def test_nothing_to_serve_yet(swf: Swf) -> None:
         assert dev.stop(signal.SIGTERM).code == 0
 
 
+def test_a_gateway_with_nothing_to_serve_yet(swf: Swf, dev: Dev) -> None:
+    """It says so, and serves what comes."""
+    (swf.folder / "new").mkdir()
+    with swf.running("gateway", "new", "--port", "0", "--address", dev.address) as gateway:
+        gateway.until("WARNING there is no definition in new: ")
+        swf.write("new/hello.yaml", HELLO)
+        gateway.until("INFO serving hello 1.0")
+        assert gateway.stop(signal.SIGTERM).code == 0
+
+
+def test_a_consumer_with_nothing_to_serve(swf: Swf, dev: Dev) -> None:
+    """It says so, too: it would take all events from its broker, and drop them."""
+    (swf.folder / "new").mkdir()
+    swf.write("swf.yaml", 'events: {consumers: [{name: all, from: "nats://127.0.0.1:1", subject: orders}]}')
+    with swf.running("consume", "new", "--config", "swf.yaml", "--address", dev.address) as consumer:
+        consumer.until("WARNING there is no definition: all events are ignored")
+        consumer.stop(signal.SIGTERM)
+
+
 def test_worker(swf: Swf, dev: Dev) -> None:
     """A worker serves a task queue, says how it is over HTTP, logs a failure in a line, and ends when it is told to."""
     health = free_port()

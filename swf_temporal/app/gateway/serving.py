@@ -1,5 +1,6 @@
 """Serving the gateway: by itself until the process is told to stop, or within another program."""
 
+import logging
 import os
 from collections.abc import AsyncIterator, Callable, Container, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -29,7 +30,11 @@ GATEWAY_PORT: Final = 8080
 _NEEDED: Final = ("jinja2", "jwt", "starlette", "uvicorn")
 """The packages of its extra."""
 EXTRA = "pip install 'swf-temporal[gateway]'"
+_HINT: Final = "put one there, which is served then, or name another folder"
 _PORT_HINT = "choose another with --host and --port"
+
+
+_log = logging.getLogger("swf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,8 @@ async def serve(prepared: Prepared, ready: Callable[[str], None], *, waits: bool
         gateway(prepared.settings, prepared.catalogue, clients, _PORT_HINT, prepared.tls) as url,
         reread(prepared.catalogue),
     ):
+        if not list(prepared.catalogue):
+            _log.warning("there is no definition in %s: no event starts anything; %s", prepared.catalogue.where, _HINT)
         ready(url)
         await stopping.wait()
     return 0

@@ -25,8 +25,10 @@ from swf_temporal.weighing import json_size
 
 LANGUAGE: Final = "structured-jq"
 """Its name in records."""
-WITHOUT_NULL: Final = "structured-jq-without-null"
-"""Its name in records where a query that yields null is an error."""
+_WITHOUT_NULL: Final = "-without-null"
+"""What is added to that where a query that yields null is an error."""
+_NO_COMMAND: Final = "-without-several"
+"""What is added where a query with several results is a bad one."""
 BAD_COMMAND: Final = "direktiv.jq.badCommand"
 """The code of a query that cannot be read, that fails, or that yields nothing."""
 NOT_OBJECT: Final = "direktiv.jq.notObject"
@@ -72,6 +74,20 @@ class StructuredJq:
         self._several = several
         # By identity, each with its value: an id says something only as long as its object lives.
         self._kept: dict[int, tuple[JSON, _Part]] = {}
+
+    @classmethod
+    def named(cls, language: str) -> "StructuredJq | None":
+        """Return a compiler of what has the name *language* in records; None where that is another language."""
+        if not language.startswith(LANGUAGE):
+            return None
+        several = BAD_COMMAND if _NO_COMMAND in language else NOT_OBJECT
+        return cls(null_fails=_WITHOUT_NULL in language, several=several)
+
+    @property
+    def language(self) -> str:
+        """Its name in records."""
+        kinds = _WITHOUT_NULL if self._null_fails else "", _NO_COMMAND if self._several == BAD_COMMAND else ""
+        return LANGUAGE + "".join(kinds)
 
     def evaluate(self, value: JSON, data: JSON, now: float) -> JSON:
         """Return *value* with the results of its queries on *data*; null stands for the data itself.

@@ -11,8 +11,8 @@ from swf_temporal.errors import (
     TooManySubflows,
     WorkflowFault,
 )
-from swf_temporal.expressions import structured
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
+from swf_temporal.expressions.structured import StructuredJq
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.strict_json import json_length
@@ -47,8 +47,8 @@ def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
     if call.secret_template is None:
         return call.arguments
     given = call.secret_template
-    if given.language in (structured.LANGUAGE, structured.WITHOUT_NULL):
-        return _structured(call, given, secrets)
+    if (jq := StructuredJq.named(given.language)) is not None:
+        return _structured(jq, call, given, secrets)
     declared = [name for name in given.variables if not name.startswith("__")]
     template = Expressions(variables=declared, language=given.language).template(given.template)
     try:
@@ -58,12 +58,11 @@ def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
     return None if value is NOTHING else value
 
 
-def _structured(call: FunctionCall, given: SecretTemplate, secrets: Mapping[str, JSON]) -> JSON:
+def _structured(jq: StructuredJq, call: FunctionCall, given: SecretTemplate, secrets: Mapping[str, JSON]) -> JSON:
     """Return the same in structured jq, in which secrets stand under `secrets` of the data."""
     own = given.data if isinstance(given.data, dict) else {}
     data = {**own, "secrets": dict(secrets)}
     try:
-        jq = structured.StructuredJq(null_fails=given.language == structured.WITHOUT_NULL)
         return jq.evaluate(given.template, data, float(str(given.variables["__now"])))
     except WorkflowFault as fault:
         raise _without_reason(fault, call) from None

@@ -7,7 +7,6 @@ from swf_temporal.calls import Function as Callee
 from swf_temporal.data import JSON
 from swf_temporal.durations import parse_duration
 from swf_temporal.errors import CallFailed, ExpressionFailed, UnknownDefinition, UnreadableDefinition, WorkflowFault
-from swf_temporal.expressions.structured import LANGUAGE, WITHOUT_NULL
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.catching import covers
 from swf_temporal.languages.direktiv.execution.data import instance_data
@@ -114,7 +113,7 @@ async def _call(action: Action, function: "Function", lane: Lane, *, forget: boo
     secret_template: SecretTemplate | None = None
     if action.secrets:
         template = plain(action.input)
-        language = WITHOUT_NULL if lane.execution.program.compat.null_fails else LANGUAGE
+        language = lane.execution.program.jq.language
         secret_template = SecretTemplate(template, lane.data, {"__now": run.time()}, language)
         arguments: JSON = template
     else:

@@ -201,8 +201,15 @@ class _Join:
         running = list(self.tasks.values())
         for task in running:
             task.cancel()
+        again: asyncio.CancelledError | None = None
         for task in running:
-            await end_of(task)
+            while not task.done():
+                try:
+                    await end_of(task)
+                except asyncio.CancelledError as error:  # of what is around this: it waits for all that it holds, too
+                    again = error
+        if again is not None:
+            raise again
 
 
 def cancel_next_wait() -> None:

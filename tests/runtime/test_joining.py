@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.runtime.joining import MISSING, SuspendRequested, heeding_cancellation, join, join_each, within
+from swf_temporal.runtime.joining import (
+    MISSING,
+    SuspendRequested,
+    begun,
+    end_of,
+    heeding_cancellation,
+    join,
+    join_each,
+    within,
+)
 
 Log = list[str]
 FOREVER = -1
@@ -218,7 +227,7 @@ async def test_the_end_of_a_path_leaves_no_error_behind() -> None:
 
 
 async def test_being_cancelled_again_while_paths_end_leaves_no_error_behind() -> None:
-    """A join that is cancelled a second time does not wait any longer, and nobody resolves what nobody waits for."""
+    """A join that is cancelled a second time waits for them all the same, and nothing is resolved twice."""
     errors: list[dict[str, Any]] = []
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: errors.append(context))
@@ -237,11 +246,12 @@ async def test_being_cancelled_again_while_paths_end_leaves_no_error_behind() ->
             await asyncio.sleep(0)
             await asyncio.sleep(0)
             task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        cleaned.set()
         for _ in range(5):
             await asyncio.sleep(0)
+        assert not task.done()
+        cleaned.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
     finally:
         loop.set_exception_handler(None)
     assert errors == []
@@ -375,3 +385,60 @@ async def test_what_is_dropped_ends_in_silence(*, closed_before: bool) -> None:
     path.close()
     with pytest.raises(RuntimeError, match="cannot reuse already awaited coroutine"):
         waited[0].send(None)
+
+
+async def test_a_join_that_is_stopped_while_it_stops_others_waits_for_them() -> None:
+    """Nothing of it is running any more when what is around it has ended."""
+    log: Log = []
+    ends = asyncio.Event()
+
+    async def slow() -> str:
+        try:
+            await asyncio.get_running_loop().create_future()
+        except asyncio.CancelledError:
+            await ends.wait()
+            log.append("-slow")
+            raise
+        return ""
+
+    async def expiry() -> None:
+        log.append("time is over")
+
+    async def timed() -> Any:
+        return await within(slow(), expiry())
+
+    async def failing() -> Any:
+        for _ in range(5):
+            await asyncio.sleep(0)
+        log.append("failed")
+        asyncio.get_running_loop().call_later(0.01, ends.set)
+        raise ValueError("it failed")
+
+    with pytest.raises(ValueError, match="it failed"):
+        await join([timed, failing])
+    assert log == ["time is over", "failed", "-slow"]
+
+
+async def test_work_is_begun_at_once_and_goes_on_whoever_waits_for_it() -> None:
+    """A path that waits for its end may be cancelled."""
+    log: Log = []
+    working = begun(_path("a", log, 3)())
+    assert log == ["+a"]
+
+    async def waiting() -> None:
+        await end_of(working)
+
+    waits = asyncio.create_task(waiting())
+    await asyncio.sleep(0)
+    waits.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waits
+    assert (await working, log) == ("a", ["+a"])
+
+
+@pytest.mark.parametrize("turns", [0, 2])
+async def test_what_is_begun_returns_or_raises_as_if_it_were_awaited(turns: int) -> None:
+    """Also where it never waits."""
+    assert await begun(_path("a", [], turns)()) == "a"
+    with pytest.raises(ValueError, match="it failed"):
+        await begun(_path("a", [], turns, ValueError("it failed"))())

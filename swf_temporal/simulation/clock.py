@@ -72,6 +72,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._due: list[tuple[DueKey, asyncio.TimerHandle]] = []
         self._deliveries: list[_Delivery] = []
         self._delivering: list[_Delivery] = []
+        self._settling: list[asyncio.Future[None]] = []
         self._outside = 0
         self._when_idle = when_idle
         self._at_standstill = at_standstill
@@ -121,6 +122,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._deliveries.append(_Delivery(-len(place), place[:-1], not is_begin, place, future))
         return future
 
+    def settled(self) -> "asyncio.Future[None]":
+        """Return what is done when all that runs now has come to a wait: before anything new is told."""
+        future: asyncio.Future[None] = self.create_future()
+        self._settling.append(future)
+        return future
+
     @property
     def stands_still(self) -> bool:
         """Whether time waits for something that really happens."""
@@ -137,6 +144,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def go_on(self) -> None:
         """Let the next thing happen: what is due, else what was found to do, else what is due next."""
+        if self._settling:
+            _resolve(self._settling.pop(0))
+            return
         if not self._delivering:
             self._delivering, self._deliveries = sorted(self._deliveries, key=lambda one: one[:-1]), []
         if self._delivering:

@@ -94,7 +94,7 @@ class SimulatedHost:
 
     async def settled(self) -> None:
         """Wait until all that runs has come to a wait."""
-        await self.loop.delivery(PLACE.get())
+        await self.loop.settled()
 
     async def invoke(self, call: FunctionCall) -> JSON:
         """Call the scripted function, again and again as its retry rule says."""
@@ -182,9 +182,12 @@ class SimulatedHost:
             else:
                 result = await self._outlasting.result(call, work, place)
         except WorkflowFault as fault:
-            await self.loop.delivery(place)
+            await self._told(place)
             raise subflow_fault(call.workflow_id, fault, state_word=definition.words.state) from None
-        await self.loop.delivery(place)
+        except asyncio.CancelledError:
+            await self.loop.delivery(place)
+            raise
+        await self._told(place)
         if result is MISSING:
             raise TimedOut(f"sub-workflow {call.workflow_id!r} took longer than it may")
         return result
@@ -199,12 +202,21 @@ class SimulatedHost:
         self.budget.check_descendants(call.workflow_id, spread, limits)
         return own_id, self.budget.of_child(spread)
 
+    async def _told(self, place: tuple[int, ...]) -> None:
+        """Wait until the end of an instance is told: also for a path that is cancelled, as for any that it gives up."""
+        try:
+            await self.loop.delivery(place)
+        except asyncio.CancelledError:
+            await self.loop.delivery(place)
+            raise
+
     async def _begun(self, instance: asyncio.Task[None], place: tuple[int, ...]) -> None:
         """Wait until a fire-and-forget instance has begun. A path that is cancelled before takes it back."""
         try:
             await self.loop.delivery(place, is_begin=True)
         except asyncio.CancelledError:
             instance.cancel()
+            await self.loop.delivery(place, is_begin=True)  # as any that is begun
             raise
 
     async def _awaited(self, call: SubflowCall, work: Callable[[], Coroutine[Any, Any, JSON]]) -> JSON | Missing:

@@ -22,6 +22,8 @@ _TAKEN_UP = 4
 """The number of events in a history after the first workflow task."""
 _STARTED_WITHIN = 2.0
 """Seconds in which a worker should have taken up what was started."""
+_PAUSED = "PAUSED"
+"""The status of an instance that is paused."""
 
 
 _log = logging.getLogger("swf")
@@ -48,13 +50,15 @@ async def was_taken_up(client: "Client", workflow_id: str) -> bool:
 
 @asynccontextmanager
 async def warned_if_not_taken_up(handle: Handle) -> AsyncIterator[None]:
-    """Log a warning, within the context, if no worker takes up a new instance within a short time."""
+    """Log a warning, within the context, of what an instance waits for: that it is resumed, or for its first worker."""
 
     async def look() -> None:
         await asyncio.sleep(_STARTED_WITHIN)
         with suppress(RPCError):
             found = await handle.describe()
-            if not is_closed(found) and (found.history_length or 0) < _TAKEN_UP:
+            if found.status is not None and found.status.name == _PAUSED:
+                _log.warning("%r is paused: `swf resume %s` lets it go on", handle.id, shlex.quote(handle.id))
+            elif not is_closed(found) and (found.history_length or 0) < _TAKEN_UP:
                 _log.warning(
                     "no worker has taken up %r yet: is one serving the task queue %r?", handle.id, found.task_queue
                 )

@@ -4,6 +4,7 @@ A definition has one schedule on the server, whatever its version: applying it a
 was done to it by hand since then, such as pausing it, stays.
 """
 
+import shlex
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -79,7 +80,7 @@ async def apply(
     """
     from swf_temporal.temporal.schedule_records import facts_about, pin_of, schedule_of  # noqa: PLC0415 - as above
 
-    spec = workflow.schedule()
+    spec = await _spec_of(client, workflow)
     workflows = [workflow, *others]
     facts = facts_about(spec, workflows, data, task_queue)
     arguments = sendable(client, {"an input": {} if data is None else data, "the definitions": pin_of(workflows)})
@@ -95,6 +96,18 @@ async def apply(
     state, upcoming = found.schedule.state, found.info.next_action_times
     is_used_up = state.limited_actions and not state.remaining_actions
     return Applied(handle.id, outcome, state.paused, upcoming[0] if upcoming and not is_used_up else None)
+
+
+async def _spec_of(client: Client, workflow: "Definition") -> Any:
+    try:
+        return workflow.schedule()
+    except UsageError as error:
+        try:
+            await describe(client, workflow.id)
+        except UsageError:
+            raise error from None
+        hint = f"the server still has the one that it had: `swf schedule delete {shlex.quote(workflow.id)}` ends it"
+        raise UsageError(error.message, hint) from None
 
 
 async def list_all(client: Client) -> AsyncIterator[ScheduleListDescription]:

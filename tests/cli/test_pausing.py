@@ -178,6 +178,14 @@ def test_cancelling_what_is_paused(on: On) -> None:
     assert "has ended already" in on("pause", "once")[2]
 
 
+def test_the_result_of_what_is_paused(on: On, serving: Dev) -> None:
+    """It is waited for, and said what it waits for."""
+    on("start", "standing", "--id", "once")
+    on("pause", "once")
+    with on.swf.running("result", "once", "--address", serving.address) as waiting:
+        waiting.until("'once' is paused: `swf resume once` lets it go on")
+
+
 async def test_a_paused_call_is_told_of(on: On, serving: Dev) -> None:
     """Of an activity that is paused, the status of its instance says when, by whom and why."""
     on("start", "calling-on", "--id", "calling")

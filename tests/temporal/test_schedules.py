@@ -242,6 +242,20 @@ async def test_without_schedule(bench: Bench) -> None:
             await ask(bench.client, "never-applied")
 
 
+async def test_one_that_the_definition_has_no_more(bench: Bench) -> None:
+    """It goes on: who applies the definition is told how to end it."""
+    hourly = scheduled("R/PT1H")
+    plain = load(
+        {"id": hourly.id, "specVersion": "0.8", "states": [{"name": "A", "type": "inject", "data": {}, "end": True}]}
+    )
+    await schedules.apply(bench.client, hourly)
+    with pytest.raises(UsageError, match=f"has no schedule\n.*`swf schedule delete {hourly.id}`"):
+        await schedules.apply(bench.client, plain)
+    await schedules.delete(bench.client, hourly.id)
+    with pytest.raises(UsageError, match="it is written under start: schedule:"):
+        await schedules.apply(bench.client, plain)
+
+
 @pytest.mark.parametrize(
     ("interval", "end", "minutes"),
     [

@@ -259,19 +259,14 @@ def _observing_cancellation(work: Coroutine[Any, Any, T], on_cancel: Callable[[]
     A library may take a cancellation back from the task, so that nothing else tells of it any more. This is no task of
     its own: steps and their order are those of *work*.
     """
-    try:
-        waited = work.send(None)
-    except StopIteration as end:
-        result: T = end.value
-    else:
-        result = yield from _going_on(work, waited, on_cancel)
-    return result
-
-
-def _going_on(work: Coroutine[Any, Any, T], waited: Any, on_cancel: Callable[[], None]) -> Generator[Any, Any, T]:
-    """Return the result of *work*, whose first step has come to what it has *waited* for since."""
+    error: BaseException | None = None
     while True:
-        error: BaseException | None = None
+        try:
+            waited = work.send(None) if error is None else work.throw(error)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        error = None
         try:
             yield waited
         except GeneratorExit:
@@ -281,35 +276,6 @@ def _going_on(work: Coroutine[Any, Any, T], waited: Any, on_cancel: Callable[[],
             if isinstance(thrown, asyncio.CancelledError):
                 on_cancel()
             error = thrown
-        try:
-            waited = work.send(None) if error is None else work.throw(error)
-        except StopIteration as end:
-            result: T = end.value
-            return result
-
-
-_awaiting = coroutine(_going_on)
-
-
-def begun(work: Coroutine[Any, Any, T]) -> "asyncio.Future[T]":
-    """Begin *work*, up to where it waits first, and let it go on in a task of its own.
-
-    So all that is begun side by side gives its commands in that order, as if it were awaited. A path that waits for its
-    end by `end_of` can be cancelled without it.
-    """
-    loop = asyncio.get_running_loop()
-    try:
-        waited = work.send(None)
-    except StopIteration as end:
-        ended: asyncio.Future[T] = loop.create_future()
-        ended.set_result(end.value)
-        return ended
-
-    async def rest() -> T:
-        result: T = await _awaiting(work, waited, lambda: None)
-        return result
-
-    return loop.create_task(rest())
 
 
 async def end_of(work: "asyncio.Future[Any]") -> None:

@@ -1,7 +1,7 @@
 """Sub-workflows and fire-and-forget calls, as child workflows."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 
 from temporalio import workflow
@@ -15,7 +15,7 @@ from swf_temporal.definition_cache import of_definitions
 from swf_temporal.runtime.budgets import Budget, InstanceLimits
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.ids import id_of_child
-from swf_temporal.runtime.joining import begun, end_of
+from swf_temporal.runtime.joining import end_of, heeding_cancellation
 from swf_temporal.temporal.call_facts import child_facts
 from swf_temporal.temporal.call_records import call_to_json
 from swf_temporal.temporal.failures import fault_of_call, fault_of_child, fault_of_start
@@ -163,51 +163,41 @@ class Children:
         policy = ParentClosePolicy.REQUEST_CANCEL
         if call.fire_and_forget or call.outlast is not None:
             policy = _CLOSE_POLICIES[call.parent_close_policy]
-        start = workflow.start_child_workflow(
-            workflow_type,
-            args=[RawValue(data), RawValue(record)],
-            id=self.id_of(call.id),
-            execution_timeout=call.timeout,
-            id_reuse_policy=self._reuse,
-            parent_close_policy=policy,
-            cancellation_type=ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-            memo=call.request or None,
-            **child_facts(call),
-        )
+        child: workflow.ChildWorkflowHandle[Any, Any] | None = None
+
+        @heeding_cancellation
+        async def start() -> "workflow.ChildWorkflowHandle[Any, Any]":
+            nonlocal child
+            child = await workflow.start_child_workflow(
+                workflow_type,
+                args=[RawValue(data), RawValue(record)],
+                id=self.id_of(call.id),
+                execution_timeout=call.timeout,
+                id_reuse_policy=self._reuse,
+                parent_close_policy=policy,
+                cancellation_type=ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+                memo=call.request or None,
+                **child_facts(call),
+            )
+            return child
+
         try:
             with self._outgoing.starting():
-                return await begun_child(start, is_awaited=not call.fire_and_forget)
+                return await start()
         except FailureError as error:
             raise fault_of_start(error, workflow_type) from None
+        except asyncio.CancelledError:
+            if child is not None:  # the SDK has waited for its start, and has asked its first execution alone to cancel
+                await ask_to_cancel(child.id)
+                if not call.fire_and_forget:
+                    await end_of(child)
+            raise
 
     def _written(self, pin: Pin) -> Payload:
         """Return the payload of *pin*; sub-workflows of the same kind are given the same."""
         if self._latest is None or self._latest[0] != pin:
             self._latest = pin, self._outgoing.written(pin.to_json())
         return self._latest[1]
-
-
-async def begun_child(
-    start: "Coroutine[Any, Any, workflow.ChildWorkflowHandle[Any, T]]", *, is_awaited: bool = True
-) -> "workflow.ChildWorkflowHandle[Any, T]":
-    """Return the child that *start* starts, once the server has begun it.
-
-    Where the path that waits is cancelled before, the child is asked to cancel as soon as it has begun, and its end is
-    waited for if it *is_awaited*. The SDK would ask its first execution alone, and where the run is cancelled as a
-    whole, it would not even wait until there is one.
-    """
-    starting = begun(start)
-    try:
-        await end_of(starting)
-    except asyncio.CancelledError:
-        await end_of(starting)
-        if not starting.cancelled() and starting.exception() is None:
-            child = starting.result()
-            await ask_to_cancel(child.id)
-            if is_awaited:
-                await end_of(child)
-        raise
-    return starting.result()
 
 
 async def output_of(child: "workflow.ChildWorkflowHandle[Any, T]") -> T:

@@ -14,7 +14,7 @@ import asyncio
 import base64
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
-from typing import cast
+from typing import Any, cast
 
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
@@ -45,7 +45,7 @@ from swf_temporal.runtime.retrying import jitter_of
 from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.strict_json import NotJSON, read_json
 from swf_temporal.temporal.call_facts import activity_facts, child_facts
-from swf_temporal.temporal.children import REUSE, begun_child, output_of
+from swf_temporal.temporal.children import REUSE, output_of
 from swf_temporal.temporal.failures import fault_of_start
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.retry_policies import ONCE, policy_for, policy_of
@@ -166,7 +166,7 @@ class ExternalActivity:
     async def _run_child(self, child_id: str, policy: RetryPolicy, total: timedelta | None) -> Payload:
         info = workflow.info()
         try:
-            start = workflow.start_child_workflow(
+            child: workflow.ChildWorkflowHandle[Any, RawValue] = await workflow.start_child_workflow(
                 self.options.activity,
                 args=self.arguments,
                 result_type=RawValue,
@@ -180,7 +180,7 @@ class ExternalActivity:
                 cancellation_type=ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
                 **child_facts(self.call),
             )
-            raw: RawValue = await output_of(await begun_child(start))
+            raw = await output_of(child)
         except ChildWorkflowError as error:
             raise self._fault(error) from None
         except FailureError as error:

@@ -10,8 +10,6 @@ import pytest
 from swf_temporal.runtime.joining import (
     MISSING,
     SuspendRequested,
-    begun,
-    end_of,
     heeding_cancellation,
     join,
     join_each,
@@ -417,28 +415,3 @@ async def test_a_join_that_is_stopped_while_it_stops_others_waits_for_them() -> 
     with pytest.raises(ValueError, match="it failed"):
         await join([timed, failing])
     assert log == ["time is over", "failed", "-slow"]
-
-
-async def test_work_is_begun_at_once_and_goes_on_whoever_waits_for_it() -> None:
-    """A path that waits for its end may be cancelled."""
-    log: Log = []
-    working = begun(_path("a", log, 3)())
-    assert log == ["+a"]
-
-    async def waiting() -> None:
-        await end_of(working)
-
-    waits = asyncio.create_task(waiting())
-    await asyncio.sleep(0)
-    waits.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await waits
-    assert (await working, log) == ("a", ["+a"])
-
-
-@pytest.mark.parametrize("turns", [0, 2])
-async def test_what_is_begun_returns_or_raises_as_if_it_were_awaited(turns: int) -> None:
-    """Also where it never waits."""
-    assert await begun(_path("a", [], turns)()) == "a"
-    with pytest.raises(ValueError, match="it failed"):
-        await begun(_path("a", [], turns, ValueError("it failed"))())

@@ -82,20 +82,10 @@ class Going:
         await workflow.sleep(timedelta(days=1))
 
 
-@workflow.defn(sandboxed=False)
-class Staying:
-    """A workflow by hand that takes long."""
-
-    @workflow.run
-    async def run(self) -> None:
-        """Wait for a day."""
-        await workflow.sleep(timedelta(days=1))
-
-
 @asynccontextmanager
 async def by_hand(bench: Bench) -> AsyncIterator[str]:
     """Serve the workflows by hand on a task queue."""
-    async with Worker(bench.client, task_queue="by-hand", workflows=[Refusing, Going, Staying]):
+    async with Worker(bench.client, task_queue="by-hand", workflows=[Refusing, Going]):
         yield "by-hand"
 
 
@@ -251,70 +241,6 @@ async def test_one_that_is_given_up_as_its_start_is_told_hears_of_it(
         gate.open(1)
         assert await asyncio.wait_for(swf.result(handle), 30) == {}
         assert (await child.describe()).status is WorkflowExecutionStatus.CANCELED
-
-
-ABOUT_TO_BEGIN = """
-id: about-to-begin
-specVersion: '0.8'
-metadata: {compensateOnCancel: true}
-functions:
-- {name: undo, type: custom}
-- {name: foreign, type: custom, operation: 'temporal:workflow:Staying@by-hand'}
-states:
-- {name: Begin, type: inject, data: {}, compensatedBy: Undo, transition: Run}
-- name: Run
-  type: parallel
-  branches:
-  - {name: a, actions: [{subFlowRef: continuing}]}
-  - {name: b, actions: [OTHER]}
-  end: true
-- {name: Undo, type: operation, usedForCompensation: true, actions: [{functionRef: undo}]}
-"""
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        "subFlowRef: child",
-        "subFlowRef: {workflowId: child, invoke: async}",
-        "functionRef: foreign",
-    ],
-    ids=["waited for", "fire-and-forget", "by hand"],
-)
-async def test_one_whose_start_is_not_told_when_its_run_is_cancelled_hears_of_it(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, other: str
-) -> None:
-    """In time: what the run undoes then is undone after all of them have ended."""
-    end = {"continueAs": {"workflowId": "child"}}
-    continuing = load({"id": "continuing", "specVersion": "0.8", "states": [{**BEGIN, "end": end}]})
-    gate, found = Gate(monkeypatch, "about-to-begin"), list[WorkflowExecutionStatus | None]()
-
-    async def undo(_: JSON) -> JSON:
-        found.extend([(await one.describe()).status for one in await _children_of(bench, handle)])
-        return {}
-
-    definitions = load(ABOUT_TO_BEGIN.replace("OTHER", f"{{{other}}}")), continuing, load(CHILD)
-    worker = bench.worker(*definitions, runner=UnsandboxedWorkflowRunner(), undo=undo)
-    async with by_hand(bench), worker as running:
-        handle = await running.start()
-        await gate.until(0)
-        await handle.cancel()
-        gate.open(0)
-        gate.open(1)
-        assert await status_of(handle) is WorkflowExecutionStatus.CANCELED
-        ended = [await status_of(one) for one in await _children_of(bench, handle)]
-    canceled = WorkflowExecutionStatus.CANCELED
-    assert ended == [canceled, canceled]
-    assert found == ended or ("async" in other and found[0] is canceled)  # it is not waited for
-
-
-async def _children_of(bench: Bench, handle: swf.Handle) -> list[Any]:
-    """Return the sub-workflows of an instance that the server has been told to begin."""
-    return [
-        bench.client.get_workflow_handle(event.start_child_workflow_execution_initiated_event_attributes.workflow_id)
-        for event in await events_of(handle)
-        if event.HasField("start_child_workflow_execution_initiated_event_attributes")
-    ]
 
 
 async def _until_it_is(handle: Any, workflow_type: str) -> None:

@@ -3,10 +3,11 @@
 Theory of operation. Only waits for correlated events subscribe, and none of the instance that the events of that key
 start: it is sent them anyway, unless it has been another definition meanwhile. What is sent to a mailbox is sent by
 the engine, exactly once: by a signal or, where there is no mailbox, with its start as a child that is abandoned. An
-execution that goes on with a run subscribes again, which changes nothing, and the last one leaves all mailboxes. At its
-end, an instance that has taken events gives those back that came through a mailbox and were never taken. One that has
-taken none would only have the next one do the same. One that goes on as another definition gives those back before that
-which the other does not consume.
+execution that goes on with a run subscribes again, which changes nothing, and the last one leaves all mailboxes. One
+that was reset subscribes again to all that it knew of then: the run before may have left them at its end. At its end,
+an instance that has taken events gives those back that came through a mailbox and were never taken. One that has taken
+none would only have the next one do the same. One that goes on as another definition gives those back before that which
+the other does not consume.
 """
 
 import asyncio
@@ -54,12 +55,15 @@ class Subscriptions:
         self._subscribed: dict[str, list[dict[str, str]]] = {one: [] for one in pin.mailboxes}
         """By the ids of mailboxes, what this instance knows of the attributes of its events."""
         self._under_way: list[asyncio.Task[None]] = []
+        self._instance = workflow.info().workflow_id
+        self._loop = asyncio.get_running_loop()
+        workflow.register_random_seed_callback(self._begin_again)  # a reset alone changes the seed
 
     def begin(self, awaited: Awaited) -> None:
         """Subscribe to what a path begins to wait for, if that is needed. Never waits."""
         for event, values in awaited.values.items():
             found = subscription(self._definition, event, values)
-            is_given = found is not None and found.started == workflow.info().workflow_id and not self._pin.handed_over
+            is_given = found is not None and found.started == self._instance and not self._pin.handed_over
             if found is None or is_given:
                 continue
             mailbox, known = mailbox_id(self._definition.id, found.key), dict(found.values)
@@ -67,8 +71,16 @@ class Subscriptions:
                 continue
             self._subscribed.setdefault(mailbox, []).append(known)
             self._pin.mailboxes = list(self._subscribed)
-            message = Subscribing(subscriber=workflow.info().workflow_id, values=known)
-            self._under_way.append(asyncio.create_task(self._begin_or_post(mailbox, message)))
+            self._subscribe(mailbox, known)
+
+    def _begin_again(self, _: int) -> None:
+        for mailbox, waits in self._subscribed.items():
+            for known in waits:
+                self._subscribe(mailbox, known)
+
+    def _subscribe(self, mailbox: str, known: dict[str, str]) -> None:
+        message = Subscribing(subscriber=self._instance, values=known)
+        self._under_way.append(self._loop.create_task(self._begin_or_post(mailbox, message)))
 
     async def leave(self) -> None:
         """Leave the mailboxes."""
@@ -76,7 +88,7 @@ class Subscriptions:
             await task
         left, self._subscribed, self._pin.mailboxes = self._subscribed, {}, []
         for mailbox in left:
-            await self._post(mailbox, Subscribing(subscriber=workflow.info().workflow_id, values=None))
+            await self._post(mailbox, Subscribing(subscriber=self._instance, values=None))
 
     async def give_back(self, run: Run) -> None:
         """Give back what came from mailboxes and was never taken: the last that an instance does, as more may come."""
@@ -125,12 +137,12 @@ class Subscriptions:
         # One that this has continued as, by `continueAs`, may know nothing of the events of the one before.
         others = [one for one in catalogue_of(tuple(self._pin.definitions)) if one.id != self._definition.id]
         found = route(event, [self._definition, *others])
-        own, parent = workflow.info().workflow_id, workflow.info().parent
+        parent = workflow.info().parent
         for start in found.starts:
             if start.key is None or start.instance_id is None:
                 continue
             mailbox = mailbox_id(start.definition.id, start.key)
-            if start.instance_id == own or (parent is not None and parent.workflow_id == mailbox):
+            if start.instance_id == self._instance or (parent is not None and parent.workflow_id == mailbox):
                 return mailbox, UntakenEvent(event=event.to_json(), starts=True)
         for awaiting in found.awaited:
             if awaiting.key is not None:

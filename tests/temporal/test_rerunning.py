@@ -13,7 +13,9 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing, going_on
+from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.going_on import Beginning
+from swf_temporal.temporal.replaying import replay
 from swf_temporal.temporal.resetting import Came
 from tests.temporal.conftest import PATIENCE, Bench, calling, define
 from tests.temporal.test_event_starts import event, named, send
@@ -357,6 +359,43 @@ async def test_an_action_beside_others_from_which_one_begins_with_its_events(ben
     assert (len(plan.leading), len(plan.events)) == (1, 1)
     assert before == {"parcel": "7", "gone": 1, "first": 1, "second": 1, "inner": 1, "got": 1}
     assert output == {"parcel": "7", "gone": 1, "first": 2, "second": 2, "inner": 1, "got": 1}
+
+
+LEGS = """
+id: ID
+version: '1.0'
+specVersion: '0.8'
+start: Wait
+functions: [{name: check, type: custom, operation: check}]
+events:
+- name: Shipped
+  type: shipped
+  source: depot
+  correlation: [{contextAttributeName: parcel, contextAttributeValue: '${ .parcel }'}]
+states:
+- {name: Wait, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .a}}], transition: Check}
+- {name: Check, type: operation, actions: [{functionRef: check}], transition: On}
+- {name: On, type: event, onEvents: [{eventRefs: [Shipped], eventDataFilter: {toStateData: .b}}], end: true}
+"""
+
+
+async def test_one_that_had_ended_is_sent_the_events_of_its_mailbox_again(bench: Bench) -> None:
+    """It had left the mailbox at its end, and had subscribed to it before the state from which it goes on."""
+    calls = Calls()
+    calls.broken = {"check"}
+    async with bench.worker(named(LEGS), **calls.functions("check")) as worker:
+        handle = await worker.start({"parcel": "7"})
+        await worker.awaiting(handle, "Shipped")
+        await send(worker, event("1", "shipped", "depot", 1, parcel="7"))
+        assert await ended(handle) is None
+        plan = await plan_retry(Client(bench.client), handle.id)
+        calls.broken.clear()
+        run = await plan.begin(Client(bench.client))
+        again = bench.client.get_workflow_handle(handle.id, run_id=run)
+        await worker.awaiting(again, "Shipped")
+        await send(worker, event("2", "shipped", "depot", 2, parcel="7"))
+        assert await ended(again) == {"parcel": "7", "a": 1, "check": 2, "b": 2}
+        assert (await replay(await again.fetch_history(), CONVERTER)).failure is None
 
 
 async def test_one_that_has_gone_on_meanwhile_is_left_alone(bench: Bench) -> None:

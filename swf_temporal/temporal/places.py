@@ -2,9 +2,10 @@
 
 Theory of operation. An instance asks for a place by a signal, which begins this workflow if need be, and waits for a
 signal that it has one (`own_place.py`). Places are given in the order in which they were asked for. An instance that
-ends gives its place back by another signal. One that was terminated, or has run out of time, says nothing: as long as
-others wait, an activity looks from time to time which of those that have a place have ended. One that ended while it
-waited is noticed by the signal that fails.
+ends gives its place back by another signal. One that was terminated, or has run out of time, says nothing, nor does one
+that was reset to what it was before it continued as this definition: as long as others wait, an activity looks from
+time to time which of those that have a place have ended. One that ended while it waited is noticed by the signal that
+fails.
 
 An instance is known by its id and its first run, so that one that continues as new, or is reset, keeps its place; if
 another run of that id asks, the one before has ended. Each request has an id of its own, which the answer bears: an
@@ -174,7 +175,7 @@ class Places:
             asked, runs = self._asked, {instance: turn["run"] for instance, turn in self._held.items()}
             ended: list[str] = await workflow.execute_activity(
                 LOOK,
-                runs,
+                args=[runs, self._about.get("definition", "")],
                 result_type=list[str],
                 start_to_close_timeout=_LOOK_LIMIT,
                 summary=summaries.LOOKING_FOR_ENDED,
@@ -229,13 +230,15 @@ class PlaceActivities:
                 raise
 
     @activity.defn(name=LOOK)
-    async def look(self, runs: dict[str, str]) -> list[str]:
-        """Return which instances have ended, of which *runs* has the first runs."""
-        return [instance for instance, run in runs.items() if not await self._is_running(instance, run)]
+    async def look(self, runs: dict[str, str], definition: str) -> list[str]:
+        """Return which instances of *definition* have ended, or gone on as others; *runs* has their first runs."""
+        return [one for one, run in runs.items() if not await self._is_running(one, run, definition)]
 
-    async def _is_running(self, instance: str, run: str) -> bool:
+    async def _is_running(self, instance: str, run: str, definition: str) -> bool:
         found = await running_execution(self._client.get_workflow_handle(instance))
-        return found is not None and found.raw_description.workflow_execution_info.first_run_id == run
+        if found is None or found.workflow_type != definition:
+            return False
+        return found.raw_description.workflow_execution_info.first_run_id == run
 
 
 async def ask(client: Client, places: str, message: Asking, task_queue: str) -> None:

@@ -422,6 +422,30 @@ async def test_one_that_failed_and_goes_on_counts_again(bench: Bench) -> None:
         await running.awaiting(second, "Go")
 
 
+async def test_one_that_goes_on_before_it_continued_as_another_has_no_place_there(bench: Bench) -> None:
+    """It runs still, and has the same first run, but as an instance of the definition before."""
+    other = bounded(1)
+    chain = define(
+        {"name": "Begin", "type": "event", "onEvents": [{"eventRefs": ["Start"]}], "end": {"continueAs": other.id}},
+        events=[{"name": "Start", "type": "start", "source": "test"}],
+        id=f"chain-{next(_numbers)}",
+    )
+    async with bench.worker(other, chain) as running:
+        first = await running.start({}, definition=1)
+        handle = bench.client.get_workflow_handle(first.id)
+        await running.awaiting(handle, "Start")
+        await send_event(bench.client, first.id, event("start", "start", "test").to_json())
+        await running.awaiting(handle, "Go")
+        second = await running.start({})
+        await waiting(second)
+        plan = await plan_rerun(Client(bench.client), first.id, "Begin")
+        await plan.begin(Client(bench.client), drop_events=True)
+        await running.awaiting(handle, "Start")
+        await go(running, second)
+        await send_event(bench.client, first.id, event("again", "start", "test").to_json())
+        await go(running, handle)
+
+
 async def test_without_a_limit_nothing_is_asked(bench: Bench) -> None:
     """The history of such an instance has nothing of places."""
     async with bench.worker(define({"name": "A", "type": "inject", "data": {}})) as running:

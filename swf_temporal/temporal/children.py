@@ -19,6 +19,7 @@ from swf_temporal.runtime.joining import end_of, heeding_cancellation
 from swf_temporal.temporal.call_facts import child_facts
 from swf_temporal.temporal.call_records import call_to_json
 from swf_temporal.temporal.failures import fault_of_call, fault_of_child, fault_of_start
+from swf_temporal.temporal.first_runs import origin_of
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.outlasting import OutlastingChildren, ask_to_cancel
 from swf_temporal.temporal.records import Pin, Pinned, catalogue_of
@@ -39,6 +40,7 @@ class Children:
         self._budget = budget
         self._limits = limits
         self._info = workflow.info()
+        self._origin = origin_of(pin)
         # Each run of a cron schedule begins with the same ids, and leaves alone what the one before left behind.
         self._reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE if self._info.cron_schedule else REUSE
         self._latest: tuple[Pin, Payload] | None = None
@@ -53,7 +55,7 @@ class Children:
 
     def id_of(self, child: str) -> str:
         """Return the workflow id of *child*, which is its id within this run: the same in all its executions."""
-        return id_of_child(self._info.workflow_id, self._info.first_execution_run_id, child)
+        return id_of_child(self._info.workflow_id, self._origin, child)
 
     async def run(self, call: SubflowCall, thread: dict[str, str]) -> JSON:
         """Run the sub-workflow, whose variables are those of *thread*; return its output.

@@ -39,7 +39,7 @@ from swf_temporal.runtime.attempts import repeat
 from swf_temporal.runtime.evaluating import evaluated
 from swf_temporal.runtime.external_activities import ActivityOptions
 from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, TraceEntry, TraceKind
-from swf_temporal.runtime.ids import id_of_child, shortened_id
+from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.performing import ONE_STEP
 from swf_temporal.runtime.retrying import jitter_of
 from swf_temporal.runtime.trace import ActionRetried
@@ -79,12 +79,14 @@ class ExternalActivity:
         payloads: Sequence[Payload],
         emit: Callable[[TraceEntry], None],
         evaluate: Callable[[Evaluation], Awaitable[EngineAnswer]],
+        id_of_child: Callable[[str], str],
     ) -> None:
         self.call = call
         self.options = options
         self.arguments = [RawValue(payload) for payload in payloads]
         self._emit = emit
         self._evaluate = evaluate
+        self._id_of_child = id_of_child
 
     async def run(self, limit: timedelta) -> JSON:
         """Return what the activity gives in the end. One attempt takes *limit* at most where nothing is said."""
@@ -164,13 +166,12 @@ class ExternalActivity:
         return raw.payload
 
     async def _run_child(self, child_id: str, policy: RetryPolicy, total: timedelta | None) -> Payload:
-        info = workflow.info()
         try:
             child: workflow.ChildWorkflowHandle[Any, RawValue] = await workflow.start_child_workflow(
                 self.options.activity,
                 args=self.arguments,
                 result_type=RawValue,
-                id=id_of_child(info.workflow_id, info.first_execution_run_id, child_id),
+                id=self._id_of_child(child_id),
                 task_queue=self.options.task_queue,
                 execution_timeout=total,
                 run_timeout=self.options.start_to_close,

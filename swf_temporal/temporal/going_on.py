@@ -24,6 +24,7 @@ from swf_temporal.runtime.inbox import Inbox
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.constants import ROUTED
+from swf_temporal.temporal.first_runs import origin_of
 from swf_temporal.temporal.kept_options import options_of_this, start_options
 from swf_temporal.temporal.next_execution import carried
 from swf_temporal.temporal.replaying import Observed, observe
@@ -111,11 +112,12 @@ class Beginner(Observed):
             run.execution.latest_data = merge_patch(data, asked.patch)
         early, inbox = self._incoming.early_updates, run.inbox
         run.inbox = self._with_events(inbox, (*asked.leading[len(asked.leading) - early :], *asked.events))
-        following = carried(run, self._pin, host, first=None)  # no key of a call names an execution before
+        facts = {"first": None, "origin": origin_of(self._pin)}  # no key of a call names an execution before
+        following = carried(run, self._pin, host, **facts)
         run.inbox = inbox
         has_events = fits(following.size, following.most)
         if not has_events:
-            following = carried(run, self._pin, host, first=None)
+            following = carried(run, self._pin, host, **facts)
         if asked.patch is not None:
             run.execution.latest_data = data
         self.size, self.most = following.size, following.most

@@ -32,6 +32,7 @@ from swf_temporal.temporal.children import Children
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.external_activities import ExternalActivity, payloads_of
 from swf_temporal.temporal.failures import fault_of_activity
+from swf_temporal.temporal.first_runs import origin_of
 from swf_temporal.temporal.local_calls import GoesOn, LocalCalls
 from swf_temporal.temporal.outgoing import Outgoing, Slowest
 from swf_temporal.temporal.outlasting import OutlastingChildren
@@ -39,7 +40,7 @@ from swf_temporal.temporal.parts import Parts, parts_of
 from swf_temporal.temporal.publishing import Publishing
 from swf_temporal.temporal.records import EVALUATE, LIMITS, Pin
 from swf_temporal.temporal.retry_policies import policy_of_lost
-from swf_temporal.temporal.variable_calls import VariableCalls, lasting
+from swf_temporal.temporal.variable_calls import VariableCalls
 
 MAX_TRACE = 2000
 """The number of trace entries that a query returns."""
@@ -84,7 +85,7 @@ class TemporalHost:
         self.outgoing = Outgoing(converter, self.carries, self.now, self.yield_control)
         self._children = Children(pin, self.outgoing, self.budget, self._limits)
         self._publishing = Publishing(self.outgoing, self._children.id_of, pin)
-        self._variables = VariableCalls(self.outgoing)
+        self._variables = VariableCalls(self.outgoing, origin_of(pin))
         self._local = LocalCalls(self.outgoing, makes_any=pin.call is None)
         self._evaluating = asyncio.Lock()
         self._time, self._now = -1.0, _BEFORE_ALL
@@ -282,7 +283,9 @@ class TemporalHost:
         await self.outgoing.in_turn(*payloads)
         number = self.outgoing.begun(call.id)
         try:
-            return await ExternalActivity(call, options, payloads, self.emit, self.evaluate).run(CALL_LIMIT)
+            return await ExternalActivity(call, options, payloads, self.emit, self.evaluate, self._children.id_of).run(
+                CALL_LIMIT
+            )
         finally:
             self.outgoing.ended(number)
             self.budget.waited()
@@ -317,4 +320,6 @@ class TemporalHost:
     @heeding_cancellation
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
-        return await self._children.run(call, {key: lasting(owner) for key, owner in call.thread.items()})
+        return await self._children.run(
+            call, {key: self._variables.lasting(owner) for key, owner in call.thread.items()}
+        )

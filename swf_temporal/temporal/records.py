@@ -109,6 +109,8 @@ class Pin(Record):
     first: str | None = None
     """The execution in which the run began, if that is not this one. The keys of local calls name it: a workflow task
     that was lost may be made up for in another execution."""
+    origin: str | None = None
+    """The first run of the instance, where another has begun in place of that with other data: see `origin_of`."""
     semantics: int = field(default_factory=lambda: SEMANTICS)
     """The semantics number of the run: that of the client, or of the worker, that it has its definitions from."""
     format: int = FIRST_FORMAT

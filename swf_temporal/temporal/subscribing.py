@@ -29,6 +29,7 @@ from swf_temporal.runtime.host import ContinuedAs
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.run import Awaited, Run
 from swf_temporal.temporal import summaries
+from swf_temporal.temporal.first_runs import origin_of
 from swf_temporal.temporal.kept_options import options_of_this
 from swf_temporal.temporal.mailbox_records import (
     MAILBOX,
@@ -123,11 +124,8 @@ class Subscriptions:
         return batches
 
     def _nothing_taken(self) -> Untaken:
-        info = workflow.info()
         definitions = [one.to_json() for one in self._pin.definitions]
-        untaken = Untaken(
-            untaken=[], definitions=definitions, instance=info.workflow_id, run=info.first_execution_run_id
-        )
+        untaken = Untaken(untaken=[], definitions=definitions, instance=self._instance, run=origin_of(self._pin))
         if options := options_of_this():
             untaken["options"] = options
         return untaken

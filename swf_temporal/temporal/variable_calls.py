@@ -33,8 +33,9 @@ _OF_INSTANCES: Final = ("instance", "thread")
 class VariableCalls:
     """The variables that one execution reads and writes."""
 
-    def __init__(self, outgoing: Outgoing) -> None:
+    def __init__(self, outgoing: Outgoing, origin: str) -> None:
         self._outgoing = outgoing
+        self._origin = origin
 
     async def read(self, of: VariableRef) -> Variable | None:
         found = await self._call(READ_VARIABLE, of, [])
@@ -46,12 +47,12 @@ class VariableCalls:
 
     def folder(self, folder: CallFolder) -> CallFolder:
         """Return the *folder* of a call with its variables as they are known where they are held."""
-        files = (replace(file, of=_held(file.of)) for file in folder.files)
-        owners = {scope: _held(VariableRef(scope, owner, "")).owner for scope, owner in folder.owners.items()}
+        files = (replace(file, of=self._held(file.of)) for file in folder.files)
+        owners = {scope: self._held(VariableRef(scope, owner, "")).owner for scope, owner in folder.owners.items()}
         return CallFolder(tuple(files), owners)
 
     async def _call(self, name: str, of: VariableRef, more: list[Payload]) -> Any:
-        payloads = [self._outgoing.written(ref_to_json(_held(of))), *more]
+        payloads = [self._outgoing.written(ref_to_json(self._held(of))), *more]
         await self._outgoing.in_turn(*payloads)
         try:
             return await workflow.execute_activity(
@@ -65,12 +66,9 @@ class VariableCalls:
                 raise asyncio.CancelledError from None
             raise fault_of_activity(error, name) from None
 
+    def lasting(self, owner: str) -> str:
+        """Return *owner*, if it is this instance, with what tells it from a later one that is given its id."""
+        return f"{owner}/{self._origin}" if owner == workflow.info().workflow_id else owner
 
-def lasting(owner: str) -> str:
-    """Return *owner*, if it is this instance, with what tells it from a later one that is given its id."""
-    info = workflow.info()
-    return f"{owner}/{info.first_execution_run_id}" if owner == info.workflow_id else owner
-
-
-def _held(of: VariableRef) -> VariableRef:
-    return replace(of, owner=lasting(of.owner)) if of.scope in _OF_INSTANCES else of
+    def _held(self, of: VariableRef) -> VariableRef:
+        return replace(of, owner=self.lasting(of.owner)) if of.scope in _OF_INSTANCES else of

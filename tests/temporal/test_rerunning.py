@@ -1,23 +1,26 @@
 """Instances that go on from a state where they have been: what is done again, what is not, and what is refused."""
 
 import asyncio
+import os
 from typing import Any
 
 import pytest
 from temporalio.client import Client as TemporalClient
+from temporalio.client import WorkflowExecutionStatus
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.rerunning import Rerun, plan_rerun, plan_retry
 from swf_temporal.client_errors import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
+from swf_temporal.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing, going_on
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.going_on import Beginning
 from swf_temporal.temporal.replaying import replay
 from swf_temporal.temporal.resetting import Came
-from tests.temporal.conftest import PATIENCE, Bench, calling, define
+from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, listed
 from tests.temporal.test_event_starts import event, named, send
 
 FUNCTIONS = ("first", "second", "third")
@@ -359,6 +362,49 @@ async def test_an_action_beside_others_from_which_one_begins_with_its_events(ben
     assert (len(plan.leading), len(plan.events)) == (1, 1)
     assert before == {"parcel": "7", "gone": 1, "first": 1, "second": 1, "inner": 1, "got": 1}
     assert output == {"parcel": "7", "gone": 1, "first": 2, "second": 2, "inner": 1, "got": 1}
+
+
+async def test_one_with_other_data_has_the_variables_that_it_had(bench: Bench) -> None:
+    """Those of an instance are named after its first run, which another begins in place of."""
+    own = {"variables": [{"key": "own"}]}
+    definition = load(
+        {
+            "id": f"keeps-variables-{os.getpid()}",
+            "states": [
+                {"id": "set", "type": "setter", "variables": [{"key": "own", "value": "x"}], "transition": "get"},
+                {"id": "get", "type": "getter", **own, "transform": "jq({own: .var.own, note})"},
+            ],
+        }
+    )
+    async with bench.worker(definition) as worker:
+        handle = await worker.start({})
+        await ended(handle)
+        for note in (1, 2):
+            plan = await plan_rerun(Client(bench.client), handle.id, "get", patch={"note": note})
+            assert await gone_on(bench, plan) == {"own": "x", "note": note}
+
+
+async def test_one_with_other_data_begins_its_sub_workflow_anew(bench: Bench) -> None:
+    """The one that it had begun would go on without it: it is terminated."""
+    waiting = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "end": True}
+    child = define(waiting, events=[{"name": "go", "type": "go", "source": "x"}], id=f"kept-child-{os.getpid()}")
+    goes_on = {"workflowId": child.id, "onParentComplete": "continue"}
+    parent = define({"name": "Call", "type": "operation", "actions": [{"subFlowRef": goes_on}]}, id="keeps-child")
+    async with bench.worker(parent, child) as worker:
+        handle = await worker.start({})
+        below = bench.client.get_workflow_handle(await child_of(bench.client, handle.id, f"Call/{child.id}#1"))
+        await listed(bench.client, f"WorkflowType = '{child.id}'", 1)
+        await worker.awaiting(below, "go")
+        before = (await below.describe()).run_id
+        plan = await plan_rerun(Client(bench.client), handle.id, "Call", patch={"note": 1})
+        run = await plan.begin(Client(bench.client))
+        rows = await listed(bench.client, f"WorkflowType = '{child.id}'", 2)
+        assert {one.id for one in rows} == {below.id}
+        old = bench.client.get_workflow_handle(below.id, run_id=before)
+        assert (await old.describe()).status is WorkflowExecutionStatus.TERMINATED
+        await worker.awaiting(below, "go")
+        await swf.deliver(bench.client, below.id, {"name": "go", "data": {"gone": 1}})
+        assert await ended(bench.client.get_workflow_handle(handle.id, run_id=run)) == {"note": 1, "gone": 1}
 
 
 LEGS = """

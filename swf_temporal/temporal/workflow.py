@@ -93,7 +93,8 @@ class Interpreter:
     def __init__(self, args: Sequence[RawValue]) -> None:
         self._info = workflow.info()
         self._data, self._pin, self._wrong = read_input(args, is_child=self._info.parent is not None)
-        if self._info.run_id != self._info.original_execution_run_id:
+        was_reset = self._info.run_id != self._info.original_execution_run_id
+        if was_reset:
             self._pin.first = None  # it was reset: what is called from here on is not what was called before
         self._parts = [arg.payload for arg in args[2:]]
         self._looked_up = 0  # bytes of definitions that a worker has told, and this workflow task sends
@@ -106,7 +107,7 @@ class Interpreter:
         self._lifecycle = Lifecycle()
         self._length = LengthCheck(self.is_long, self._words)
         self._shown = LatestEntry(self._show, asyncio.get_running_loop())
-        is_call, is_continued = self._pin.call is not None, self._pin.progress is not None
+        is_call, is_continued = self._pin.call is not None, was_reset or self._pin.progress is not None
         self._log = InstanceLog(self._info, is_call=is_call, is_continued=is_continued)
         self._attributes = OwnAttributes(asyncio.get_running_loop())
         self._metrics = InstanceMetrics(is_call=is_call, is_continued=is_continued)

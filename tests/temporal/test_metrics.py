@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from swf_temporal import CallFailed
+from swf_temporal import CallFailed, RunEnded
+from swf_temporal.app.client import Client
+from swf_temporal.app.rerunning import plan_retry
 from swf_temporal.data import JSON
 from swf_temporal.temporal import client as swf
 from tests.temporal.conftest import Measured, calling, define
@@ -69,6 +71,28 @@ async def test_each_step_is_counted_once(measured: Measured) -> None:
     attempts = count("swf_failed_attempts", "workflow_type", "activity_type", "again")
     assert attempts == [("sample", "work", "true"), ("sample", "work", "false")]
     assert count("swf_events", "result") == [("awaited",), ("kept",), ("duplicate",), ("taken",), ("taken",)]
+
+
+async def test_one_that_goes_on_from_its_first_state_has_been_started_once(measured: Measured) -> None:
+    """Its first step is done again, and is no start; how it ends is counted once more."""
+    answers: Any = iter([ValueError("broken"), {}])
+
+    def work(_: JSON) -> JSON:
+        if isinstance(answer := next(answers), Exception):
+            raise answer
+        return answer  # type: ignore[no-any-return]  # JSON
+
+    definition = define(calling("Book", "work"), functions=("work",))
+    async with measured.worker(definition, work=work) as worker:
+        handle = await worker.start({})
+        with pytest.raises(RunEnded):
+            await swf.result(handle)
+        plan = await plan_retry(Client(measured.client), handle.id)
+        run = await plan.begin(Client(measured.client))
+        await swf.result(measured.client.get_workflow_handle(handle.id, run_id=run))
+
+    assert measured.counted("swf_instances_started", "workflow_type") == [("sample",)]
+    assert measured.counted("swf_instances_ended", "result") == [("failed",), ("completed",)]
 
 
 async def test_how_instances_end_is_counted(measured: Measured) -> None:

@@ -301,6 +301,10 @@ def _plan(row: dict[str, Any], since: Sequence[tuple[Execution, Retraced]], plac
     if expired:
         hint = "start another instance, with the data of this one"
         raise UsageError(f"the time of {workflow_id!r} is over: it would end at once ({expired[0]})", hint)
+    if first.stopped:
+        beside = f"{first.stopped[0]!r} ran beside {action!r}, and was cancelled since"
+        what = f"{workflow_id!r} would fail at once: {beside}"
+        raise UsageError(what, f"go on from the state {entry.state!r}, without the action")
     trace = [*retraced.trace[place:], *(each for _, one in later for each in one.trace)]
     return Rerun(
         workflow_id=workflow_id,

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from uuid import uuid4  # noqa: TID251 - a client's
 
 from temporalio.api.common.v1 import Payload, WorkflowExecution
-from temporalio.api.enums.v1 import EventType, ResetReapplyExcludeType
+from temporalio.api.enums.v1 import EventType, ParentClosePolicy, ResetReapplyExcludeType
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client
@@ -101,6 +101,8 @@ class After:
     """The events that the task itself took by updates: a history has them after the task."""
     events: list[Came] = field(default_factory=list)
     """The events that came later."""
+    stopped: list[str] = field(default_factory=list)
+    """The ids of sub-workflows that were waited for at the task, and were cancelled later: it would be told of that."""
     overdue: list[str] = field(default_factory=list)
     """The summaries of timers that run at the task and are due already."""
 
@@ -119,6 +121,8 @@ def after_task(events: Sequence[HistoryEvent], task: int, now: datetime) -> Afte
     found = After()
     calls: dict[int, Done] = {}
     """By the ids of the events that began them, what may have no result at the task, or was begun after it."""
+    children: dict[int, str] = {}
+    """As those, the ids of sub-workflows that are waited for at the task."""
     for event in events:
         kind = str(event.WhichOneof("attributes"))
         about: Any = getattr(event, kind)
@@ -132,6 +136,11 @@ def after_task(events: Sequence[HistoryEvent], task: int, now: datetime) -> Afte
             calls[began].outcome = outcome
             if not is_after:
                 del calls[began]
+        if begun is not None and not is_after and _is_waited_for(about):
+            children[event.event_id] = begun.id
+        stopped = children.pop(began, None) if outcome is not None else None
+        if stopped is not None and is_after and outcome == "cancelled":
+            found.stopped.append(stopped)
         came = _came(kind, about) if is_after else None
         if came is not None:
             is_leading = 0 < getattr(about, "accepted_request_sequencing_event_id", 0) < task
@@ -139,6 +148,11 @@ def after_task(events: Sequence[HistoryEvent], task: int, now: datetime) -> Afte
     found.done = list(calls.values())
     found.overdue = [_summary(one) for one in _running_timers(events, task) if _due(one) <= now]
     return found
+
+
+def _is_waited_for(about: Any) -> bool:
+    """Tell whether what an event began is a sub-workflow that is asked to cancel where its parent ends."""
+    return getattr(about, "parent_close_policy", None) == ParentClosePolicy.PARENT_CLOSE_POLICY_REQUEST_CANCEL
 
 
 def _running_timers(events: Sequence[HistoryEvent], task: int) -> Iterable[HistoryEvent]:

@@ -407,6 +407,30 @@ async def test_one_with_other_data_begins_its_sub_workflow_anew(bench: Bench) ->
         assert await ended(bench.client.get_workflow_handle(handle.id, run_id=run)) == {"note": 1, "gone": 1}
 
 
+async def test_an_action_beside_which_a_sub_workflow_was_cancelled_is_refused(bench: Bench) -> None:
+    """A run that goes on from the action would be told of that cancellation, and fail by it."""
+    events = [{"name": "go", "type": "go", "source": "x"}]
+    waiting = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
+    child = define(waiting, events=events, id=f"beside-{os.getpid()}")
+    actions = [{"name": "below", "subFlowRef": child.id}, {"name": "broken", "functionRef": "broken"}]
+    each = [
+        {"name": "calm", "actions": [actions[0]]},
+        {"name": "rash", "actions": [{"name": "first", "functionRef": "first"}, actions[1]]},
+    ]
+    both = {"name": "Both", "type": "parallel", "branches": each}
+    calls = Calls()
+    calls.broken = {"broken"}
+    async with bench.worker(
+        define(both, functions=("first", "broken")), child, **calls.functions("first", "broken")
+    ) as on:
+        handle = await on.start({})
+        assert await ended(handle) is None
+        with pytest.raises(UsageError, match="ran beside 'broken', and was cancelled since"):
+            await plan_rerun(Client(bench.client), handle.id, "Both", "broken")
+        plan = await plan_rerun(Client(bench.client), handle.id, "Both")
+        assert plan.state == "Both"
+
+
 LEGS = """
 id: ID
 version: '1.0'

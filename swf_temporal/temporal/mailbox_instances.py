@@ -22,6 +22,7 @@ from swf_temporal.temporal.constants import EVENT, PROBE, ROUTED
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.instance_signals import InstanceSignals
 from swf_temporal.temporal.kept_options import OptionsRecord, start_options
+from swf_temporal.temporal.outgoing import heard
 from swf_temporal.temporal.records import Pin
 from swf_temporal.temporal.sizes import check_fits, check_together
 
@@ -60,6 +61,7 @@ class Instances:
             )
         except WorkflowAlreadyStartedError:
             return False
+        begun.add_done_callback(heard)
         self.begun, self.latest = begun.first_execution_run_id, instance
         self._signals.runs[instance] = str(self.begun)
         return True

@@ -187,7 +187,8 @@ class Outgoing:
         self._detached += 1
         child.add_done_callback(self._detached_ended)
 
-    def _detached_ended(self, _: "asyncio.Future[Any]") -> None:
+    def _detached_ended(self, child: "asyncio.Future[Any]") -> None:
+        heard(child)
         self._detached -= 1
         self._wake()
 
@@ -196,3 +197,9 @@ class Outgoing:
         for room in waiting:
             if not room.done():
                 room.set_result(None)
+
+
+def heard(child: "asyncio.Future[Any]") -> None:
+    """Take note of how a *child* has ended that nothing waits for: a failure would be logged as one that was missed."""
+    if not child.cancelled():
+        child.exception()

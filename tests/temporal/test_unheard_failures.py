@@ -1,0 +1,71 @@
+"""Instances that fail and that nothing waits for: a worker's log tells of the failure once, and without a traceback."""
+
+import asyncio
+import gc
+
+import pytest
+
+from swf_temporal import RunEnded
+from swf_temporal.temporal import client as swf
+from tests.temporal.conftest import PATIENCE, Bench, calling, define, events_of
+from tests.temporal.test_event_starts import event, named, send
+
+pytestmark = pytest.mark.temporal
+
+FAILING = """
+id: ID
+version: '1.0'
+specVersion: '0.8'
+start: Wait
+functions: [{name: work, type: custom, operation: work}]
+events: [{name: Placed, type: placed, source: shop, correlation: [{contextAttributeName: order}]}]
+states:
+- {name: Wait, type: event, onEvents: [{eventRefs: [Placed], actions: [{functionRef: work}]}], end: true}
+"""
+
+
+FAILED = "child_workflow_execution_failed_event_attributes"
+
+
+def work(_: object) -> object:
+    """Fail."""
+    raise ValueError("broken")
+
+
+async def test_one_that_an_event_began(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """Its mailbox, which runs still, has nothing to do with its failure."""
+    async with bench.worker(named(FAILING), work=work) as worker:
+        [receipt] = await send(worker, event("1", "placed", "shop", 1, order="7"))
+        handle = bench.client.get_workflow_handle(str(receipt.instance))
+        async with asyncio.timeout(PATIENCE):
+            while "failed started-" not in caplog.text:
+                await asyncio.sleep(0.02)
+        with pytest.raises(RunEnded):
+            await swf.result(handle)
+        await send(worker, event("1", "placed", "shop", 1, order="7"))
+    gc.collect()
+    assert "never retrieved" not in caplog.text
+
+
+async def test_one_that_was_invoked_async(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """The instance that began it goes on without it, and hears of its end while it runs."""
+    child = define(calling("Work", "work"), functions=("work",), id="unheard-child")
+    below = {"subFlowRef": {"workflowId": child.id, "invoke": "async", "onParentComplete": "continue"}}
+    parent = define(
+        {"name": "Call", "type": "operation", "actions": [below]},
+        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
+        events=[{"name": "go", "type": "go", "source": "x"}],
+        id="unheard-parent",
+    )
+    async with bench.worker(parent, child, work=work) as worker:
+        handle = await worker.start({})
+        async with asyncio.timeout(PATIENCE):
+            while "failed unheard-child" not in caplog.text:
+                await asyncio.sleep(0.02)
+        async with asyncio.timeout(PATIENCE):
+            while not any(one.HasField(FAILED) for one in await events_of(handle)):
+                await asyncio.sleep(0.02)
+        await worker.awaiting(handle, "go")
+    gc.collect()
+    await handle.terminate()
+    assert "never retrieved" not in caplog.text

@@ -28,11 +28,12 @@ from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import ROUTED
+from swf_temporal.temporal.given_back import Posted, regain
 from swf_temporal.temporal.going_on import Beginning, beginning_at
 from swf_temporal.temporal.place_records import Asking
 from swf_temporal.temporal.places import ask
 from swf_temporal.temporal.replaying import Retraced, retrace
-from swf_temporal.temporal.resetting import Came, Done, after_task, end_of_task, reset
+from swf_temporal.temporal.resetting import After, Came, Done, after_length, after_task, end_of_task, reset
 from swf_temporal.text.suggestions import did_you_mean
 
 RETRIED: Final = ("failed", "timed-out", "terminated")
@@ -100,6 +101,8 @@ class Rerun:
     """The events that have come since."""
     leading: tuple[Came, ...]
     """The events with which it came there."""
+    posted: tuple[Posted, ...]
+    """The messages that it sent to mailboxes since."""
     overdue: tuple[str, ...]
     """The timers that are due at once."""
     latest: tuple[str, int]
@@ -161,20 +164,16 @@ class Rerun:
             leading = leading[len(leading) - beginning.early_updates :]  # it begins with the others
         if self.place is not None:
             await self.place.take_back(client.temporal, self.workflow_id)
+        has_late = self.is_running and not drop_events
+        late = await after_length(client.temporal, self.workflow_id, *self.latest) if has_late else After()
+        await regain(client.temporal, () if drop_events else (*self.posted, *late.posted))
         again = [] if by_server else [*leading, *events]
-        if self.is_running and not drop_events and (beginning is not None or not by_server):
-            again += await self._late(client)
+        if beginning is not None or not by_server:
+            again += [*late.leading, *late.events]  # a reset has these
         with suppress(InstanceEndedError):  # it went on, and needed none of these
             for event in again:
                 await event.send(client.temporal, self.workflow_id)
         return run
-
-    async def _late(self, client: Client) -> list[Came]:
-        """Return the events that came to the run that is terminated now since this was planned: a reset has them."""
-        run, length = self.latest
-        history = await client.temporal.get_workflow_handle(self.workflow_id, run_id=run).fetch_history()
-        late = after_task(history.events, length, datetime.now(UTC))
-        return [*late.leading, *late.events]
 
     async def _beginning(self, client: Client, events: Sequence[Came]) -> Beginning | None:
         """Return what another execution begins with there; None where a reset does.
@@ -320,6 +319,7 @@ def _plan(row: dict[str, Any], since: Sequence[tuple[Execution, Retraced]], plac
         done=tuple(one for part in parts for one in part.done),
         events=tuple(one for part in parts for one in part.events),
         leading=tuple(first.leading),
+        posted=tuple(one for part in parts for one in part.posted),
         overdue=tuple(first.overdue),
         place=_place(retraced),
         entry=place,

@@ -134,7 +134,7 @@ class EventMailbox:
         """Keep a message, and the definitions that it brings; drop what is none."""
         try:
             arriving, definitions = read_arriving(value_of(message) if isinstance(message, RawValue) else message)
-            if not (definitions or self._definitions or "subscriber" in arriving):
+            if not (definitions or self._definitions or "subscriber" in arriving or "regained" in arriving):
                 raise ValueError("it has no definitions, and the mailbox has none")
         except UNREADABLE as error:
             workflow.logger.error("%s dropped a message: %s", workflow.info().workflow_id, error)
@@ -190,6 +190,8 @@ class EventMailbox:
                 await self._subscribe(arriving["subscriber"], arriving["values"])
             elif "untaken" in arriving:
                 await self._take_back(arriving)
+            elif "regained" in arriving:
+                self._held = [one for one in self._held if _digest(one) not in arriving["regained"]]
             else:
                 await self._deliver(arriving)
         except WorkflowFault as fault:  # such as an instance that would be begun with too much
@@ -341,3 +343,7 @@ class EventMailbox:
             "begun": self._instances.begun,
             "latest": self._instances.latest,
         }
+
+
+def _digest(held: Held) -> str:
+    return digest_of_event(held["event"]["source"], held["event"]["id"])

@@ -78,7 +78,15 @@ class Untaken(TypedDict):
     """Those with which it was started, for the next."""
 
 
-Arriving: TypeAlias = Delivery | Subscribing | Untaken
+@final
+class Regained(TypedDict):
+    """That an instance goes on, and has events again which it gave back."""
+
+    regained: list[str]
+    """The digests of the events: see `digest_of_event`."""
+
+
+Arriving: TypeAlias = Delivery | Subscribing | Untaken | Regained
 
 
 class Held(Arrived):
@@ -132,7 +140,8 @@ def read_arriving(value: Any) -> tuple[Arriving, list[PinnedRecord]]:
     """
     check_type(value, dict, "it")
     check_format(value, "a message to a mailbox")
-    kind = Subscribing if "subscriber" in value else Untaken if "untaken" in value else Delivery
+    kinds: dict[str, type[Arriving]] = {"subscriber": Subscribing, "untaken": Untaken, "regained": Regained}
+    kind = next((kind for key, kind in kinds.items() if key in value), Delivery)
     check_type(value, kind, "it")
     for one in [value["event"]] if kind is Delivery else [each["event"] for each in value.get("untaken", ())]:
         CloudEvent.from_json(one)

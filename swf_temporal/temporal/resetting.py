@@ -23,6 +23,7 @@ from swf_temporal.strict_json import NotJSON, read_json
 from swf_temporal.temporal.client import send
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.constants import DELIVER, ENDING, PLACE, PROBE
+from swf_temporal.temporal.given_back import Posted, posted
 from swf_temporal.temporal.going_on import Sent
 from swf_temporal.temporal.place_records import TELL
 from swf_temporal.temporal.records import EVALUATE, LIMITS, RESOLVE
@@ -103,6 +104,8 @@ class After:
     """The events that came later."""
     stopped: list[str] = field(default_factory=list)
     """The ids of sub-workflows that were waited for at the task, and were cancelled later: it would be told of that."""
+    posted: list[Posted] = field(default_factory=list)
+    """The messages that it sent to mailboxes: what it gave back by these, it has again."""
     overdue: list[str] = field(default_factory=list)
     """The summaries of timers that run at the task and are due already."""
 
@@ -141,6 +144,8 @@ def after_task(events: Sequence[HistoryEvent], task: int, now: datetime) -> Afte
         stopped = children.pop(began, None) if outcome is not None else None
         if stopped is not None and is_after and outcome == "cancelled":
             found.stopped.append(stopped)
+        if is_after and (message := posted(kind, about)) is not None:
+            found.posted.append(message)
         came = _came(kind, about) if is_after else None
         if came is not None:
             is_leading = 0 < getattr(about, "accepted_request_sequencing_event_id", 0) < task
@@ -148,6 +153,12 @@ def after_task(events: Sequence[HistoryEvent], task: int, now: datetime) -> Afte
     found.done = list(calls.values())
     found.overdue = [_summary(one) for one in _running_timers(events, task) if _due(one) <= now]
     return found
+
+
+async def after_length(client: Client, workflow_id: str, run: str, length: int) -> After:
+    """Return what a *run* that has ended has had since its history had *length* events."""
+    history = await client.get_workflow_handle(workflow_id, run_id=run).fetch_history()
+    return after_task(history.events, length, datetime.now(UTC))  # noqa: TID251 - a client's
 
 
 def _is_waited_for(about: Any) -> bool:

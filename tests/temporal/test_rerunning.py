@@ -21,7 +21,8 @@ from swf_temporal.temporal.going_on import Beginning
 from swf_temporal.temporal.replaying import replay
 from swf_temporal.temporal.resetting import Came
 from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, listed
-from tests.temporal.test_event_starts import event, named, send
+from tests.temporal.test_event_starts import ORDER, event, looked_at, named, send
+from tests.temporal.test_event_subscriptions import kept_by
 
 FUNCTIONS = ("first", "second", "third")
 SEQUENCE = define(
@@ -449,6 +450,10 @@ states:
 """
 
 
+CHECKS = "functions: [{name: check, type: custom, operation: check}]\nevents:"
+CHECK = "- {name: Check, type: operation, actions: [{functionRef: check}], transition: Pay}"
+
+
 async def test_one_that_had_ended_is_sent_the_events_of_its_mailbox_again(bench: Bench) -> None:
     """It had left the mailbox at its end, and had subscribed to it before the state from which it goes on."""
     calls = Calls()
@@ -467,6 +472,71 @@ async def test_one_that_had_ended_is_sent_the_events_of_its_mailbox_again(bench:
             await send(worker, event(str(time), "shipped", "depot", time, parcel="7"))
             assert await ended(again) == {"parcel": "7", "a": 1, "check": time, "b": time}
             assert (await replay(await again.fetch_history(), CONVERTER)).failure is None
+
+
+async def test_an_event_that_one_gave_back_and_takes_after_all_goes_to_no_other(bench: Bench) -> None:
+    """It went back to the mailbox when the instance failed, and the instance has it still when it goes on."""
+    calls, begun, may_end = Calls(), asyncio.Event(), asyncio.Event()
+    calls.broken = {"check"}
+    counted = calls.functions("check")["check"]
+
+    async def check(data: JSON) -> JSON:
+        begun.set()
+        await may_end.wait()
+        return await counted(data)  # type: ignore[no-any-return]  # JSON
+
+    text = ORDER.replace("}}], transition: Pay}", "}}], transition: Check}\n" + CHECK).replace("events:", CHECKS)
+    definition = named(text)
+    async with bench.worker(definition, check=check) as worker:
+        await send(worker, event("1", "placed", "shop", 1, order="7"))
+        await begun.wait()
+        [receipt] = await send(worker, event("2", "paid", "bank", 2, order="7"))
+        await looked_at(worker, {"order": "7"}, 2)
+        may_end.set()
+        handle = bench.client.get_workflow_handle(str(receipt.instance))
+        assert await ended(handle) is None
+        await kept_by(worker, {"order": "7"}, 1)
+        calls.broken.clear()
+        output = await gone_on(bench, await plan_retry(Client(bench.client), handle.id))
+        assert output == {"placed": 1, "check": 2, "paid": 2}
+        await kept_by(worker, {"order": "7"}, 0)
+        await send(worker, event("3", "placed", "shop", 3, order="7"))
+        await worker.awaiting(handle, "Paid")
+        await send(worker, event("4", "paid", "bank", 4, order="7"))
+        assert await ended(handle) == {"placed": 3, "check": 3, "paid": 4}
+
+
+async def test_an_event_that_one_gave_back_as_it_was_terminated_goes_to_no_other(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It came, and went back, after what becomes of the instance was planned: the one that begins has it."""
+    calls, begun, may_end = Calls(), asyncio.Event(), asyncio.Event()
+    calls.broken = {"check"}
+    counted, start = calls.functions("check")["check"], Beginning.start
+
+    async def check(data: JSON) -> JSON:
+        begun.set()
+        await may_end.wait()
+        return await counted(data)  # type: ignore[no-any-return]  # JSON
+
+    async def start_late(one: Beginning, client: TemporalClient, workflow_id: str) -> str:
+        await send(worker, event("2", "paid", "bank", 2, order="7"))
+        await looked_at(worker, {"order": "7"}, 2)
+        may_end.set()
+        assert await ended(handle) is None
+        await kept_by(worker, {"order": "7"}, 1)
+        calls.broken.clear()
+        return await start(one, client, workflow_id)
+
+    monkeypatch.setattr(Beginning, "start", start_late)
+    text = ORDER.replace("}}], transition: Pay}", "}}], transition: Check}\n" + CHECK).replace("events:", CHECKS)
+    async with bench.worker(named(text), check=check) as worker:
+        [receipt] = await send(worker, event("1", "placed", "shop", 1, order="7"))
+        handle = bench.client.get_workflow_handle(str(receipt.instance))
+        await begun.wait()
+        output = await gone_on(bench, await plan_rerun(Client(bench.client), handle.id, "Check", patch={"note": 1}))
+        assert output == {"placed": 1, "note": 1, "check": 2, "paid": 2}
+        await kept_by(worker, {"order": "7"}, 0)
 
 
 async def test_one_that_has_gone_on_meanwhile_is_left_alone(bench: Bench) -> None:

@@ -38,9 +38,9 @@ from swf_temporal.temporal.server import local_server
 
 _PLAIN, _METRICS, _TRACES, _ATTRIBUTES = _NAMES = ("not observed", "metrics", "traces", "search attributes")
 _ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
-_LARGER: Final = 5
-"""By how much batches are larger than those of `bench`: each ends with an export, of which there is one in five seconds
-or 512 spans otherwise."""
+_AT_ONCE: Final = 5
+"""How many workflows run at once, so that batches are larger than those of `bench`: each ends with an export, of which
+there is one in five seconds or 512 spans otherwise."""
 _numbers = count(1)
 
 
@@ -62,12 +62,15 @@ class _Observed:
     async def measure(self, work: Work) -> float:
         """Run a batch, and return the processor time that the worker has used for one workflow of it, in seconds."""
         definition, before = load(work.definition(self.service), name=work.name), await self.cpu()
-        batch, data = work.batch * _LARGER, work.data_for(self.service)
-        for _ in range(batch):
+        data, queue = work.data_for(self.service), f"{INTERPRETED}-{self.name}"
+
+        async def run() -> None:
             id_ = f"observed-{next(_numbers)}"
-            queue = f"{INTERPRETED}-{self.name}"
             await (await start(self.client, [definition], data, workflow_id=id_, task_queue=queue)).result()
-        return (await self.cpu() - before) / batch
+
+        for _ in range(work.batch):
+            await asyncio.gather(*(run() for _ in range(_AT_ONCE)))
+        return (await self.cpu() - before) / (work.batch * _AT_ONCE)
 
 
 @asynccontextmanager

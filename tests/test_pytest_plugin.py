@@ -83,11 +83,12 @@ def test_a_suite(pytester: pytest.Pytester) -> None:
 def test_scenarios_that_are_not_wanted_or_wrong(pytester: pytest.Pytester) -> None:
     """A setting leaves them out; a slip in one is an error of its file."""
     pytester.makefile(".yaml", wrong="scenario: x\nworkflow: nowhere.yaml\nexpected: {}\n")
-    result = pytester.runpytest_inprocess("-p", PLUGIN)
+    result = pytester.runpytest_inprocess("-p", PLUGIN, "-p", "no:asyncio")
     assert result.ret == pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines(["*'expected'*"])
     pytester.makeini("[pytest]\nswf_scenarios = false\n")
-    assert pytester.runpytest_inprocess("-p", PLUGIN).ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    result = pytester.runpytest_inprocess("-p", PLUGIN, "-p", "no:asyncio")
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
 def test_importing_the_plugin_costs_nothing(pytester: pytest.Pytester) -> None:

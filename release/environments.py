@@ -26,13 +26,16 @@ class PackageError(Exception):
 
 
 class Environment:
-    """A virtual environment in *folder*, made anew, in which *wheel* is installed with the extras of that name."""
+    """A virtual environment in *folder*, made anew, in which *package* is installed with the extras of that name.
 
-    def __init__(self, folder: Path, wheel: Path, extras: str = "") -> None:
+    That is the path of a wheel, or what an index is asked for.
+    """
+
+    def __init__(self, folder: Path, package: Path | str, extras: str = "") -> None:
         venv.create(folder, with_pip=True, clear=True)
         self.folder = folder
-        self._wheel = wheel
-        self._pip("install", f"{wheel}[{extras}]" if extras else str(wheel))
+        self._package = package
+        self._pip("install", f"{package}[{extras}]" if extras else str(package))
 
     @property
     def python(self) -> Path:
@@ -64,7 +67,7 @@ class Environment:
         before = subprocess.run([self.python, "-c", SHOWN[extra]], cwd=self.folder, check=False, capture_output=True)
         if not before.returncode:
             raise PackageError(f"what shows the extra {extra} needs nothing that it brings: {SHOWN[extra]}")
-        report = json.loads(self._pip("install", "--dry-run", "--report", "-", f"{self._wheel}[{extra}]"))
+        report = json.loads(self._pip("install", "--dry-run", "--report", "-", f"{self._package}[{extra}]"))
         added = [f"{one['metadata']['name']}=={one['metadata']['version']}" for one in report["install"]]
         beside = self.folder / "extras" / extra
         self._pip("install", "--no-deps", "--target", str(beside), *(one for one in added if "swf-temporal" not in one))

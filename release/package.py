@@ -25,7 +25,7 @@ def main() -> None:
             bare.try_extra(extra)
             print(f"  with the extra {extra}, what needs it works", flush=True)
         whole = Environment(Path(folder) / "whole", wheel, ",".join(SHOWN))
-        bill = write_sbom(whole.python, DIST / f"swf-temporal-{version()}.cdx.json")
+        bill = write_sbom(whole, DIST / f"swf-temporal-{version()}.cdx.json", Path(folder) / "writer")
     if problems := list(refused(bill)):
         raise PackageError("\n".join(problems))
     print(f"the licences of its {len(bill['components'])} dependencies are permitted; {DIST.name}/ has the SBOM")

@@ -13,7 +13,7 @@ from temporalio.service import RPCError
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.client import Handle, result
 from swf_temporal.temporal.failed_tasks import why_task_failed
-from swf_temporal.temporal.statuses import is_closed
+from swf_temporal.temporal.statuses import is_closed, is_paused
 
 if TYPE_CHECKING:
     from swf_temporal.app.client import Client
@@ -22,9 +22,6 @@ _TAKEN_UP = 4
 """The number of events in a history after the first workflow task."""
 _STARTED_WITHIN = 2.0
 """Seconds in which a worker should have taken up what was started."""
-_PAUSED = "PAUSED"
-"""The status of an instance that is paused."""
-
 
 _log = logging.getLogger("swf")
 
@@ -56,7 +53,7 @@ async def warned_if_not_taken_up(handle: Handle) -> AsyncIterator[None]:
         await asyncio.sleep(_STARTED_WITHIN)
         with suppress(RPCError):
             found = await handle.describe()
-            if found.status is not None and found.status.name == _PAUSED:
+            if is_paused(found):
                 _log.warning("%r is paused: `swf resume %s` lets it go on", handle.id, shlex.quote(handle.id))
             elif not is_closed(found) and (found.history_length or 0) < _TAKEN_UP:
                 _log.warning(

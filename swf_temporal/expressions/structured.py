@@ -23,18 +23,23 @@ from swf_temporal.expressions.template import joined
 from swf_temporal.strict_json import write_json
 from swf_temporal.weighing import json_size
 
-LANGUAGE: Final = "structured-jq"
-"""Its name in records."""
-_WITHOUT_NULL: Final = "-without-null"
-"""What is added to that where a query that yields null is an error."""
-_NO_COMMAND: Final = "-without-several"
-"""What is added where a query with several results is a bad one."""
 BAD_COMMAND: Final = "direktiv.jq.badCommand"
 """The code of a query that cannot be read, that fails, or that yields nothing."""
 NOT_OBJECT: Final = "direktiv.jq.notObject"
 """The code of several results where there can be one, and of a result that is not an object where one is needed."""
 NOT_INSTALLED: Final = "NotInstalled"
 """The name of the error of a script where there is no engine; no state can catch it."""
+
+LANGUAGE: Final = "structured-jq"
+"""Its name in records, where a query may yield null and several results are not an object."""
+_OPTIONS: Final = {
+    LANGUAGE: (False, NOT_OBJECT),
+    f"{LANGUAGE}-without-null": (True, NOT_OBJECT),
+    f"{LANGUAGE}-without-several": (False, BAD_COMMAND),
+    f"{LANGUAGE}-without-null-without-several": (True, BAD_COMMAND),
+}
+"""Its names in records: whether a query that yields null is an error there, and the code of several results."""
+_NAMES: Final = {options: name for name, options in _OPTIONS.items()}
 
 _OPENING = re.compile(r"(jq|js)\(")
 _ESCAPED = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
@@ -72,22 +77,18 @@ class StructuredJq:
         """
         self._null_fails = null_fails
         self._several = several
+        self.language = _NAMES[null_fails, several]
+        """Its name in records."""
         # By identity, each with its value: an id says something only as long as its object lives.
         self._kept: dict[int, tuple[JSON, _Part]] = {}
 
     @classmethod
     def named(cls, language: str) -> "StructuredJq | None":
         """Return a compiler of what has the name *language* in records; None where that is another language."""
-        if not language.startswith(LANGUAGE):
+        if language not in _OPTIONS:
             return None
-        several = BAD_COMMAND if _NO_COMMAND in language else NOT_OBJECT
-        return cls(null_fails=_WITHOUT_NULL in language, several=several)
-
-    @property
-    def language(self) -> str:
-        """Its name in records."""
-        kinds = _WITHOUT_NULL if self._null_fails else "", _NO_COMMAND if self._several == BAD_COMMAND else ""
-        return LANGUAGE + "".join(kinds)
+        null_fails, several = _OPTIONS[language]
+        return cls(null_fails=null_fails, several=several)
 
     def evaluate(self, value: JSON, data: JSON, now: float) -> JSON:
         """Return *value* with the results of its queries on *data*; null stands for the data itself.

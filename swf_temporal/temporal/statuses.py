@@ -20,6 +20,8 @@ _CLOSING: Final = frozenset(
     EventType.Value(f"EVENT_TYPE_WORKFLOW_EXECUTION_{how}")
     for how in ("COMPLETED", "FAILED", "TIMED_OUT", "CANCELED", "TERMINATED", "CONTINUED_AS_NEW")
 )
+_PAUSED: Final = "PAUSED"
+"""The server's word for a workflow that is paused, for which the SDK has none."""
 _PAUSE: Final = 1.0
 """Seconds between two looks whether a workflow that is paused has ended."""
 
@@ -41,6 +43,11 @@ async def running_execution(handle: WorkflowHandle[Any, Any]) -> WorkflowExecuti
 def is_closed(execution: WorkflowExecution) -> bool:
     """Tell whether it has ended: one that is paused, or has a status unknown here, has not."""
     return execution.close_time is not None
+
+
+def is_paused(execution: WorkflowExecution) -> bool:
+    """Tell whether it stands still until it is resumed."""
+    return execution.status is not None and execution.status.name == _PAUSED
 
 
 def _member_of_unknown(cls: Any, number: int) -> Any:

@@ -15,6 +15,7 @@ from swf_temporal import Client, InvalidDefinition, Plugin, UsageError
 from swf_temporal.grammar import with_article
 from swf_temporal.temporal.server import local_server
 from tests.app.hand_written import GREETING, Asking, Finding, Refusing, Shouting, shout
+from tests.sampling import count
 
 DEFINITION = """\
 id: shouting
@@ -31,7 +32,8 @@ states:
       - {functionRef: {refName: louder, arguments: ["${ .text }"]}, actionDataFilter: {toStateData: "${ .said }"}}
     end: true
 """
-MANY = 40
+MANY = count(8, 40)
+"""How many of each kind run at once."""
 
 
 @workflow.defn(name="shouting")

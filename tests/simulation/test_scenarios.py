@@ -1,7 +1,6 @@
 """Every scenario of the corpus holds in simulation, and holds as well if the run is suspended anywhere."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,13 +8,12 @@ import pytest
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.result import Simulation
-from swf_temporal.simulation.scenario import Scenario, canonical, context_of, find_scenarios, run
+from swf_temporal.simulation.scenario import Scenario, canonical, context_of, run
+from tests.corpus import CORPUS, ROOT
 from tests.sampling import sample
 
-CORPUS = Path(__file__).parents[1] / "scenarios"
-SCENARIOS = find_scenarios([CORPUS])
-SUSPENSIONS = 2, 60
-"""At how many of its steps a run is suspended: few, or many in a run of the tests that tries everything."""
+SUSPENSIONS = 1, 60
+"""At how many of its steps a run is suspended: at one, or many in a run of the tests that tries everything."""
 
 RACES = {
     "Continues after the first branch, whatever the sub-workflow of the other does",
@@ -30,7 +28,7 @@ RACES = {
 
 
 def _id(scenario: Scenario) -> str:
-    return f"{scenario.file.relative_to(CORPUS)}: {scenario.claim}"
+    return f"{scenario.file.relative_to(ROOT)}: {scenario.claim}"
 
 
 def _can_be_suspended(scenario: Scenario) -> bool:
@@ -43,14 +41,14 @@ def _can_be_suspended(scenario: Scenario) -> bool:
     return not scenario.is_refused and scenario.expect.error.name != "StepLimitExceeded"
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=_id)
+@pytest.mark.parametrize("scenario", CORPUS, ids=_id)
 def test_holds(scenario: Scenario) -> None:
     """What a scenario claims is what happens."""
     _, differences = run(scenario)
     assert not differences, "\n".join([str(scenario), *differences])
 
 
-@pytest.mark.parametrize("scenario", [one for one in SCENARIOS if _can_be_suspended(one)], ids=_id)
+@pytest.mark.parametrize("scenario", [one for one in CORPUS if _can_be_suspended(one)], ids=_id)
 def test_survives_suspension(scenario: Scenario) -> None:
     """Suspended after any of its steps, and resumed from a record of plain JSON, a run comes to the same."""
     undisturbed, steps = _suspended(scenario, 0)

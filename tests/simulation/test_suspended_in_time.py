@@ -9,9 +9,9 @@ from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.scenario import Scenario, context_of
+from tests.corpus import CORPUS
 from tests.sampling import sample
 from tests.simulation.test_scenarios import (
-    SCENARIOS,
     _can_be_suspended,
     _essence,
     _id,
@@ -27,7 +27,7 @@ def _passes_time(scenario: Scenario) -> bool:
     return bool(scenario.expect.elapsed) and _can_be_suspended(scenario)
 
 
-@pytest.mark.parametrize("scenario", [one for one in SCENARIOS if _passes_time(one)], ids=_id)
+@pytest.mark.parametrize("scenario", [one for one in CORPUS if _passes_time(one)], ids=_id)
 def test_survives_suspension_at_any_time(scenario: Scenario) -> None:
     """Suspended at any time, with all its sub-workflows, and resumed, a run comes to the same, and as late."""
     undisturbed = _suspended(scenario, None)

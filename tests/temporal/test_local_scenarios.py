@@ -7,8 +7,9 @@ import pytest
 
 from swf_temporal.app.scenarios.host import ScenarioHost, scenario_host
 from swf_temporal.simulation.scenario import Scenario, canonical, check, run
+from tests.corpus import ROOT
 from tests.sampling import sample
-from tests.temporal.test_scenarios import EVERY, ROOT, named, replay
+from tests.temporal.test_scenarios import EVERY, named, replay
 
 OF_CALLS = [scenario for scenario in EVERY if scenario.functions or scenario.services]
 SCENARIOS = [

@@ -21,6 +21,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import find_program, local_server
 from swf_temporal.temporal.variables import TemporalVariables
+from tests import sampling
 from tests.processes import ending_with_us
 from tests.upgrades.chains import executions
 from tests.upgrades.releases import ROOT
@@ -234,7 +235,7 @@ def _of(output: Any) -> set[str]:
 async def test_nothing_is_lost_while_versions_change(server: Server, folder: Path) -> None:
     """Instances begin and go on while a version ramps up, takes over, is rolled back and takes over again."""
     client = server.client
-    builds, at_once = ("3", "4"), 6
+    builds, at_once = ("3", "4"), sampling.count(2, 6)
     with worker(folder, server, builds[0]), worker(folder, server, builds[1]):
         await make_current(server, builds[0])
         stopped, moved = asyncio.Event(), asyncio.Event()

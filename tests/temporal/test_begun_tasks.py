@@ -5,16 +5,28 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import pytest
 from temporalio import activity, workflow
-from temporalio.client import WorkflowHandle, WorkflowHistory, WorkflowQueryFailedError
+from temporalio.bridge.proto.workflow_activation import WorkflowActivation
+from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
+from temporalio.client import Client, WorkflowHandle, WorkflowHistory, WorkflowQueryFailedError
 from temporalio.service import RPCError
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker
+from temporalio.worker import (
+    UnsandboxedWorkflowRunner,
+    Worker,
+    WorkflowInstance,
+    WorkflowInstanceDetails,
+    WorkflowRunner,
+)
 
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.begun_tasks import BegunTasksRunner
+from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.querying import answer_of
+from swf_temporal.temporal.wrapping import WrappingInstance, WrappingRunner
 from tests.temporal.conftest import Bench, define
 
 _LIMIT = timedelta(seconds=30)
@@ -187,7 +199,8 @@ async def test_an_update_is_answered(bench: Bench) -> None:
     assert len(await asyncio.wait_for(early.handle.result(), _PATIENCE)) == 1
 
 
-async def test_our_client_asks_again(bench: Bench) -> None:
+@pytest.mark.parametrize("runner", [UnsandboxedWorkflowRunner(), None], ids=["as usual", "in debugging mode"])
+async def test_our_client_asks_again(bench: Bench, runner: WorkflowRunner | None) -> None:
     """A query that came too early gets its answer a moment later; the instance's history replays."""
     event = {"name": "go", "type": "go", "source": "test"}
     waiting = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "transition": "Tell"}
@@ -200,8 +213,62 @@ async def test_our_client_asks_again(bench: Bench) -> None:
     asked = asyncio.create_task(swf.query(bench.client, handle.id, "status", _LIMIT))
     await asyncio.sleep(0.5)
     await handle.signal("go", {})
-    async with bench.worker(definition, queue=queue, runner=UnsandboxedWorkflowRunner()):
+    async with bench.worker(definition, queue=queue, runner=runner):
         output: Any = await asyncio.wait_for(swf.result(handle), _PATIENCE)
         await asked
     [happened] = _when(await handle.fetch_history())
     assert output["at"] >= happened
+
+
+class _Recording(WrappingInstance, WrappingRunner):
+    """A workflow, and what makes it, that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str | None] = []
+
+    def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:  # noqa: ARG002 - there is one
+        return self
+
+    def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
+        """Keep the first of what it is told."""
+        self.told.append(act.jobs[0].WhichOneof("variant"))
+        return WorkflowActivationCompletion()
+
+
+def _activation(job: str, time: int, length: int, *, is_replaying: bool = False) -> WorkflowActivation:
+    made = WorkflowActivation(history_length=length, is_replaying=is_replaying)
+    made.timestamp.FromNanoseconds(time)
+    getattr(made.jobs.add(), job).SetInParent()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("activations", "refused"),
+    [
+        # As the SDK has told them of an instance in memory that was queried in the moment in which a call ended.
+        ([("initialize_workflow", 1, 3), ("resolve_activity", 1, 11)], ["resolve_activity"]),
+        ([("initialize_workflow", 1, 3), ("query_workflow", 1, 11), ("signal_workflow", 1, 11)], ["signal_workflow"]),
+        ([("initialize_workflow", 1, 3), ("resolve_activity", 2, 11), ("fire_timer", 2, 15)], ["fire_timer"]),
+        # A call that is given up before the server knows of it ends within the task.
+        ([("initialize_workflow", 1, 3), ("resolve_activity", 1, 3), ("resolve_activity", 2, 11)], []),
+        ([("initialize_workflow", 1, 3), ("do_update", 1, 11)], []),
+    ],
+)
+def test_a_step_has_the_time_of_its_task(activations: list[tuple[str, int, int]], refused: list[str]) -> None:
+    """An event that a query has brought has the time of the task before, and is not told."""
+    recording = _Recording()
+    runner = BegunTasksRunner(recording, cast("Client", SimpleNamespace(data_converter=CONVERTER)))
+    instance = runner.create_instance(cast("WorkflowInstanceDetails", None))
+    failed = [one for one, *of in activations if instance.activate(_activation(one, *of)).failed.failure.message]
+    assert failed == refused
+    assert recording.told + refused == [one for one, *_ in activations]
+
+
+def test_what_is_replayed_is_told() -> None:
+    """Whatever its time is: that was decided when it was done."""
+    recording = _Recording()
+    runner = BegunTasksRunner(recording, cast("Client", SimpleNamespace(data_converter=CONVERTER)))
+    instance = runner.create_instance(cast("WorkflowInstanceDetails", None))
+    for length in (3, 11):
+        instance.activate(_activation("resolve_activity", 1, length, is_replaying=True))
+    assert len(recording.told) == 2

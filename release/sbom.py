@@ -14,7 +14,7 @@ _WRITER = "cyclonedx-bom>=7.5"
 def write_sbom(of: Environment, file: Path, folder: Path) -> dict[str, Any]:
     """Write what an environment holds to *file*, and return it. *folder* is for what writes it."""
     writer = Environment(folder, _WRITER)
-    told = ["--pyproject", ROOT / "pyproject.toml", "--mc-type", "library", "--output-reproducible"]
+    told = ["--pyproject", str(ROOT / "pyproject.toml"), "--mc-type", "library", "--output-reproducible"]
     writer.run("cyclonedx-py", "environment", *told, "--output-file", file, of.python)
     bill: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     bill["components"] = [one for one in bill.get("components", []) if one["name"] not in _OF_PYTHON]

@@ -4,7 +4,7 @@ import pytest
 
 from bench.processes import measure, table
 
-pytestmark = pytest.mark.temporal
+pytestmark = [pytest.mark.temporal, pytest.mark.long]
 
 
 async def test_processes_are_measured_and_killed() -> None:

@@ -1,4 +1,4 @@
-"""The options of a run of the tests, and their order: what takes long begins first, and none is alone in the end.
+"""The options of a run of the tests, and their order: what takes long begins early, and none is alone in the end.
 
 A file is run by one worker, so each page that is followed has a file of its own.
 """
@@ -80,7 +80,7 @@ LONGEST = (
     "upgrades/test_lost_worker.py",
     "temporal/test_large_payloads.py",
 )
-"""Files of tests, the longest first. All others come in their order."""
+"""Files of tests, the longest first: most of them wait for servers. All others come between them, in their order."""
 STANDING_STILL = [r"Timeout \(>", "it did not end: "]
 """What is told of a test that stood still. On a busy machine a server that has just been started may do so for good, or
 the SDK as a worker ends: such a test is run once more. What fails for any other reason fails."""
@@ -137,12 +137,15 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the tests of the longest files first; leave out what only a run of everything has.
+    """Spread the longest files, the longest first, and the others evenly; leave out what only a run of everything has.
 
-    One that needs a server is run once more if it stands still.
+    So tests that wait for servers never run without tests that need the processor. One that needs a server is run once
+    more if it stands still.
     """
-    ranks = {ROOT / name: rank for rank, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
+    longest = [ROOT / name for name in LONGEST]
+    others = [path for path in dict.fromkeys(item.path for item in items) if path not in longest]
+    ranks = {path: place / len(files) for files in (longest, others) for place, path in enumerate(files)}
+    items.sort(key=lambda item: ranks[item.path])
     if not config.option.all and (left := [item for item in items if item.get_closest_marker("long")]):
         items[:] = [item for item in items if not item.get_closest_marker("long")]
         config.hook.pytest_deselected(items=left)

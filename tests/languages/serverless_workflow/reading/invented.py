@@ -13,8 +13,7 @@ from swf_temporal.languages.serverless_workflow.reading.versions.marks import Ve
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
-from swf_temporal.languages.serverless_workflow.upgrading.trees import states as states_of
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children, leavings
 from swf_temporal.text.round_trip import rename
 
 _VOCABULARY: Final = Vocabulary(
@@ -45,7 +44,7 @@ VERSION: Final = Version(
 def upgrade(root: Tree, report: UpgradeReport) -> None:
     """Rewrite *root* as 0.5."""
     rename(root, "steps", "states")
-    for state in states_of(root):
-        for transition in children(state, "transition"):
+    for leaving in leavings(root):
+        for transition in children(leaving, "transition"):
             rename(transition, "nextStep", "nextState")
     report.respelled("steps are states")

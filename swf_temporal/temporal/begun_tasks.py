@@ -16,7 +16,7 @@ from typing import Final
 
 from temporalio.bridge.proto.workflow_activation import WorkflowActivation, WorkflowActivationJob
 from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
-from temporalio.client import Client
+from temporalio.converter import DataConverter
 from temporalio.worker import WorkflowInstance, WorkflowInstanceDetails, WorkflowRunner
 
 from swf_temporal.temporal.converter import is_contextual
@@ -43,9 +43,9 @@ _EVENTS: Final = frozenset(
 class BegunTasksRunner(WrappingRunner):
     """Runs workflows as another runner does, without the steps that no workflow task has begun."""
 
-    def __init__(self, runner: WorkflowRunner, client: Client) -> None:
+    def __init__(self, runner: WorkflowRunner, converter: DataConverter) -> None:
         super().__init__(runner)
-        self._is_contextual = is_contextual(client.data_converter)
+        self._is_contextual = is_contextual(converter)
 
     def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
         return _Instance(super().create_instance(det), is_contextual=self._is_contextual)

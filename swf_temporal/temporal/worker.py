@@ -102,7 +102,7 @@ def with_definitions(config: WorkerConfig, activities: Activities, terms: Terms)
         ],
         "unsandboxed_workflow_runner": BegunTasksRunner(
             versioned(config.get("unsandboxed_workflow_runner") or UnsandboxedWorkflowRunner(), terms.deployment),
-            client,
+            client.data_converter,
         ),
     }
     if config.get("deployment_config") is None and config.get("build_id") is None:

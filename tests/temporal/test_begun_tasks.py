@@ -5,14 +5,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 from temporalio import activity, workflow
 from temporalio.bridge.proto.workflow_activation import WorkflowActivation
 from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
-from temporalio.client import Client, WorkflowHandle, WorkflowHistory, WorkflowQueryFailedError
+from temporalio.client import WorkflowHandle, WorkflowHistory, WorkflowQueryFailedError
 from temporalio.service import RPCError
 from temporalio.worker import (
     UnsandboxedWorkflowRunner,
@@ -104,7 +103,7 @@ class Early:
             task_queue=self.queue,
             workflows=[Telling],
             activities=[answer],
-            workflow_runner=BegunTasksRunner(UnsandboxedWorkflowRunner(), client),
+            workflow_runner=BegunTasksRunner(UnsandboxedWorkflowRunner(), client.data_converter),
             max_concurrent_workflow_task_polls=2,
         )
 
@@ -257,8 +256,7 @@ def _activation(job: str, time: int, length: int, *, is_replaying: bool = False)
 def test_a_step_has_the_time_of_its_task(activations: list[tuple[str, int, int]], refused: list[str]) -> None:
     """An event that a query has brought has the time of the task before, and is not told."""
     recording = _Recording()
-    runner = BegunTasksRunner(recording, cast("Client", SimpleNamespace(data_converter=CONVERTER)))
-    instance = runner.create_instance(cast("WorkflowInstanceDetails", None))
+    instance = BegunTasksRunner(recording, CONVERTER).create_instance(cast("WorkflowInstanceDetails", None))
     failed = [one for one, *of in activations if instance.activate(_activation(one, *of)).failed.failure.message]
     assert failed == refused
     assert recording.told + refused == [one for one, *_ in activations]
@@ -267,8 +265,7 @@ def test_a_step_has_the_time_of_its_task(activations: list[tuple[str, int, int]]
 def test_what_is_replayed_is_told() -> None:
     """Whatever its time is: that was decided when it was done."""
     recording = _Recording()
-    runner = BegunTasksRunner(recording, cast("Client", SimpleNamespace(data_converter=CONVERTER)))
-    instance = runner.create_instance(cast("WorkflowInstanceDetails", None))
+    instance = BegunTasksRunner(recording, CONVERTER).create_instance(cast("WorkflowInstanceDetails", None))
     for length in (3, 11):
         instance.activate(_activation("resolve_activity", 1, length, is_replaying=True))
     assert len(recording.told) == 2

@@ -100,6 +100,7 @@ def test_a_pattern_that_takes_for_ever_describes_nothing() -> None:
     assert covers(("slow", "(a|aa)+c"), CallFailed("aac"))
     assert not covers(("slow", "(a|aa)+c"), CallFailed("a" * 60 + "!"))
     rule = RetryRule(only=(("slow", "(a|aa)+c"),))
+    assert rule.after(1, CallFailed("aac"), no_jitter) is not None
     assert rule.after(1, CallFailed("a" * 60 + "!"), no_jitter) is None
 
 

@@ -15,9 +15,10 @@ from swf_temporal.files import is_folder, why_unreadable
 from swf_temporal.loading import documents_in
 from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.strict_json import read_json
+from swf_temporal.temporal.begun_again import before_it_went_on
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.converter import converter_of
-from swf_temporal.temporal.replaying import Replayed, Retraced, replay, retrace
+from swf_temporal.temporal.replaying import Replayed, Retraced, cut, replay, retrace
 
 _ENDINGS = (".json", ".json.gz")
 
@@ -60,11 +61,11 @@ async def retrace_file(file: Path) -> list[Retraced]:
 
 
 async def retrace_instance(client: Client, workflow_id: str) -> list[Retraced]:
-    """Return what happened in each execution of an instance that continued as new, the first one first.
+    """Return what happened in each execution of an instance, the first one first.
 
     Those whose history the server does not keep any longer are left out. Raises UsageError if the id is unknown.
     """
-    found = [await retrace(one.history, converter_used_by(client)) async for one in executions_of(client, workflow_id)]
+    found = [await one.retraced(converter_used_by(client)) async for one in executions_of(client, workflow_id)]
     return found[::-1]
 
 
@@ -73,17 +74,26 @@ class Execution(NamedTuple):
 
     run_id: str
     history: WorkflowHistory
+    entries: int | None = None
+    """How many entries of its trace belong to the instance, where it goes on from these in the next execution."""
+
+    async def retraced(self, converter: DataConverter) -> Retraced:
+        """Return what happened in it, as far as that belongs to the instance."""
+        found = await retrace(self.history, converter)
+        return found if self.entries is None else cut(found, self.entries)
 
 
 async def executions_of(client: Client, workflow_id: str) -> AsyncIterator[Execution]:
     """Yield the executions of an instance, each with its history, from the latest to the one with which it began.
 
-    Those whose history the server does not keep any longer are left out. Raises UsageError if the id is unknown.
+    Each follows from the one before: it has continued as new, or a person has let the instance go on from there. Those
+    whose history the server does not keep any longer are left out. Raises UsageError if the id is unknown.
     """
     try:
         run_id: str | None = (await client.temporal.get_workflow_handle(workflow_id).describe()).run_id
     except RPCError as error:
         raise not_there(error, workflow_id) from None
+    entries: int | None = None
     while run_id:
         try:
             history = await client.temporal.get_workflow_handle(workflow_id, run_id=run_id).fetch_history()
@@ -91,8 +101,11 @@ async def executions_of(client: Client, workflow_id: str) -> AsyncIterator[Execu
             if error.status == RPCStatusCode.NOT_FOUND:
                 return
             raise not_there(error, workflow_id) from None
-        yield Execution(run_id, history)
-        run_id = history.events[0].workflow_execution_started_event_attributes.continued_execution_run_id
+        yield Execution(run_id, history, entries)
+        started = history.events[0].workflow_execution_started_event_attributes
+        run_id, entries = started.continued_execution_run_id, None
+        if not run_id:
+            run_id, entries = await before_it_went_on(client.temporal.data_converter, started.input.payloads)
 
 
 def converter_used_by(client: Client) -> DataConverter:

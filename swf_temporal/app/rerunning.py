@@ -1,18 +1,20 @@
-"""Running an instance again from the beginning of a state or an action that it has come to before.
+"""Letting an instance go on from where it failed, or from a state or an action that it has come to before.
 
-Theory of operation. Temporal resets a run to one of its workflow tasks. In which task a state was entered follows from
-the history: it is replayed here, as a worker would do, and each entry of the trace tells how long the history was then.
-All that the task began is begun again, and what came before it stays as it was.
+Theory of operation. Where that was follows from the history: it is replayed here, as a worker would do, which gives the
+trace, and tells how long the history was at each of its entries. From there the instance goes on in another execution
+(`temporal/going_on.py`), which knows the one before: so what happened before that is known still.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import uuid4
 
+from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import ContinueAsNewInitiator
 from temporalio.client import Client as TemporalClient
 
@@ -24,17 +26,18 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.grammar import listed
 from swf_temporal.routing.keys import MAILBOX_PREFIX
-from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.runtime.host import FunctionCall, TraceEntry, TraceKind
 from swf_temporal.runtime.names import WORKFLOW_TYPES
-from swf_temporal.temporal import summaries
-from swf_temporal.temporal.constants import ROUTED
 from swf_temporal.temporal.given_back import Posted, regain
-from swf_temporal.temporal.going_on import Beginning, beginning_at
+from swf_temporal.temporal.going_on import Beginning, Point, beginning_at
+from swf_temporal.temporal.happened_since import After, Came, Done, after_length, after_task, end_of_task
 from swf_temporal.temporal.place_records import Asking
 from swf_temporal.temporal.places import ask
-from swf_temporal.temporal.replaying import Retraced, retrace
-from swf_temporal.temporal.resetting import After, Came, Done, after_length, after_task, end_of_task, reset
+from swf_temporal.temporal.replaying import Retraced, has_begun
 from swf_temporal.text.suggestions import did_you_mean
+
+_TIMED_OUT: Final = [TraceKind.WORKFLOW_TIMED_OUT, TraceKind.WORKFLOW_FAILED]
+"""How a trace ends of an instance that failed because its time was over."""
 
 RETRIED: Final = ("failed", "timed-out", "terminated")
 """The statuses of instances that can be retried. One that was cancelled may have undone what it did."""
@@ -79,7 +82,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """What becomes of an instance that goes on from a state, or an action of it, once more."""
+    """What becomes of an instance that goes on from where it failed, or from a state or an action of it, once more."""
 
     workflow_id: str
     definition: str
@@ -87,30 +90,32 @@ class Rerun:
     state: str
     action: str | None
     entered: datetime
-    """When it had come there."""
+    """When it had come to the state, or the action."""
     times: int
     """How often it had come there. It goes on from the last of these times."""
     run_id: str
-    task: int
-    """The event with which the workflow task ended that is done once more."""
     again: tuple[str, ...]
-    """The states that it has entered since."""
+    """The states that are done again, or go on."""
     done: tuple[Done, ...]
-    """What was begun outside since, and is not undone."""
+    """What was begun outside since, and is made again, with the same idempotency keys, if it comes to it again."""
     events: tuple[Came, ...]
     """The events that have come since."""
     leading: tuple[Came, ...]
     """The events with which it came there."""
     posted: tuple[Posted, ...]
     """The messages that it sent to mailboxes since."""
-    overdue: tuple[str, ...]
-    """The timers that are due at once."""
     latest: tuple[str, int]
     """Its latest execution, and how many events that had."""
     place: Place | None
     """The place that it had when it came there; None where nothing bounds how many run at once."""
-    entry: int
-    """The number of the entry of that execution's trace with which it came there."""
+    point: Point
+    """Where in the trace of the execution that is."""
+    is_retry: bool = False
+    """Whether it goes on from where it failed, within the state."""
+    results: Mapping[str, Payload | None] = field(default_factory=dict)
+    """By their ids, what calls and sub-workflows yielded that were under way there, and have completed since."""
+    children: Mapping[str, "Rerun"] = field(default_factory=dict)
+    """By the ids of their calls, what becomes of its sub-workflows that have failed, and go on from there."""
     patch: JSON = None
     """The JSON merge patch that changes the data with which it enters the state; None leaves them as they were."""
 
@@ -135,7 +140,6 @@ class Rerun:
             "again": list(self.again),
             "done": [{"id": one.id, "name": one.name, "kind": one.kind, "outcome": one.outcome} for one in self.done],
             "events": len(self.events),
-            "overdue": list(self.overdue),
         }
 
     async def begin(self, client: Client, *, drop_events: bool = False) -> str:
@@ -152,55 +156,45 @@ class Rerun:
         return await _to_its_end(self._go_on(client, drop_events=drop_events))
 
     async def _go_on(self, client: Client, *, drop_events: bool) -> str:
-        reason = f"rerun from {self.place_name}"
-        # A worker is handed signals before updates, and so later ones before those with which it came there.
-        by_server, leading = not (drop_events or self.leading), self.leading
-        events = () if drop_events else self.events
-        beginning = await self._beginning(client, events)
-        if beginning is None:
-            run = await reset(client.temporal, self.workflow_id, self.run_id, self.task, reason, with_events=by_server)
-        else:
-            run, by_server = await beginning.start(client.temporal, self.workflow_id), beginning.has_events
-            leading = leading[len(leading) - beginning.early_updates :]  # it begins with the others
+        events, leading = () if drop_events else self.events, self.leading
+        beginning = await self.beginning(client, events)
+        run = await beginning.start(client.temporal, self.workflow_id)
         if self.place is not None:
             await self.place.take_back(client.temporal, self.workflow_id)
         has_late = self.is_running and not drop_events
         late = await after_length(client.temporal, self.workflow_id, *self.latest) if has_late else After()
         await regain(client.temporal, () if drop_events else (*self.posted, *late.posted))
-        again = [] if by_server else [*leading, *events]
-        if beginning is not None or not by_server:
-            again += [*late.leading, *late.events]  # a reset has these
+        leading = leading[len(leading) - beginning.early_updates :]  # it begins with the others
+        again = [] if beginning.has_events else [*leading, *events]
         with suppress(InstanceEndedError):  # it went on, and needed none of these
-            for event in again:
+            for event in [*again, *late.leading, *late.events]:
                 await event.send(client.temporal, self.workflow_id)
         return run
 
-    async def _beginning(self, client: Client, events: Sequence[Came]) -> Beginning | None:
-        """Return what another execution begins with there; None where a reset does.
-
-        A run that was reset is sent later events after those with which it came there. It may end before that, and
-        those of a mailbox would not go back there: with its data as they were, too, it begins with them if it can.
-        """
-        is_changed = self.patch is not None
-        gives_back = self.leading and any(one.signal == ROUTED for one in events)
-        if not (is_changed or gives_back):
-            return None
+    async def beginning(self, client: Client, events: Sequence[Came]) -> Beginning:
+        """Return what another execution begins with there. Raises UsageError if that is too much."""
         # Not kept since it was planned: many may be planned at once.
         handle = client.temporal.get_workflow_handle(self.workflow_id, run_id=self.run_id)
-        try:
-            beginning = await beginning_at(
-                await handle.fetch_history(),
-                converter_used_by(client),
-                self.entry,
-                self.patch,
-                leading=[await one.sent(client.temporal) for one in self.leading],
-                events=[await one.sent(client.temporal) for one in events],
-            )
-        except UsageError:  # it has too much to carry on
-            if is_changed:
-                raise
-            return None
-        return beginning if is_changed or beginning.has_events else None
+        beginning = await beginning_at(
+            await handle.fetch_history(),
+            converter_used_by(client),
+            self.point,
+            self.patch,
+            leading=[await one.sent(client.temporal) for one in self.leading],
+            events=[await one.sent(client.temporal) for one in events],
+        )
+        if not (self.results or self.children):
+            return beginning
+        children = {call: await one.beginning(client, one.events) for call, one in self.children.items()}
+        results = {call: await _value(client, payload) for call, payload in self.results.items()}
+        return beginning.knowing(results, children)
+
+
+async def _value(client: Client, payload: Payload | None) -> JSON:
+    if payload is None:
+        return None
+    [value] = await client.temporal.data_converter.decode([payload])
+    return value  # type: ignore[no-any-return]  # JSON, as it was yielded
 
 
 Plan: TypeAlias = Callable[[Client, str], Awaitable[Rerun]]
@@ -234,7 +228,7 @@ async def plan_rerun(
 
 
 async def plan_retry(client: Client, workflow_id: str) -> Rerun:
-    """Return what becomes of an instance that has failed, and goes on from the state that it was in.
+    """Return what becomes of an instance that has failed, and goes on from there: what is complete is not done again.
 
     Raises NotFailedError if it has not failed, and UsageError if it cannot go on from there.
     """
@@ -246,7 +240,13 @@ async def plan_retry(client: Client, workflow_id: str) -> Rerun:
 
 
 async def _planned(
-    client: Client, workflow_id: str, row: dict[str, Any], state: str | None, action: str | None
+    client: Client,
+    workflow_id: str,
+    row: dict[str, Any],
+    state: str | None,
+    action: str | None,
+    *,
+    is_child: bool = False,
 ) -> Rerun:
     if row["definition"] in WORKFLOW_TYPES:
         raise UsageError(f"{workflow_id!r} is not an instance of a definition")
@@ -254,17 +254,21 @@ async def _planned(
     async for execution in executions_of(client, workflow_id):
         started = execution.history.events[0].workflow_execution_started_event_attributes
         parent = started.parent_workflow_execution.workflow_id
-        if parent and not parent.startswith(MAILBOX_PREFIX):
+        if parent and not parent.startswith(MAILBOX_PREFIX) and not is_child:
             hint = f"let that go on from the state that began it: swf rerun {parent} --from STATE"
             what = f"{workflow_id!r} was begun by {parent!r}, which does not wait for it again"
             raise SubWorkflowError(what, hint, instance=workflow_id)
-        retraced = await retrace(execution.history, converter_used_by(client))
+        if not has_begun(execution.history):
+            raise NeverThereError(f"{workflow_id!r} has not begun", instance=workflow_id)
+        retraced = await execution.retraced(converter_used_by(client))
         if retraced.failure is not None:
             raise UsageError(f"this release cannot follow the history of {workflow_id!r}: {retraced.failure}")
         since.insert(0, (execution, retraced))
         places = list(_places(retraced.trace, state, action))
         if places:
-            return _plan(row, since, places[-1], action)
+            if state is None:
+                return await _retry(client, row, since, places[-1])
+            return _rerun(row, since, places[-1], action)
         if started.initiator > ContinueAsNewInitiator.CONTINUE_AS_NEW_INITIATOR_WORKFLOW:
             break  # by a schedule or a policy: the one before was another instance
     raise _never_came(workflow_id, [entry for _, one in since for entry in one.trace], state, action)
@@ -285,28 +289,23 @@ def _is_entered(entry: TraceEntry) -> bool:
     return entry.kind is TraceKind.STATE_ENTERED and entry.lane == entry.state
 
 
-def _plan(row: dict[str, Any], since: Sequence[tuple[Execution, Retraced]], place: int, action: str | None) -> Rerun:
-    """Return what becomes of an instance that goes on from *place* in the first of the executions *since*."""
-    workflow_id: str = row["id"]
+_Since: TypeAlias = Sequence[tuple[Execution, Retraced]]
+"""The executions of an instance since it came to a place, which is in the first of them."""
+
+
+def _rerun(row: dict[str, Any], since: _Since, place: int, action: str | None) -> Rerun:
+    """Return what becomes of an instance that goes on from *place*, before a state or an action."""
     (execution, retraced), *later = since
     entry = retraced.trace[place]
-    task = end_of_task(execution.history.events, retraced.lengths[place])
-    if task is None:
-        raise UsageError(f"{workflow_id!r} has just come to {entry.state!r}: nothing has been done there")
-    now = datetime.now(UTC)
-    first = after_task(execution.history.events, task, now)
-    parts = [first, *(after_task(one.history.events, 0, now) for one, _ in later)]
-    expired = [one for one in first.overdue if summaries.is_of_workflow(one)]
-    if expired:
-        hint = "start another instance, with the data of this one"
-        raise UsageError(f"the time of {workflow_id!r} is over: it would end at once ({expired[0]})", hint)
-    if first.stopped:
-        beside = f"{first.stopped[0]!r} ran beside {action!r}, and was cancelled since"
-        what = f"{workflow_id!r} would fail at once: {beside}"
-        raise UsageError(what, f"go on from the state {entry.state!r}, without the action")
+    _check_time(row["id"], since, place)
+    first = _after(row["id"], execution, retraced, place, entry.state)
+    parts = [first, *(after_task(one.history.events, 0) for one, _ in later)]
+    begun = _latest_of([one for part in parts for one in part.done])
+    results = _results(retraced, retraced.open_before(place), begun)
+    over = retraced.known_as({*retraced.over_before(place), *results})
     trace = [*retraced.trace[place:], *(each for _, one in later for each in one.trace)]
     return Rerun(
-        workflow_id=workflow_id,
+        workflow_id=row["id"],
         definition=row["definition"],
         status=row["status"],
         state=entry.state,
@@ -314,17 +313,127 @@ def _plan(row: dict[str, Any], since: Sequence[tuple[Execution, Retraced]], plac
         entered=entry.at,
         times=sum(1 for _ in _places(retraced.trace, entry.state, action)),
         run_id=execution.run_id,
-        task=task,
         again=tuple(dict.fromkeys([entry.state, *(one.state for one in trace if _is_entered(one))])),
-        done=tuple(one for part in parts for one in part.done),
+        done=tuple(one for one in begun.values() if one.id not in over),
         events=tuple(one for part in parts for one in part.events),
         leading=tuple(first.leading),
         posted=tuple(one for part in parts for one in part.posted),
-        overdue=tuple(first.overdue),
         place=_place(retraced),
-        entry=place,
-        latest=(since[-1][0].run_id, len(since[-1][0].history.events)),
+        point=Point(place),
+        results=results,
+        latest=_latest(since),
     )
+
+
+async def _retry(client: Client, row: dict[str, Any], since: _Since, entered: int) -> Rerun:
+    """Return what becomes of an instance that goes on from its end, in the state that it had *entered*."""
+    workflow_id: str = row["id"]
+    entry = since[0][1].trace[entered]
+    execution, retraced = since[-1]
+    trace = retraced.trace
+    if not trace:
+        raise UsageError(f"{workflow_id!r} ended before it went on", f"go on from a state: swf rerun {workflow_id}")
+    if any(one.kind is TraceKind.COMPENSATING for one in trace) and row["status"] == "cancelled":
+        raise UsageError(f"{workflow_id!r} has undone what it did")
+    last = len(trace) - 1
+    has_failed = trace[last].kind is TraceKind.WORKFLOW_FAILED
+    _check_time(workflow_id, since, last)
+    after = _after(workflow_id, execution, retraced, last, entry.state)
+    begun = _latest_of(after_task(execution.history.events, 0).done)
+    results = _results(retraced, retraced.under_way, begun)
+    done = list(_made_again(retraced, begun, results))
+    begun_children = {one.id for one in done if one.kind == "subflow"} & begun.keys()
+    children = await _broken_off(client, retraced, begun_children)
+    return Rerun(
+        workflow_id=workflow_id,
+        definition=row["definition"],
+        status=row["status"],
+        state=entry.state,
+        action=None,
+        entered=entry.at,
+        times=sum(1 for _ in _places(since[0][1].trace, entry.state, None)),
+        run_id=execution.run_id,
+        again=(entry.state,),
+        done=(*done, *(each for one in children.values() for each in one.done)),
+        events=tuple(after.events),
+        leading=tuple(after.leading),
+        posted=tuple(after.posted),
+        place=_place(retraced),
+        point=Point(last, is_after=not has_failed),
+        is_retry=True,
+        results=results,
+        children=children,
+        latest=_latest(since),
+    )
+
+
+def _latest_of(done: Iterable[Done]) -> dict[str, Done]:
+    """Return what became of each call last, by its id: one that is completed stays so."""
+    found: dict[str, Done] = {}
+    for one in done:
+        if one.id not in found or found[one.id].outcome != "completed":
+            found[one.id] = one
+    return found
+
+
+def _made_again(retraced: Retraced, begun: Mapping[str, Done], results: Mapping[str, Payload | None]) -> Iterator[Done]:
+    """Yield the calls that were under way at the end, and whose results nobody knows."""
+    for call_id, call in retraced.under_way.items():
+        if call_id in results:
+            continue
+        known = next(iter(retraced.known_as([call_id]) & begun.keys()), None)
+        if known is not None:
+            yield begun[known]
+        elif isinstance(call, FunctionCall):
+            yield Done(call_id, call.function.name, "call")
+        else:
+            yield Done(call_id, call.workflow_id, "subflow")
+
+
+def _results(retraced: Retraced, under_way: Iterable[str], begun: Mapping[str, Done]) -> dict[str, Payload | None]:
+    """Return what those yielded of the calls *under_way* that are completed, by their ids."""
+    found: dict[str, Payload | None] = {}
+    for call in under_way:
+        for known in retraced.known_as([call]) & begun.keys():
+            if begun[known].outcome == "completed":
+                found[call] = begun[known].result
+    return found
+
+
+async def _broken_off(client: Client, parent: Retraced, ids: AbstractSet[str]) -> dict[str, Rerun]:
+    """Return what becomes of the sub-workflows with these *ids* that go on where they failed, or were broken off."""
+    found: dict[str, Rerun] = {}
+    for call in parent.under_way:
+        for child in parent.known_as([call]) & ids:
+            row = await described(client, child)
+            with suppress(UsageError):  # it cannot go on, and begins anew
+                if row["status"] in (*RETRIED, "cancelled"):
+                    found[call] = await _planned(client, child, row, None, None, is_child=True)
+    return found
+
+
+def _after(workflow_id: str, execution: Execution, retraced: Retraced, place: int, state: str) -> After:
+    """Return what the history of *execution* has after the workflow task in which it came to *place*."""
+    task = end_of_task(execution.history.events, retraced.lengths[place])
+    if task is None:
+        raise UsageError(f"{workflow_id!r} has just come to {state!r}: nothing has been done there")
+    return after_task(execution.history.events, task)
+
+
+def _check_time(workflow_id: str, since: _Since, place: int) -> None:
+    """Raise UsageError if the time of the instance is over, and that has not been dealt with before *place*."""
+    deadline = since[-1][1].deadline
+    if deadline is None or deadline > datetime.now(UTC).timestamp():
+        return
+    before = [entry.kind for _, one in since[:1] for entry in one.trace[: place + 1]]
+    if TraceKind.WORKFLOW_TIMED_OUT not in before or before[-2:] == _TIMED_OUT:
+        hint = "start another instance, with the data of this one"
+        raise UsageError(f"the time of {workflow_id!r} is over: it would end at once", hint)
+
+
+def _latest(since: _Since) -> tuple[str, int]:
+    execution, _ = since[-1]
+    return execution.run_id, len(execution.history.events)
 
 
 def _place(retraced: Retraced) -> Place | None:

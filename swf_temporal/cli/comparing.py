@@ -124,7 +124,7 @@ def _row(one: Replayed, comparison: Comparison | None) -> dict[str, Any]:
         "definition": one.definition,
         "version": one.version,
         "text": _which(one, comparison) or (one.digest or "")[:_DIGITS],
-        "state": one.state,
+        "state": one.state if one.has_begun else "(not begun)",
         "semantics": one.semantics,
         "format": one.format,
         "written by": ", ".join(one.builds),

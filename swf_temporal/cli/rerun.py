@@ -59,10 +59,10 @@ def retry(
     address: Address = None,
     namespace: Namespace = None,
 ) -> None:
-    """Let instances that failed go on from the beginning of the state that they were in.
+    """Let instances that failed go on from where they failed.
 
-    Shows what is done again, and what was done outside and is not undone, and asks first. An instance has the data that
-    it had there. One that was terminated or timed out counts as failed.
+    What is complete is not done again, also within a state. Shows which calls are made again, with the idempotency keys
+    that they had, and asks first. An instance that was terminated or timed out counts as failed.
     """
     chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
     with default_sigint():
@@ -99,9 +99,9 @@ def rerun(
 ) -> None:
     """Let instances go on from the beginning of a state where they have been, whether they run or have ended.
 
-    Shows what is done again, and what was done outside and is not undone, and asks first. An instance has the data that
-    it had there, changed by --data, a JSON merge patch. If it was there several times, it goes on from the last. If it
-    runs, that run is terminated.
+    Shows what is done again, and which calls were made since, and asks first: they keep their idempotency keys. An
+    instance has the data that it had there, changed by --data, a JSON merge patch. If it was there several times, it
+    goes on from the last. If it runs, that run is terminated.
     """
     chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
     with default_sigint():
@@ -180,7 +180,7 @@ async def _one(client: "Client", plan: "Plan", workflow_id: str, how: _How) -> i
     if not how.yes and not await beside(lambda: typer.confirm("Go on?", err=True)):
         return 1
     await found.begin(client, drop_events=how.drop_events)
-    typer.echo(f"{found.workflow_id} goes on from {found.place_name}", err=True)
+    typer.echo(f"{found.workflow_id} goes on {'in' if found.is_retry else 'from'} {found.place_name}", err=True)
     return 0
 
 
@@ -190,18 +190,19 @@ def _lines(found: "Rerun", *, drop_events: bool) -> "Iterator[str]":
 
     yield f"{found.workflow_id}: {found.definition}, {found.status}"
     last = f", the last of {found.times} times" if found.times > 1 else ""
-    yield f"  goes on from {found.place_name}, where it came at {found.entered.isoformat(timespec='seconds')}{last}"
+    at = found.entered.isoformat(timespec="seconds")
+    yield f"  goes on {'in' if found.is_retry else 'from'} {found.place_name}, where it came at {at}{last}"
     if found.is_running:
         yield "  its present run is terminated"
     if found.patch is not None:
         yield f"  with changed data: {show_json(found.patch)}"
-    yield f"  done again: {', '.join(found.again)}"
+    if not found.is_retry:
+        yield f"  done again: {', '.join(found.again)}"
     if found.done:
-        yield "  was done outside since, and is not undone:"
+        what = "is made again" if found.is_retry else "was done outside since, and is made again where it comes to it"
+        yield f"  {what}, with the same idempotency keys:"
     for one in found.done:
         yield f"    {'calls' if one.kind == 'call' else 'runs'} {one.name} ({one.id}), {one.outcome}"
     if found.events:
         became = "dropped" if drop_events else "given to it again"
         yield f"  {counted(len(found.events), 'event')} that came since: {became}"
-    for timer in found.overdue:
-        yield f"  is due at once: {timer}"

@@ -82,7 +82,8 @@ def _tell(outcome: Outcome) -> None:
 
 def _summary(plans: Sequence[Rerun], earlier: int, *, drop_events: bool) -> Iterator[str]:
     by_place = Counter((one.definition, one.place_name) for one in plans).most_common()
-    places = [f"{definition} from {place} ({number:,})" for (definition, place), number in by_place]
+    way = "in" if any(one.is_retry for one in plans) else "from"
+    places = [f"{definition} {way} {place} ({number:,})" for (definition, place), number in by_place]
     yield f"{counted(len(plans), 'instance')} to go on{f': {listed(places)}' if places else ''}"
     if earlier:
         yield f"  left out, since an earlier run of them was found: {counted(earlier, 'instance')}"
@@ -91,9 +92,8 @@ def _summary(plans: Sequence[Rerun], earlier: int, *, drop_events: bool) -> Iter
     kinds = Counter("call" if done.kind == "call" else "sub-workflow" for one in plans for done in one.done)
     if kinds:
         made = listed([counted(number, kind) for kind, number in sorted(kinds.items())])
-        yield f"  was done outside since, and is not undone: {made}"
+        what = "is made again" if way == "in" else "was done outside since, and is made again where they come to it"
+        yield f"  {what}, with the same idempotency keys: {made}"
     if events := sum(len(one.events) for one in plans):
         became = "dropped" if drop_events else "given to them again"
         yield f"  {counted(events, 'event')} that came since: {became}"
-    if overdue := sum(bool(one.overdue) for one in plans):
-        yield f"  with timers that are due at once: {counted(overdue, 'instance')}"

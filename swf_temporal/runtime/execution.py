@@ -1,7 +1,7 @@
 """The execution of one instance by its language, as the run and the hosts see it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
@@ -27,6 +27,17 @@ class Execution(Protocol):
 
     async def search_attributes(self) -> Mapping[str, JSON | WorkflowFault]:
         """Return the values of the search attributes that the definition names, or why there is none."""
+
+    @property
+    def deadline(self) -> float | None:
+        """When the time of the instance is over, as seconds of the epoch; None if that is never, or not known yet."""
+
+    @property
+    def under_way(self) -> Sequence[str]:
+        """The ids of the calls and sub-workflows that are under way, or have failed: those that are made again."""
+
+    def begin_again(self) -> None:
+        """Go on from where it failed: let what was under way have its time limits, and its attempts, anew."""
 
     def abandon(self) -> None:
         """Learn that nothing will happen any more: what waits is ended, and nothing is undone."""
@@ -104,6 +115,19 @@ class ExecutionBase(ABC, Generic[F]):
     async def search_attributes(self) -> Mapping[str, JSON | WorkflowFault]:
         """Return nothing: its definition names none."""
         return {}
+
+    @property
+    def deadline(self) -> float | None:
+        """Nothing: its time is never over."""
+        return None
+
+    @property
+    def under_way(self) -> Sequence[str]:
+        """Nothing: what it calls has another id each time."""
+        return ()
+
+    def begin_again(self) -> None:
+        """Do nothing: it has no time limits, and counts no attempts."""
 
     def abandon(self) -> None:
         """Do nothing: nothing would be undone."""

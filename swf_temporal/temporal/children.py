@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from temporalio import workflow
@@ -41,6 +42,7 @@ class Children:
         self._limits = limits
         self._info = workflow.info()
         self._origin = origin_of(pin)
+        self._first = pin.first or self._info.run_id
         # Each run of a cron schedule begins with the same ids, and leaves alone what the one before left behind.
         self._reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE if self._info.cron_schedule else REUSE
         self._latest: tuple[Pin, Payload] | None = None
@@ -76,9 +78,11 @@ class Children:
             numbers = await self._numbers_of(call)
             needed = reachable_from(call.workflow_id, call.version, definitions)
             pin = Pin(list(needed), call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
-            pin.hops, pin.inherited = parent.hops, True
+            pin.hops, pin.inherited, pin.first = parent.hops, True, self._first
             if not call.fire_and_forget:
                 pin.above = [*parent.above, *([] if parent.place is None else [parent.place])]
+            if call.id in parent.children:
+                pin, call = Pin.from_json(parent.children.pop(call.id)), replace(call, data=None)
             handle = await self._start(call.workflow_id, call, pin)
         if handle is not None and call.fire_and_forget:
             self._outgoing.detached(handle)
@@ -114,7 +118,7 @@ class Children:
             if handle is not None and call.outlast is None:
                 return await output_of(handle)
             if handle is not None:
-                self.outlasting.begun(call.id, handle)
+                self.outlasting.begun(call, handle)
             return await self.outlasting.result(call)
         finally:
             self._outgoing.ended(number)
@@ -129,7 +133,7 @@ class Children:
         record = call_to_json(call, source)
         if call.outlast is not None:
             record["owner"] = {"id": self._info.workflow_id, "run": self._info.first_execution_run_id}
-        pin = Pin(self._pin.definitions, call=record, semantics=self._pin.semantics, inherited=True)
+        pin = Pin(self._pin.definitions, call=record, semantics=self._pin.semantics, inherited=True, first=self._first)
         child = SubflowCall(
             id=call.id,
             workflow_id=call.function.name,

@@ -52,6 +52,8 @@ class AwaitedRecord(TypedDict):
     """Since when it has been awaited, as seconds of the epoch."""
     brief: NotRequired[bool]
     """Whether it matters only that it has ended, and not how."""
+    call: NotRequired[bool]
+    """Whether it makes a call for the execution that waits for it, and gives up once that has ended."""
 
 
 class EndingRecord(TypedDict, total=False):

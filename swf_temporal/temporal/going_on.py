@@ -1,21 +1,22 @@
-"""Beginning an instance where it came to a state or an action, with other data than it had there or with later events.
+"""Letting an instance go on from where it was: where it failed, or where it came to a state or an action.
 
-A reset cannot change data: the server takes nothing along with it that a worker would see before the state is entered
-again. Nor does it give events again after those with which the instance came there. So the history is replayed up to
-there, and what the instance would carry on, had it continued as new at this moment, is what another execution of it
-begins with.
+Theory of operation. An instance that continues as new carries all that it is: its definitions, its data and how far
+each of its paths is, the numbers of its ids, its events. So its history is replayed up to the place, and what it would
+have carried on there is what another execution with its id begins with. Nothing that was complete there is done again,
+whether or not it shared a workflow task with what comes after; what was under way is, with the keys that it had.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from temporalio import workflow
-from temporalio.client import Client, WorkflowHistory
+from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHistory
 from temporalio.common import RawValue, WorkflowIDConflictPolicy, WorkflowIDReusePolicy
 from temporalio.converter import DataConverter
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.data import JSON, merge_patch
 from swf_temporal.errors import UsageError
@@ -24,13 +25,27 @@ from swf_temporal.runtime.inbox import Inbox
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.constants import ROUTED
+from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.first_runs import origin_of
 from swf_temporal.temporal.kept_options import options_of_this, start_options
 from swf_temporal.temporal.next_execution import carried
+from swf_temporal.temporal.records import BegunAgain, Pin
 from swf_temporal.temporal.replaying import Observed, observe
 from swf_temporal.temporal.signal_events import event_of_signal, event_of_update
 from swf_temporal.temporal.sizes import fits
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
+from swf_temporal.weighing import json_size
+
+_STOPPED = (WorkflowExecutionStatus.CANCELED, WorkflowExecutionStatus.TERMINATED)
+
+
+class Point(NamedTuple):
+    """Where in the trace of an execution an instance goes on."""
+
+    entry: int
+    """The number of an entry."""
+    is_after: bool = False
+    """Whether it goes on after all that was done with that entry, and not before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +54,33 @@ class Beginning:
 
     workflow_type: str
     task_queue: str
-    arguments: list[Any]
+    pin: Pin
+    parts: Sequence[RawValue]
     options: dict[str, Any]
+    most: int
+    """How many bytes its pin may have."""
     early_updates: int
     """How many of the updates with which the instance came there it had not taken yet: the last ones."""
     has_events: bool
     """Whether it begins with these, and with what came later: otherwise they are to be sent to it."""
 
+    def knowing(self, results: Mapping[str, JSON], children: Mapping[str, "Beginning"]) -> "Beginning":
+        """Return it with the *results* of calls, and what its sub-workflows go on with, by the ids of their calls.
+
+        A sub-workflow that would need more than its pin begins anew. Where one payload does not hold them all, all of
+        these calls are made again, and all of these sub-workflows begin anew.
+        """
+        pins = {call: one.pin.to_json() for call, one in children.items() if one.has_events and not one.parts}
+        pin = replace(self.pin, results=dict(results), children=pins)
+        return replace(self, pin=pin) if fits(json_size(pin.to_json()), self.most) else self
+
     async def start(self, client: Client, workflow_id: str) -> str:
         """Begin it, and end the one that runs, if one does; return its run id. Raises UsageError if it is refused."""
+        pin = replace(self.pin, outlasting=await _still_awaited(client, self.pin.outlasting))
         try:
             handle = await client.start_workflow(
                 self.workflow_type,
-                args=self.arguments,
+                args=[None, pin.to_json(), *self.parts],
                 id=workflow_id,
                 task_queue=self.task_queue,
                 id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,
@@ -63,6 +92,26 @@ class Beginning:
         return str(handle.first_execution_run_id)
 
 
+async def _still_awaited(client: Client, children: dict[str, AwaitedRecord]) -> dict[str, AwaitedRecord]:
+    """Return those of *children* whose end the instance still waits for: the others are begun anew.
+
+    Those are the ones that were stopped, and those that make a call, which give up when they are not waited for.
+    """
+    found: dict[str, AwaitedRecord] = {}
+    for call_id, child in children.items():
+        if child.get("call"):
+            continue
+        try:
+            described = await client.get_workflow_handle(child["id"]).describe()
+        except RPCError as error:
+            if error.status != RPCStatusCode.NOT_FOUND:
+                raise not_there(error, child["id"]) from None
+            continue
+        if described.status not in _STOPPED:
+            found[call_id] = child
+    return found
+
+
 class Sent(NamedTuple):
     """An event that was sent to an instance."""
 
@@ -72,8 +121,7 @@ class Sent(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    entry: int
-    """The number of the trace entry with which it enters the state, or begins the action."""
+    point: Point
     patch: JSON
     task_queue: str
     """That of the instance: a replay has one of its own."""
@@ -85,7 +133,7 @@ class _Asked(NamedTuple):
 
 @workflow.defn(dynamic=True, sandboxed=False)
 class Beginner(Observed):
-    """One execution that is replayed to see how another one begins where it comes to a state or an action."""
+    """One execution that is replayed to see how another one begins where it was."""
 
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
@@ -99,20 +147,31 @@ class Beginner(Observed):
         return await super().run(args)
 
     def _on_trace(self, entry: TraceEntry) -> None:
-        if isinstance(self.asked, _Asked) and len(self.entries) == self.asked.entry:
-            self._note_beginning(self.asked)
+        asked = self.asked
+        if isinstance(asked, _Asked) and len(self.entries) == asked.point.entry:
+            if asked.point.is_after:
+                asyncio.get_running_loop().create_task(self._note_when_settled(asked))
+            else:
+                self._note_beginning(asked)
         super()._on_trace(entry)
+
+    async def _note_when_settled(self, asked: _Asked) -> None:
+        """Note what another execution begins with once nothing more is done in this step of the workflow."""
+        await workflow.wait_condition(lambda: True)
+        self._note_beginning(asked)
 
     def _note_beginning(self, asked: _Asked) -> None:
         run, host = self._run, self._host
-        assert run is not None  # noqa: S101 - for the type checker: it enters a state
+        assert run is not None  # noqa: S101 - for the type checker: it has an entry
         assert host is not None  # noqa: S101 - as above
         data = run.execution.latest_data
-        if asked.patch is not None:  # never for an action
+        if asked.patch is not None:  # only before a state
             run.execution.latest_data = merge_patch(data, asked.patch)
         early, inbox = self._incoming.early_updates, run.inbox
         run.inbox = self._with_events(inbox, (*asked.leading[len(asked.leading) - early :], *asked.events))
-        facts = {"first": None, "origin": origin_of(self._pin)}  # no key of a call names an execution before
+        entries = asked.point.entry + asked.point.is_after
+        again = BegunAgain(run=self._info.run_id, entries=entries)
+        facts: dict[str, Any] = {"origin": origin_of(self._pin), "again": again}
         following = carried(run, self._pin, host, **facts)
         run.inbox = inbox
         has_events = fits(following.size, following.most)
@@ -125,15 +184,21 @@ class Beginner(Observed):
             options = start_options(options_of_this())
             if self._definition is not None:
                 options["static_summary"] = summaries.of_instance(self._definition)
-            arguments = [None, following.record, *following.parts]
             self.beginning = Beginning(
-                workflow.info().workflow_type, asked.task_queue, arguments, options, early, has_events
+                workflow_type=self._info.workflow_type,
+                task_queue=asked.task_queue,
+                pin=following.pin,
+                parts=following.parts,
+                options=options,
+                most=following.most,
+                early_updates=early,
+                has_events=has_events,
             )
 
     def _with_events(self, inbox: Inbox, events: Sequence[Sent]) -> Inbox:
         """Return *inbox* as it is once *events* have come, too. What is none is left out: it is refused in any case."""
         filled, definition = Inbox(inbox.record()), self._definition
-        assert definition is not None  # noqa: S101 - for the type checker: it enters a state
+        assert definition is not None  # noqa: S101 - for the type checker: it has an entry
         for signal, raw in events:
             with suppress(*UNREADABLE):
                 value = None if raw is None else value_of(raw)
@@ -148,24 +213,24 @@ class Beginner(Observed):
 async def beginning_at(
     history: WorkflowHistory,
     converter: DataConverter,
-    entry: int,
+    point: Point,
     patch: JSON,
     *,
     leading: Sequence[Sent] = (),
     events: Sequence[Sent] = (),
 ) -> Beginning:
-    """Return how the execution of *history* begins where it made the trace entry of that number.
+    """Return how an instance goes on from a *point* in the trace of the execution of *history*.
 
-    That is where it enters a state, or begins an action, of which the progress has nothing yet. Its data there are
-    changed by *patch*, a JSON merge patch; None leaves them as they were. Raises UsageError if one payload does not
-    hold them. It has the events by which it came there, *leading*, and later *events* from the start on where that
-    holds these, too: sent to it, they could come when it has ended, and those of a mailbox would not go back there.
+    Its data there are changed by *patch*, a JSON merge patch, if it enters a state; None leaves them as they were.
+    Raises UsageError if one payload does not hold what it is then. It has the events by which it came there, *leading*,
+    and later *events* from the start on where that holds these, too: sent to it, they could come when it has ended, and
+    those of a mailbox would not go back there.
     """
     started = history.events[0].workflow_execution_started_event_attributes
-    asked = _Asked(entry, patch, started.task_queue.name, leading, events)
+    asked = _Asked(point, patch, started.task_queue.name, leading, events)
     seen, failure = await observe(history, converter, Beginner, asked=asked)
     if isinstance(seen, Beginner) and seen.beginning is not None:
         return seen.beginning
     if isinstance(seen, Beginner) and seen.size > seen.most:
         failure = f"it would carry {seen.size:,} bytes on, and at most {seen.most:,} are possible"
-    raise UsageError(f"{history.workflow_id!r} cannot go on with these data: {failure}")
+    raise UsageError(f"{history.workflow_id!r} cannot go on from there: {failure}")

@@ -209,7 +209,11 @@ class TemporalHost:
     @heeding_cancellation
     async def invoke(self, call: FunctionCall) -> JSON:
         """Run the call as an activity that bears the function's name, local where that is wanted and can be."""
-        call = self._with_owners(call)
+        if call.id in self.pin.results:
+            return self.pin.results.pop(call.id)
+        return await self._invoke(self._with_owners(call))
+
+    async def _invoke(self, call: FunctionCall) -> JSON:
         if call.timeout is not None and call.timeout < _SHORTEST:
             call = replace(call, timeout=_SHORTEST)  # to the server, no time is no limit
         if call.fire_and_forget:
@@ -222,9 +226,9 @@ class TemporalHost:
             return await self._run_external_activity(call, options)
         is_plain = call.secret_template is None and call.selection_set is None
         record, timeout = call_to_json(call, self.source), call.timeout
-        is_local = self._local.want(call)
-        if is_local and self.pin.first is not None:
+        if self.pin.first is not None:
             record["run"] = self.pin.first
+        is_local = self._local.want(call)
         if is_local and await self._local.can_be(call, self.now()):
             begun = self.now()
             outcome = await self._invoke_locally(call, record)
@@ -320,6 +324,8 @@ class TemporalHost:
     @heeding_cancellation
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
+        if call.id in self.pin.results:
+            return self.pin.results.pop(call.id)
         return await self._children.run(
             call, {key: self._variables.lasting(owner) for key, owner in call.thread.items()}
         )

@@ -25,6 +25,7 @@ class Carried(NamedTuple):
     """A run as it goes on in another execution."""
 
     progress: dict[str, Any]
+    pin: Pin
     record: RawValue
     """What the next execution is to know."""
     parts: list[RawValue]
@@ -47,7 +48,7 @@ def carried(run: Run, pin: Pin, host: TemporalHost, **facts: Any) -> Carried:
         progress = {**progress, "parts": numbers}
     following = _following(pin, progress=progress, outlasting=host.outlasting.to_json(), **facts)
     payload, size, most = _written(following.to_json())
-    return Carried(progress, RawValue(payload), parts, size, most)
+    return Carried(progress, following, RawValue(payload), parts, size, most)
 
 
 def begin_other(
@@ -62,6 +63,8 @@ def begin_other(
         limit=to.limit,
         untold=untold,
         untaken=False,
+        results={},
+        children={},
         handed_over=pin.handed_over or to.workflow_id != workflow.info().workflow_type,
     )
     args = [checked(to.data), checked(following.to_json())]
@@ -94,6 +97,7 @@ def _written(value: Any) -> tuple[Payload, int, int]:
 
 def _following(pin: Pin, **changes: Any) -> Pin:
     of_the_run = replace(pin, events=[], inbox={}, progress=None, numbers={}, limit=None, call=None, outlasting={})
+    of_the_run.again = None  # what its sub-workflows go on with, they may still need
     of_the_run.untold = []
     return replace(of_the_run, **{"first": pin.first or workflow.info().run_id, **changes})
 

@@ -59,10 +59,13 @@ class OutlastingChildren:
         """Tell whether the child of that call is under way."""
         return call_id in self._children
 
-    def begun(self, call_id: str, handle: "workflow.ChildWorkflowHandle[Any, Any]") -> None:
-        """Take note of a child that is under way from now on."""
+    def begun(self, call: FunctionCall | SubflowCall, handle: "workflow.ChildWorkflowHandle[Any, Any]") -> None:
+        """Take note of the child of *call*, which is under way from now on."""
         run, since = str(handle.first_execution_run_id), workflow.now().timestamp()
-        self._children[call_id] = _Child({"id": handle.id, "run": run, "since": since}, handle)
+        record: AwaitedRecord = {"id": handle.id, "run": run, "since": since}
+        if isinstance(call, FunctionCall):
+            record["call"] = True
+        self._children[call.id] = _Child(record, handle)
 
     async def result(self, call: FunctionCall | SubflowCall) -> JSON:
         """Return what the child of *call* returns. Raises ChildWorkflowError where it does not complete.

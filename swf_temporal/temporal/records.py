@@ -49,6 +49,15 @@ FIRST_SEMANTICS: Final = 1
 """The semantics number of a pin that says none."""
 
 
+class BegunAgain(TypedDict):
+    """Where an instance was when a person let it go on: it does so in another execution, which has this."""
+
+    run: str
+    """The execution in which it was there."""
+    entries: int
+    """How many entries of that execution's trace belong to the instance: what came later is done again."""
+
+
 class PinnedRecord(TypedDict):
     text: str
     name: str
@@ -107,10 +116,16 @@ class Pin(Record):
     above: list[str] = field(default_factory=list)
     """Those of the instances above this one that wait for it."""
     first: str | None = None
-    """The execution in which the run began, if that is not this one. The keys of local calls name it: a workflow task
-    that was lost may be made up for in another execution."""
+    """The execution that the keys of calls name, if it is not this one: that in which the run began, or its parent's.
+    A call that is made once more, in whichever execution, has the key that it had."""
     origin: str | None = None
-    """The first run of the instance, where another has begun in place of that with other data: see `origin_of`."""
+    """The first run of the instance, where a person has let it go on in another: see `origin_of`."""
+    again: BegunAgain | None = None
+    """Where it was before, in the execution with which it goes on."""
+    results: dict[str, JSON] = field(default_factory=dict)
+    """What calls and sub-workflows yielded that were under way there and have completed since, by their ids."""
+    children: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The pins with which sub-workflows go on that have failed, by the ids of their calls: others begin anew."""
     semantics: int = field(default_factory=lambda: SEMANTICS)
     """The semantics number of the run: that of the client, or of the worker, that it has its definitions from."""
     format: int = FIRST_FORMAT

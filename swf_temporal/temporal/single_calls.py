@@ -54,7 +54,7 @@ async def make_call(record: CallRecord, host: TemporalHost, *, watches: bool) ->
 async def _end_of(owner: OwnerRecord) -> None:
     """Wait until the run has ended that waits for the call."""
     await workflow.sleep(WATCH_AFTER, summary=summaries.LOOKING_FOR_CALLER)
-    awaited: AwaitedRecord = {**owner, "since": workflow.now().timestamp(), "brief": True}
+    awaited = AwaitedRecord(id=owner["id"], run=owner["run"], since=workflow.now().timestamp(), brief=True)
     try:
         await workflow.execute_activity(
             ENDING,

@@ -34,13 +34,7 @@ _WHOLE: Final = "the workflow"
 
 
 def of_timer(timer: "Timer") -> str:
-    place = _place(timer.state, timer.part) or _WHOLE
-    return _shortened(f"{timer.purpose}: {f'{place!r}' if timer.state == _WHOLE else place}")
-
-
-def is_of_workflow(summary: str) -> bool:
-    """Tell whether a timer with that *summary* is for the workflow as a whole."""
-    return summary == f"timeout: {_WHOLE}"  # a state of that name has quotation marks
+    return _shortened(f"{timer.purpose}: {_place(timer.state, timer.part) or _WHOLE}")
 
 
 def of_call(call: "CallFacts") -> str:

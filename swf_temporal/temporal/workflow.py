@@ -95,7 +95,7 @@ class Interpreter:
         self._data, self._pin, self._wrong = read_input(args, is_child=self._info.parent is not None)
         was_reset = self._info.run_id != self._info.original_execution_run_id
         if was_reset:
-            self._pin.first = None  # it was reset: what is called from here on is not what was called before
+            self._pin.first = self._pin.first or self._info.original_execution_run_id
         self._parts = [arg.payload for arg in args[2:]]
         self._looked_up = 0  # bytes of definitions that a worker has told, and this workflow task sends
         self._definition: Definition | None = None
@@ -240,6 +240,9 @@ class Interpreter:
         while True:
             run = Run(program, host, self._data, instance, progress, self._pin.limit)
             self._begin(run, definition, host)
+            if self._pin.again is not None:
+                self._pin.again = None
+                run.execution.begin_again()
             try:
                 outcome = await self._outcome_of(run)
                 try:

@@ -211,7 +211,9 @@ async def test_a_rerun_with_other_data(bench: Bench, state: str, expected: JSON)
         again = bench.client.get_workflow_handle(handle.id, run_id=await plan.begin(Client(bench.client)))
         assert await output_of(again) == expected
         started = (await again.fetch_history()).events[0].workflow_execution_started_event_attributes
-        assert json.loads(started.input.payloads[1].data).keys() == {"definitions", "version", "progress", "origin"}
+        assert json.loads(started.input.payloads[1].data).keys() == {
+            *("definitions", "version", "progress", "first", "origin", "again")
+        }
         plan = await plan_rerun(Client(bench.client), handle.id, "Go")
         last = bench.client.get_workflow_handle(handle.id, run_id=await plan.begin(Client(bench.client)))
         assert await output_of(last) == expected
@@ -294,6 +296,6 @@ async def test_what_does_not_fit_is_not_begun(bench: Bench) -> None:
         handle = await worker.start({})
         await output_of(handle)
         plan = await plan_rerun(Client(bench.client), handle.id, "Go", patch={"text": "x" * (3 << 20)})
-        with pytest.raises(UsageError, match="cannot go on with these data: it would carry"):
+        with pytest.raises(UsageError, match="cannot go on from there: it would carry"):
             await plan.begin(Client(bench.client))
         assert (await handle.describe()).run_id == plan.run_id

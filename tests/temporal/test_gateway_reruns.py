@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+from temporalio.client import Client as TemporalClient
 
 from swf_temporal.app import rerunning
 from swf_temporal.app.client import Client
@@ -16,7 +17,7 @@ from swf_temporal.app.rerunning import plan_retry
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.resetting import reset
+from swf_temporal.temporal.going_on import Beginning
 from tests.temporal.conftest import Bench, Running, calling, define
 from tests.temporal.test_gateway import problem, result_of, served
 from tests.temporal.test_rerunning import Calls, ended
@@ -159,16 +160,16 @@ async def test_one_that_is_left_halfway(bench: Bench, monkeypatch: pytest.Monkey
     """Who is cancelled once the server has been asked leaves an instance that has all of its events."""
     async with failed(bench) as (_, worker, _, handle):
         plan = await rerunning.plan_rerun(Client(bench.client), handle.id, "Wait")
-        resetting = asyncio.Event()
+        starting, start = asyncio.Event(), Beginning.start
 
-        async def slow(*arguments: Any, **options: Any) -> JSON:
-            resetting.set()
+        async def slow(one: Beginning, client: TemporalClient, workflow_id: str) -> str:
+            starting.set()
             await asyncio.sleep(0.2)
-            return await reset(*arguments, **options)
+            return await start(one, client, workflow_id)
 
-        monkeypatch.setattr(rerunning, "reset", slow)
+        monkeypatch.setattr(Beginning, "start", slow)
         beginning = asyncio.ensure_future(plan.begin(Client(bench.client)))
-        await resetting.wait()
+        await starting.wait()
         beginning.cancel()
         with pytest.raises(asyncio.CancelledError):
             await beginning

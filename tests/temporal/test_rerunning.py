@@ -14,12 +14,13 @@ from swf_temporal.client_errors import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.loading import load
+from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal import continuing, going_on
+from swf_temporal.temporal import going_on
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.going_on import Beginning
+from swf_temporal.temporal.happened_since import Came
 from swf_temporal.temporal.replaying import replay
-from swf_temporal.temporal.resetting import Came
 from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, listed
 from tests.temporal.test_event_starts import ORDER, event, looked_at, named, send
 from tests.temporal.test_event_subscriptions import kept_by
@@ -95,7 +96,7 @@ async def gone_on(bench: Bench, plan: Rerun, **options: bool) -> JSON:
 
 
 async def test_one_that_failed_goes_on_from_the_state_that_failed(bench: Bench) -> None:
-    """What came before is not done again; it is told what was done in the state, and what is done once more."""
+    """What is complete is not done again, in the state either; it is told what is made once more."""
     calls = Calls()
     calls.broken = {"third"}
     async with bench.worker(SEQUENCE, **calls.functions(*FUNCTIONS)) as worker:
@@ -108,9 +109,9 @@ async def test_one_that_failed_goes_on_from_the_state_that_failed(bench: Bench) 
             await plan_retry(Client(bench.client), handle.id)
 
     assert (plan.state, plan.again) == ("Go", ("Go",))
-    assert [(one.id, one.outcome) for one in plan.done] == [("Go/second#1", "completed"), ("Go/third#1", "failed")]
-    assert calls.made == ["first", "second", "third", "second", "third"]
-    assert output == {"first": 1, "noted": True, "second": 2, "third": 2}
+    assert [(one.id, one.outcome) for one in plan.done] == [("Go/third#1", "failed")]
+    assert calls.made == ["first", "second", "third", "third"]
+    assert output == {"first": 1, "noted": True, "second": 1, "third": 2}
 
 
 @pytest.mark.parametrize(
@@ -133,28 +134,6 @@ async def test_one_that_has_ended_goes_on_from_any_state(
         assert await gone_on(bench, plan) is not None
 
     assert calls.made == [*FUNCTIONS, *made]
-
-
-async def test_local_calls_that_are_made_again_have_other_keys(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where the run has continued as new before, so that keys name the execution in which it began."""
-    monkeypatch.setattr(continuing, "MAX_SIGNALS", 1)
-    work = {"name": "work", "type": "custom", "operation": "work", "metadata": {"local": True}}
-    definition = define(
-        {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]},
-        calling("Go", "work", "work"),
-        functions=(work,), events=[{"name": "go", "type": "go", "source": "x"}], id="local-again",
-    )  # fmt: skip
-    calls = Calls()
-    async with bench.worker(definition, **calls.functions("work")) as worker:
-        handle = await worker.start({})
-        await worker.awaiting(handle, "go")
-        await handle.signal("go", {})
-        await ended(handle)
-        plan = await plan_rerun(Client(bench.client), handle.id, "Go")
-        output = await gone_on(bench, plan)
-
-    assert (plan.run_id != handle.first_execution_run_id, output) == (True, {"work": 4})
-    assert len({key for *_, key, _ in worker.scripted.calls}) == 4
 
 
 @pytest.mark.parametrize("drops", [False, True], ids=["given again", "dropped"])
@@ -349,7 +328,7 @@ states:
 
 @pytest.mark.parametrize("action", ["first", "second"])
 async def test_an_action_beside_others_from_which_one_begins_with_its_events(bench: Bench, action: str) -> None:
-    """All that had been begun in the same moment is made once more, and the events are there."""
+    """What had been begun before it and has completed since keeps its result; the events are there."""
     calls, inner = Calls(), define({"name": "In", "type": "inject", "data": {"inner": 1}}, id="inner")
     async with bench.worker(named(BESIDE), inner, **calls.functions("first", "second")) as worker:
         handle = await worker.start({"parcel": "7"})
@@ -362,7 +341,8 @@ async def test_an_action_beside_others_from_which_one_begins_with_its_events(ben
 
     assert (len(plan.leading), len(plan.events)) == (1, 1)
     assert before == {"parcel": "7", "gone": 1, "first": 1, "second": 1, "inner": 1, "got": 1}
-    assert output == {"parcel": "7", "gone": 1, "first": 2, "second": 2, "inner": 1, "got": 1}
+    first = 2 if action == "first" else 1
+    assert output == {"parcel": "7", "gone": 1, "first": first, "second": 2, "inner": 1, "got": 1}
 
 
 async def test_one_with_other_data_has_the_variables_that_it_had(bench: Bench) -> None:
@@ -408,8 +388,8 @@ async def test_one_with_other_data_begins_its_sub_workflow_anew(bench: Bench) ->
         assert await ended(bench.client.get_workflow_handle(handle.id, run_id=run)) == {"note": 1, "gone": 1}
 
 
-async def test_an_action_beside_which_a_sub_workflow_was_cancelled_is_refused(bench: Bench) -> None:
-    """A run that goes on from the action would be told of that cancellation, and fail by it."""
+async def test_a_sub_workflow_beside_an_action_that_was_cancelled_since_begins_anew(bench: Bench) -> None:
+    """The instance goes on from the action, and is not told of that cancellation."""
     events = [{"name": "go", "type": "go", "source": "x"}]
     waiting = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
     child = define(waiting, events=events, id=f"beside-{os.getpid()}")
@@ -426,10 +406,14 @@ async def test_an_action_beside_which_a_sub_workflow_was_cancelled_is_refused(be
     ) as on:
         handle = await on.start({})
         assert await ended(handle) is None
-        with pytest.raises(UsageError, match="ran beside 'broken', and was cancelled since"):
-            await plan_rerun(Client(bench.client), handle.id, "Both", "broken")
-        plan = await plan_rerun(Client(bench.client), handle.id, "Both")
-        assert plan.state == "Both"
+        calls.broken.clear()
+        plan = await plan_rerun(Client(bench.client), handle.id, "Both", "broken")
+        again = bench.client.get_workflow_handle(handle.id, run_id=await plan.begin(Client(bench.client)))
+        below = id_of_child(handle.id, str(handle.first_execution_run_id), "Both/calm/below#1")
+        await on.awaiting(bench.client.get_workflow_handle(below), "go")
+        await swf.deliver(bench.client, below, {"name": "go", "data": {"gone": 1}})
+        assert await ended(again) == {"first": 1, "broken": 2, "gone": 1}
+    assert calls.made == ["first", "broken", "broken"]
 
 
 LEGS = """

@@ -44,11 +44,3 @@ def test_a_summary_is_no_longer_than_the_server_allows(name: str) -> None:
         assert len(text) <= summaries.MAX_SUMMARY_LENGTH
         assert len(text.encode()) <= summaries.MAX_SUMMARY_BYTES + len("…".encode())
     assert texts[1].startswith("retry: ")
-
-
-def test_what_is_of_the_workflow() -> None:
-    """The timeout of the workflow is told from one of a state whose name ends like it."""
-    assert summaries.is_of_workflow(summaries.of_timer(Timer("timeout", "")))
-    assert not summaries.is_of_workflow(summaries.of_timer(Timer("timeout", "Ask: the workflow")))
-    assert not summaries.is_of_workflow(summaries.of_timer(Timer("sleep", "Ask: the workflow")))
-    assert not summaries.is_of_workflow(summaries.of_timer(Timer("timeout", "the workflow")))

@@ -142,7 +142,7 @@ class Instances(TypedDict):
 
 
 class DoneSince(TypedDict):
-    """A call, or a sub-workflow, that an instance has begun since: it is not undone."""
+    """A call, or a sub-workflow, that an instance has begun: it is made again, with the same idempotency key."""
 
     id: str
     name: Annotated[str, Field(description="The function, or the definition.")]
@@ -154,16 +154,17 @@ _Place = TypedDict("_Place", {"from": Text, "action": NotRequired[Text]})
 
 
 class Rerun(InstanceFacts, _Place):
-    """What becomes of an instance that goes on from a state, or an action of it, once more."""
+    """What becomes of an instance that goes on from where it failed, or from a state or an action, once more."""
 
     status: Annotated[Status, Field(description="Its status before. If it runs, that run is terminated.")]
     entered: Annotated[str, Field(description="When it came there.")]
     times: Annotated[int, Field(description="How often it came there. It goes on from the last time.")]
-    again: Annotated[list[str], Field(description="The states that it has entered since.")]
-    done: Annotated[list[DoneSince], Field(description="What it has begun outside since.")]
+    again: Annotated[list[str], Field(description="The states that are done again, or go on.")]
+    done: Annotated[
+        list[DoneSince], Field(description="What it has begun outside, and makes again where it comes to it.")
+    ]
     data: NotRequired[Annotated[Any, Field(description="The JSON merge patch that changes its data.")]]
     events: Annotated[int, Field(description="How many events have come since.")]
-    overdue: Annotated[list[str], Field(description="The timers that are due at once.")]
     runId: NotRequired[Annotated[Text, Field(description="Its new run; not there if it is only planned.")]]
 
 

@@ -45,7 +45,9 @@ async def perform(action: Action, frame: ActionFrame, lane: Lane, *, forget: boo
     async def attempt() -> JSON:
         run.checkpoint()
         await run.pacing.give_way()
-        return await _attempt(action, lane, forget=forget)
+        if frame.id is None:
+            frame.id = run.next_id(f"{lane.path}/{name}")
+        return await _attempt(action, frame.id, lane, forget=forget)
 
     async def again_at(outcome: JSON | WorkflowFault) -> float | None:
         if not isinstance(outcome, WorkflowFault):
@@ -55,6 +57,7 @@ async def perform(action: Action, frame: ActionFrame, lane: Lane, *, forget: boo
         if delay is None:
             return None
         lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name, delay=delay)
+        frame.id = None  # another attempt is another call
         return run.time() + delay
 
     try:
@@ -64,7 +67,7 @@ async def perform(action: Action, frame: ActionFrame, lane: Lane, *, forget: boo
     except WorkflowFault as fault:
         lane.emit_failed_action(name, _invoked(lane.execution.program.functions[name]), fault)
         raise
-    frame.result = Value(result)
+    frame.id, frame.result = None, Value(result)
     if not forget:
         lane.emit(TraceKind.ACTION_COMPLETED, name, result=result)
     return result
@@ -101,14 +104,14 @@ def _delay(policy: RetryPolicy, retried: int) -> float:
         return MAX_DELAY if first else 0.0
 
 
-async def _attempt(action: Action, lane: Lane, *, forget: bool) -> JSON:
+async def _attempt(action: Action, call_id: str, lane: Lane, *, forget: bool) -> JSON:
     function = lane.execution.program.functions[action.function]
     if isinstance(function, SubflowFunction):
-        return await _run_subflow(action, function, lane, forget=forget)
-    return await _call(action, function, lane, forget=forget)
+        return await _run_subflow(action, function, call_id, lane, forget=forget)
+    return await _call(action, function, call_id, lane, forget=forget)
 
 
-async def _call(action: Action, function: "Function", lane: Lane, *, forget: bool) -> JSON:
+async def _call(action: Action, function: "Function", call_id: str, lane: Lane, *, forget: bool) -> JSON:
     run = lane.run
     secret_template: SecretTemplate | None = None
     if action.secrets:
@@ -121,7 +124,7 @@ async def _call(action: Action, function: "Function", lane: Lane, *, forget: boo
     callee = called(function)
     lane.emit(TraceKind.ACTION_STARTED, action.function, function=callee.name, arguments=arguments)
     call = FunctionCall(
-        id=run.next_id(f"{lane.path}/{action.function}"),
+        id=call_id,
         function=callee,
         arguments=arguments,
         state=lane.state,
@@ -154,11 +157,10 @@ async def _answer(call: FunctionCall, callee: Callee, lane: Lane) -> JSON:
         raise
 
 
-async def _run_subflow(action: Action, function: SubflowFunction, lane: Lane, *, forget: bool) -> JSON:
+async def _run_subflow(action: Action, function: SubflowFunction, call_id: str, lane: Lane, *, forget: bool) -> JSON:
     run = lane.run
     data = instance_data(await lane.evaluate(action.input, lane.data))
     lane.emit(TraceKind.ACTION_STARTED, action.function, subflow=function.workflow)
-    call_id = run.next_id(f"{lane.path}/{action.function}")
     names, version = candidates(function.workflow, lane.execution.program.id)
     for name in names:
         call = SubflowCall(

@@ -4,7 +4,7 @@ Per state, in this order: its log and its metadata, its logic within its timeout
 error in any of these goes to the state's own catches.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -13,12 +13,20 @@ from swf_temporal.errors import UnknownDefinition, WorkflowFault
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.catching import catch_for
 from swf_temporal.languages.direktiv.execution.data import transformed, with_result
-from swf_temporal.languages.direktiv.execution.frames import InstanceFrame, RaisedError, StateFrame
+from swf_temporal.languages.direktiv.execution.frames import (
+    ActionFrame,
+    InstanceFrame,
+    ParallelBody,
+    RaisedError,
+    StateFrame,
+)
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.execution.states import logic_of, waits
 from swf_temporal.languages.direktiv.execution.timeouts import seconds_of, timeouts_of
 from swf_temporal.languages.direktiv.model.states import State
+from swf_temporal.records import nested
+from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
@@ -41,6 +49,25 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
     def thread(self) -> Mapping[str, str]:
         """The variables of the scope `thread` that it has: by their keys, the instances that made them."""
         return {**self.run.instance.thread, **self.frame.thread}
+
+    @property
+    def deadline(self) -> float | None:
+        """When the instance ends, whatever it does."""
+        return self._hard
+
+    @property
+    def under_way(self) -> Sequence[str]:
+        """The ids of the calls and sub-workflows that are under way, or have failed."""
+        return [action.id for action in nested(self.frame, ActionFrame) if action.id is not None]
+
+    def begin_again(self) -> None:
+        """Let the state that was running have its time, and its actions their attempts, anew."""
+        if self.frame.run is not None:
+            self.frame.run.again = self.run.time()
+        for action in nested(self.frame, ActionFrame):
+            action.attempts = AttemptsFrame()
+        for parallel in nested(self.frame, ParallelBody):
+            parallel.failed.clear()
 
     def begin_thread_variable(self, key: str) -> None:
         """Have a variable of the scope `thread`: one that its caller had is the caller's still."""
@@ -98,7 +125,7 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
         """
         if not waits(state):
             return await logic_of(state, frame, lane)
-        due = [frame.since + seconds_of(state), self._hard]
+        due = [(frame.again or frame.since) + seconds_of(state), self._hard]
         if not self.frame.interrupted:
             due.append(self._soft)
         if min(due) <= self.run.time() and not is_resumed:
@@ -123,14 +150,15 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
         if not fault.catchable:
             raise fault
         code, message = codes.code_and_message(fault)
+        before = self.frame.error, self.frame.data
         error: dict[str, JSON] = {"code": code, "msg": message}
         self.frame.error, self.frame.data = error, (data := with_result(lane.data, "error", error))
         catch = await self.run.evaluated(lambda: catch_for(code, state.catch))
         if catch is None and code == codes.RETRIES_EXCEEDED and isinstance(last := fault.__cause__, WorkflowFault):
             with suppress(WorkflowFault):
                 return await self._caught(state, last, lane)  # what the text says: the error itself goes to the catches
-            self.frame.error, self.frame.data = error, data
         if catch is None:
+            self.frame.error, self.frame.data = before  # with which it may go on
             raise _under_code(fault, code, message)
         lane.emit(TraceKind.ERROR_CAUGHT, state.id, code=code, message=message)
         return data, catch.transition

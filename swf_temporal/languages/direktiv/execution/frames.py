@@ -20,6 +20,8 @@ class ActionFrame(Record):
 
     KIND: ClassVar[str] = "action"
     attempts: AttemptsFrame = field(default_factory=AttemptsFrame)
+    id: str | None = None
+    """The id of the call, or the sub-workflow, that is under way or has failed: made again, it is the same one."""
     result: Value | None = None
     """What it yielded, once it is done."""
 
@@ -90,6 +92,8 @@ class StateFrame(Record):
     since: float
     """When it was entered, as seconds of the epoch."""
     body: "ActionFrame | ForeachBody | ParallelBody | EventsBody | DelayBody | GetterBody | SetterBody | None" = None
+    again: float | None = None
+    """When its time began anew, after it had failed."""
 
     def body_as(self, kind: type[B]) -> B:
         """Return the body, which is made where the state has none yet."""

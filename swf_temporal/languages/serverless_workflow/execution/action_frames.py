@@ -16,6 +16,9 @@ class TimedFrame(Record):
         """Forget when its timeouts end: they begin anew when it goes on."""
         raise NotImplementedError
 
+    def forget_attempts(self) -> None:
+        """Forget the attempts that were made at it: when it goes on there are as many again."""
+
 
 def forget_deadlines(frame: Record) -> None:
     """Forget when the timeouts in *frame*, and in those inside it, end. Sleeps go on until when they were to."""
@@ -48,7 +51,6 @@ class ActionResult(Record):
 class CallFrame(Record):
     """A call, or a sub-workflow, that is the same one in the next execution."""
 
-    id: str
     arguments: JSON = None
     """Of a call whose attempts the host makes one by one."""
     attempts: CallAttempts | None = None
@@ -67,6 +69,8 @@ class ActionFrame(WaitingFrame):
     """Whether its invocation is."""
     result: Value | None = None
     """What its invocation yielded, if it yielded anything."""
+    id: str | None = None
+    """The id of the call, or the sub-workflow, that is under way or has failed: made again, it is the same one."""
     call: CallFrame | None = None
     attempts: AttemptsFrame | None = None
     """Of a sub-workflow or an exchange of events."""
@@ -80,6 +84,10 @@ class ActionFrame(WaitingFrame):
     def forget_deadlines(self) -> None:
         """Forget when its timeouts end."""
         self.deadline = self.answer_deadline = None
+
+    def forget_attempts(self) -> None:
+        """Forget the attempts that were made."""
+        self.attempts = self.retries = self.call = None
 
 
 @dataclass(slots=True)

@@ -4,13 +4,14 @@
 run before a timeout are walks of their own. Everything that waits asks the run.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import NotActive, TransitionRefused, WorkflowFault
+from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionFrame, TimedFrame
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.compensation import CompensationLog, compensate, while_undoing
 from swf_temporal.languages.serverless_workflow.execution.concurrency import concurrency_key
@@ -40,6 +41,7 @@ from swf_temporal.languages.serverless_workflow.execution.search_attributes impo
 from swf_temporal.languages.serverless_workflow.execution.step import Ended, Terminated
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
 from swf_temporal.languages.serverless_workflow.model.version import REQUEST_FACTS
+from swf_temporal.records import nested
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
 from swf_temporal.runtime.joining import Group
 from swf_temporal.runtime.progress import Value
@@ -74,6 +76,22 @@ class Execution:
     async def search_attributes(self) -> Mapping[str, JSON | WorkflowFault]:
         """Return what the values of `metadata.searchAttributes` yield for the input."""
         return await attribute_values(self)
+
+    @property
+    def deadline(self) -> float | None:
+        """When the workflow's time is over."""
+        return self.frame.deadline
+
+    @property
+    def under_way(self) -> Sequence[str]:
+        """The ids of the calls and sub-workflows that are under way, or have failed."""
+        return [action.id for action in nested(self.frame, ActionFrame) if action.id is not None]
+
+    def begin_again(self) -> None:
+        """Let what was under way have its time, and its attempts, anew."""
+        for timed in nested(self.frame, TimedFrame):
+            timed.forget_deadlines()
+            timed.forget_attempts()
 
     def abandon(self) -> None:
         """Undo nothing when what waits is ended: a run that only waits was not cancelled."""
@@ -198,9 +216,9 @@ class Execution:
             if _asks_more(leaving) or _has_message(leaving, state, lane) or self.compensation.is_undoing:
                 data, leaving = await self._leave(state, left, lane)
             lane.emit(TraceKind.STATE_LEFT, lane.state_path)
-            frame.run = None
             if isinstance(leaving, End):
                 return Ended(data, leaving)
+            frame.run = None
             frame.state, frame.data, frame.moved = leaving.next_state, data, True
 
     async def walk_to_end(self, frame: WalkFrame) -> Ended:

@@ -230,6 +230,10 @@ class StateFrame(TimedFrame):
         """Forget when its timeouts end."""
         self.deadline = self.single = None
 
+    def forget_attempts(self) -> None:
+        """Forget the attempts that were made."""
+        self.attempts = None
+
     def latest_data(self, data: JSON) -> JSON:
         """Return the data as its actions have left it; if they left none, its input, which is *data* before a filter.
 

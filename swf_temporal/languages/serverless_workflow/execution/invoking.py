@@ -63,11 +63,11 @@ async def _call_function(
         compiled = lane.program.expressions.expression(function.operation)
         return await lane.with_variables({"args": arguments}).evaluate(compiled, data)
 
-    call_id = lane.run.next_id(f"{lane.path}/{name}") if begun is None else begun.id
+    call_id = _call_id(name, lane)
     kept = None if begun is None else begun.attempts
 
     def keep(made: CallAttempts) -> None:  # without the call, which has it: a cycle for each call is slow to collect
-        frame.call = CallFrame(call_id, arguments, made)
+        frame.call = CallFrame(arguments, made)
 
     call = FunctionCall(
         id=call_id,
@@ -89,7 +89,7 @@ async def _call_function(
         outlast=call_outlasting(ref, function, lane),
     )
     result = await recorded_in_frame(lane.run.host.invoke(call), call, lane)
-    frame.call = None
+    frame.id = frame.call = None
     return NOTHING if call.fire_and_forget else noted_result(function, result, lane)
 
 
@@ -121,7 +121,7 @@ async def _run_subflow(
 
     async def attempt() -> Any:
         call = SubflowCall(
-            id=lane.run.next_id(f"{lane.path}/{name}") if frame.call is None else frame.call.id,
+            id=_call_id(name, lane),
             workflow_id=ref.workflow_id,
             version=ref.version,
             data=data,
@@ -145,7 +145,16 @@ async def _run_subflow(
     if not fire_and_forget:
         frame.deadline = await lane.deadline(frame.deadline, timeout, data)
     result = await lane.within(frame.deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}", name)
+    frame.id = None
     return NOTHING if fire_and_forget else result
+
+
+def _call_id(name: str, lane: Lane[ActionFrame]) -> str:
+    """Return the id of the call that the action *name* makes: that of one that was broken off, or a new one."""
+    frame = lane.frame
+    if frame.id is None:
+        frame.id = lane.run.next_id(f"{lane.path}/{name}")
+    return frame.id
 
 
 async def _with_retries(
@@ -167,6 +176,7 @@ async def _with_retries(
             # It would come too late: known now, as where an attempt is one call.
             raise TimedOut(f"action {name!r} took longer than it may", cause=f"{outcome.name}: {outcome.message}")
         lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name)
+        lane.frame.id = None  # another attempt is another sub-workflow
         return moment
 
     return await repeat(attempts, attempt, again_at, lambda moment: lane.wait_to_retry(moment, name))

@@ -1,7 +1,7 @@
 """Calls and sub-workflows that may outlast an execution of the run: which ones, and what their frames say of them.
 
 The definition says which: a function by its metadata, and a sub-workflow that is awaited by `onParentComplete:
-continue`. While one is under way, its frame has its id. A run that goes on after a suspension asks its host for the
+continue`. While one is under way, its frame says so. A run that goes on after a suspension asks its host for the
 same id again, and the host knows that it need only wait.
 """
 
@@ -30,11 +30,11 @@ def subflow_outlasting(ref: SubflowRef, lane: Lane) -> Outlasting | None:
 async def recorded_in_frame(
     work: Coroutine[Any, Any, Any], call: FunctionCall | SubflowCall, lane: Lane[ActionFrame]
 ) -> Any:
-    """Return what *work* comes to, which makes *call*; the frame has the id of one that a suspension leaves alone."""
+    """Return what *work* comes to, which makes *call*; the frame tells of one that a suspension leaves alone."""
     if call.outlast is None:
         return await work
     frame = lane.frame
-    frame.call = CallFrame(call.id)
+    frame.call = CallFrame()
     is_suspended = False
     try:
         return await work

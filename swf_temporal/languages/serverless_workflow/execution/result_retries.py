@@ -63,6 +63,7 @@ async def with_result_retries(
         lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=error)
         # All is as it was before the call.
         frame.done, frame.result, frame.call, frame.attempts, frame.deadline = False, None, None, None, None
+        frame.id = None
         delay = 0.0 if retry.interval is None else (await lane.duration(retry.interval, None)).total_seconds()
         return lane.run.time() + delay
 

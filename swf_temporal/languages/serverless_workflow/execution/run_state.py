@@ -58,8 +58,8 @@ async def run_state(state: State, data: JSON, lane: Lane[StateFrame]) -> StateRe
         frame.entered = True
     step = frame.left or await _step(state, data, lane)
     leaving = _leaving(state, step.exit)
-    if leaving.produce_events or leaving.compensate:
-        # Leaving takes more steps, and a suspension between them must not run the state again.
+    if leaving.produce_events or leaving.compensate or isinstance(leaving, End):
+        # Leaving, and what follows an end, takes more steps: where one is broken off, the state is not run again.
         frame.left, frame.body, frame.input = step, None, None
     return StateResult(step.data, leaving, not isinstance(step.exit, ByError))
 

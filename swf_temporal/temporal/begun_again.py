@@ -6,7 +6,9 @@ from typing import Any
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import DataConverter
 
+from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadUnavailable
+from swf_temporal.runtime.sharing import with_copies
 
 
 async def record_of_start(converter: DataConverter, payloads: Sequence[Payload]) -> dict[str, Any]:
@@ -27,3 +29,14 @@ async def before_it_went_on(converter: DataConverter, payloads: Sequence[Payload
         case {"run": str(run), "entries": int(entries)}:
             return run, entries
     return None, None
+
+
+async def input_of_start(converter: DataConverter, payloads: Sequence[Payload]) -> JSON:
+    """Return the data with which an instance began whose first execution, or one to go on with, was given *payloads*.
+
+    Raises ValueError, RuntimeError or PayloadUnavailable where they cannot be read.
+    """
+    progress = (await record_of_start(converter, payloads)).get("progress")
+    if isinstance(progress, dict):
+        return with_copies(progress).get("input")
+    return next(iter(await converter.decode(list(payloads[:1]))), None)

@@ -34,7 +34,12 @@ async def test_it_is_shown_and_done_once(bench: Bench) -> None:
     assert (stale.status_code, "it has gone on, and failed once more" in stale.text.lower()) == (422, True)
     assert calls.made == ["first", "last", "last", "last"]
     assert "Retry…" not in ended
+    assert _input(ended) == _input(shown) != ""
     assert (late.status_code, "is completed, and has not failed" in late.text) == (422, True)
+
+
+def _input(shown: str) -> str:
+    return shown.partition("Input")[2].partition("</section>")[0]
 
 
 def _run(shown: str) -> str:

@@ -22,6 +22,7 @@ from swf_temporal.app.rerunning import RETRIED
 from swf_temporal.client_errors import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadUnavailable, SwfError, UsageError
+from swf_temporal.temporal.begun_again import input_of_start
 from swf_temporal.temporal.client_errors import has_ended
 from swf_temporal.temporal.pausing import pause, resume
 
@@ -191,8 +192,8 @@ async def _input_of(client: Client, row: WorkflowExecutionDescription) -> str | 
     handle = client.temporal.get_workflow_handle(row.id, run_id=first or row.run_id)
     try:
         async for event in handle.fetch_history_events(page_size=1):
-            given = event.workflow_execution_started_event_attributes.input.payloads[:1]
-            return shown_json(next(iter(await client.temporal.data_converter.decode(given)), None))
+            given = event.workflow_execution_started_event_attributes.input.payloads
+            return shown_json(await input_of_start(client.temporal.data_converter, given))
     except (RPCError, PayloadUnavailable, ValueError, RuntimeError):
         pass
     return None

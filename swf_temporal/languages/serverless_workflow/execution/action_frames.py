@@ -131,3 +131,9 @@ class RepeatFrame(Record):
     """The data that it came to."""
     round: SequenceFrame | None = None
     """The run under way."""
+
+
+def forget_calls(frame: Record) -> None:
+    """Forget the ids of the calls in *frame*, which were cancelled: what goes on makes others in the same execution."""
+    for action in nested(frame, ActionFrame):
+        action.id = None

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from swf_temporal.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.action_frames import forget_deadlines
+from swf_temporal.languages.serverless_workflow.execution.action_frames import forget_calls, forget_deadlines
 from swf_temporal.languages.serverless_workflow.execution.frames import CompensationFrame, WalkFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.progress import compensation_under_way
@@ -104,6 +104,7 @@ def _broken_off(data: JSON, lane: Lane) -> WalkFrame | None:
     walk, broken_off.walk = broken_off.walk, None
     # While it did not run, its time did not either.
     forget_deadlines(walk)
+    forget_calls(walk)
     walk.data = data
     if walk.run is not None:
         for latest in (walk.run.input, None if walk.run.body is None else walk.run.body.data):

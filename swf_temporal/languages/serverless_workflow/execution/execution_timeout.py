@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import TimedOut, WrongData
+from swf_temporal.languages.serverless_workflow.execution.action_frames import forget_calls
 from swf_temporal.languages.serverless_workflow.execution.compensation import compensate
 from swf_temporal.languages.serverless_workflow.execution.data_schemas import check_input, check_output
 from swf_temporal.languages.serverless_workflow.execution.event_release import release, release_within
@@ -76,6 +77,8 @@ def _broken_off(execution: "Execution") -> CompensationFrame | None:
     if walk is None or walk.run is None:
         return None
     broken_off, walk.run.compensation = walk.run.compensation, None
+    if broken_off is not None:
+        forget_calls(broken_off)
     return broken_off
 
 

@@ -123,3 +123,8 @@ class RepeatFrame(Record):
     """The data that it came to."""
     round: SequenceFrame | None = None
     """The run under way."""
+
+    @property
+    def latest(self) -> Value | None:
+        """The data with the results of all actions that are done."""
+        return (None if self.round is None else self.round.data) or self.data

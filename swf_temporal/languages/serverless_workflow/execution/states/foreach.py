@@ -6,6 +6,7 @@ that they ran, are appended to it in the order of the input: one for each elemen
 one the results of all their actions are merged as any action's results are.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from swf_temporal.data import JSON, change_at
@@ -50,17 +51,26 @@ class _Iterations:
         self._timeout = lane.program.timeouts(state).action_exec_timeout
         self._turns = _IterationSchedule(state, data, one_at_a_time=one_at_a_time)
         self._actions = None if state.scope is not None else {name_of(action) for action in state.actions}
+        self._merge: Callable[[ActionResult], None] | None = None
+        """What merges the result of an action into the state's data as soon as it is done, where iterations take turns."""
 
     async def run(self, window: int) -> JSON:
         """Run them, and return the state's data with what they come to."""
         lane, state = self._lane, self._state
         front, iterations = lane.frame.front, lane.frame.iterations
+        keeps_outputs = state.output_collection is not None or state.scope is not None
         if front is None:
             lane.run.begin_iterations(lane.path, len(self._items) * max(1, len(state.actions)))
-            front = lane.frame.front = ForeachFront(len(self._items))
+            in_turn = state.mode == "sequential" and not keeps_outputs
+            front = lane.frame.front = ForeachFront(len(self._items), in_turn=in_turn)
         self._turns.go_on(front, iterations)
-        keeps_outputs = state.output_collection is not None or state.scope is not None
         folding = self._flow.folding(self._data if front.data is None else front.data.value, lane)
+
+        def merge(effect: ActionResult) -> None:
+            folding.apply(effect if self._data != {} else _beside_element(effect))
+            front.data = Value(folding.data)
+
+        self._merge = merge if front.in_turn else None
 
         def fold(index: int) -> bool:
             part = iterations.get(index)
@@ -68,8 +78,7 @@ class _Iterations:
                 return False
             if not keeps_outputs:
                 for effect in part.effects:
-                    folding.apply(effect)
-                front.data = Value(folding.data)
+                    merge(effect)
             elif part.output is not None:
                 front.outputs.append(part.output.value)
             front.count = index + 1
@@ -118,12 +127,11 @@ class _Iterations:
         effects = own.frame.effects
         if not own.frame.done:
             seen = await self._flow.iteration_input(self._state, self._items[index], self._data, own)
-            await run_sequence(self._state.actions, seen, own, self._timeout, effects)
+            await run_sequence(self._state.actions, seen, own, self._timeout, effects, self._merge)
             if self._state.output_collection is not None:
                 done = PartFrame(output=_output_of(effects), done=True)
             else:
-                placed = effects if self._data != {} else [_beside_element(effect) for effect in effects]
-                done = PartFrame(effects=placed, done=True)
+                done = PartFrame(effects=[] if self._merge else effects, done=True)
             self._lane.frame.iterations[index] = done
 
     async def _scope(self, index: int) -> None:

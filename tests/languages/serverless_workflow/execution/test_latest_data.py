@@ -122,9 +122,10 @@ def test_the_latest_data_are_what_finished_actions_merged(state: str, at: str, l
     assert seen == [latest]
 
 
-@pytest.mark.parametrize(("state", "at", "latest"), STATES.values(), ids=STATES)
-def test_a_change_of_the_latest_data_is_not_lost(state: str, at: str, latest: JSON) -> None:  # noqa: ARG001 - of the other test
-    """A running state goes on with it, however deep its progress is."""
+@pytest.mark.parametrize("kind", [kind for kind in STATES if kind != "produced events"])
+def test_a_change_of_the_latest_data_is_not_lost(kind: str) -> None:
+    """A running state goes on with it, however deep its progress is; between two events that it produces none stops."""
+    state, at, _ = STATES[kind]
     output = _run(state, at, lambda run: run.change({"new": True})).output
     assert isinstance(output, dict)
     assert output["new"] is True

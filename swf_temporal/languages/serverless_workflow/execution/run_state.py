@@ -71,7 +71,7 @@ async def run_state(state: State, data: JSON, lane: Lane[StateFrame]) -> StateRe
 
 
 async def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> StateResult:
-    """Return how *state* is left that met *fault*, in its body or after it; raises it if no onErrors entry covers it."""
+    """Return how *state* is left that met *fault*, in or after its body; raises it if no onErrors entry covers it."""
     frame = lane.frame
     step = await _catch(state, lane.locate(fault), data, lane)
     frame.left, frame.body, frame.input, frame.output, frame.compensation = step, None, None, None, None

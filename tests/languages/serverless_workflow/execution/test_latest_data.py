@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from copy import deepcopy
+from typing import NamedTuple
 
 import pytest
 
@@ -11,9 +12,10 @@ from swf_temporal.loading import load
 from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.context import SimulationContext
-from swf_temporal.simulation.simulate import Simulation, events_of
+from swf_temporal.simulation.result import Simulation
+from swf_temporal.simulation.simulate import events_of
 
-EVENTS: list[JSON] = [
+EVENTS: list[dict[str, JSON]] = [
     {"type": "paid", "source": "s", "data": {"amount": 12}},
     {"type": "owed", "source": "s", "data": {"owed": 3}},
 ]
@@ -22,69 +24,79 @@ id: latest
 version: "1.0"
 specVersion: "0.8"
 start: Work
-functions: [{name: one, operation: "api#one"}, {name: two, operation: "api#two"}, {name: three, operation: "api#three"}]
+functions:
+  - {name: one, operation: "api#one"}
+  - {name: two, operation: "api#two"}
+  - {name: three, operation: "api#three"}
 events:
   - {name: Paid, type: paid, source: s}
   - {name: Owed, type: owed, source: s}
   - {name: Told, type: told, source: us, kind: produced}
 states:
-  - {name: Undo, type: operation, usedForCompensation: true, actions: [{functionRef: one}, {functionRef: two}, {functionRef: three}], end: true}
+  - {name: Undo, type: operation, usedForCompensation: true, actions: ACTIONS}
+  - {name: Rest, type: inject, data: {}, end: true}
+  - {name: Work, STATE}
 """
+ACTIONS = "[{functionRef: one}, {functionRef: two}, {functionRef: three}]"
 CALLED = "action-started two"
+
+
+class Standing(NamedTuple):
+    """A state, a moment in it, and the latest data then."""
+
+    state: str
+    at: str
+    latest: JSON
+
+
 STATES = {
-    "operation": (
-        "{name: Work, type: operation, actions: [{functionRef: one}, {functionRef: two}, {functionRef: three}], end: true}",
-        CALLED,
-        {"order": 7, "one": 1},
+    "operation": Standing("type: operation, actions: ACTIONS", CALLED, {"order": 7, "one": 1}),
+    "actions side by side": Standing("type: operation, actionMode: parallel, actions: ACTIONS", CALLED, {"order": 7}),
+    "callback": Standing(
+        "type: callback, action: {functionRef: one}, eventRef: Paid", "event-awaited Paid", {"order": 7, "one": 1}
     ),
-    "actions side by side": (
-        "{name: Work, type: operation, actionMode: parallel, actions: [{functionRef: one}, {functionRef: two}, {functionRef: three}], end: true}",
-        CALLED,
-        {"order": 7},
+    "event": Standing(
+        "type: event, onEvents: [{eventRefs: [Paid], actions: ACTIONS}]", CALLED, {"order": 7, "amount": 12, "one": 1}
     ),
-    "callback": (
-        "{name: Work, type: callback, action: {functionRef: one}, eventRef: Paid, end: true}",
-        "event-awaited Paid",
-        {"order": 7, "one": 1},
-    ),
-    "event": (
-        "{name: Work, type: event, onEvents: [{eventRefs: [Paid], actions: [{functionRef: one}, {functionRef: two}, {functionRef: three}]}], end: true}",
-        CALLED,
-        {"order": 7, "amount": 12, "one": 1},
-    ),
-    "events": (
-        "{name: Work, type: event, exclusive: false, onEvents: [{eventRefs: [Paid], actions: [{functionRef: one}]},"
-        " {eventRefs: [Owed], actions: [{functionRef: two}, {functionRef: three}]}], end: true}",
+    "events": Standing(
+        """
+        type: event, exclusive: false, onEvents: [
+          {eventRefs: [Paid], actions: [{functionRef: one}]},
+          {eventRefs: [Owed], actions: [{functionRef: two}, {functionRef: three}]}
+        ]""",
         CALLED,
         {"order": 7, "amount": 12, "one": 1, "owed": 3},
     ),
-    "iterations in turn": (
-        "{name: Work, type: foreach, mode: sequential, inputCollection: '${ [1] }',"
-        " actions: [{functionRef: one}, {functionRef: two}, {functionRef: three}], end: true}",
+    "iterations in turn": Standing(
+        "type: foreach, mode: sequential, inputCollection: '${ [1] }', actions: ACTIONS",
         CALLED,
         {"order": 7, "one": 1},
     ),
-    "iterations with a collection": (
-        "{name: Work, type: foreach, mode: sequential, inputCollection: '${ [1] }', outputCollection: '${ .found }',"
-        " actions: [{functionRef: one}, {functionRef: two}, {functionRef: three}], end: true}",
+    "iterations with a collection": Standing(
+        """
+        type: foreach, mode: sequential, inputCollection: '${ [1] }', outputCollection: '${ .found }', actions: ACTIONS
+        """,
         CALLED,
         {"order": 7},
     ),
-    "branches": (
-        "{name: Work, type: parallel, branches: [{name: a, actions: [{functionRef: one}, {functionRef: two}, {functionRef: three}]},"
-        " {name: b, actions: [{functionRef: one}]}], end: true}",
+    "branches": Standing(
+        "type: parallel, branches: [{name: a, actions: ACTIONS}, {name: b, actions: [{functionRef: one}]}]",
         CALLED,
         {"order": 7},
     ),
-    "produced events": (
-        "{name: Work, type: inject, data: {one: 1}, stateDataFilter: {output: '${ {order, new} }'},"
-        " end: {produceEvents: [{eventRef: Told}, {eventRef: Told}]}}",
+    "produced events": Standing(
+        """
+        type: inject, data: {one: 1}, stateDataFilter: {output: '${ {order} }'},
+        transition: {nextState: Rest, produceEvents: [{eventRef: Told}]}
+        """,
         "event-produced Told",
         {"order": 7, "one": 1},
     ),
-    "compensation": (
-        "{name: Work, type: inject, data: {}, compensatedBy: Undo, stateDataFilter: {output: '${ {order} }'},"
-        " end: {compensate: true}}",
+    "compensation": Standing(
+        """
+        type: inject, data: {}, compensatedBy: Undo, stateDataFilter: {output: '${ {order} }'},
+        transition: {nextState: Rest, compensate: true}
+        """,
         CALLED,
         {"order": 7, "one": 1},
     ),
@@ -93,8 +105,11 @@ STATES = {
 
 def _run(state: str, at: str, do: Callable[[Run], None]) -> Simulation:
     """Run a definition with *state*, and *do* something with it when the trace tells *at* for the first time."""
-    definition = load(f"{HEAD}  - {state}\n")
-    context = SimulationContext([definition], {"one": {"one": 1}, "two": {"two": 2}, "three": {"three": 3}}, events_of(EVENTS), {})
+    if "transition" not in state:
+        state += ", transition: Rest"
+    definition = load(HEAD.replace("STATE", state).replace("ACTIONS", ACTIONS))
+    results = {name: {name: number} for number, name in enumerate(("one", "two", "three"), 1)}
+    context = SimulationContext([definition], results, events_of(EVENTS), {})
     met: list[TraceEntry] = []
 
     def look(run: Run, entry: TraceEntry) -> None:
@@ -122,11 +137,10 @@ def test_the_latest_data_are_what_finished_actions_merged(state: str, at: str, l
     assert seen == [latest]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in STATES if kind != "produced events"])
+@pytest.mark.parametrize("kind", sorted(STATES.keys() - {"produced events"}))
 def test_a_change_of_the_latest_data_is_not_lost(kind: str) -> None:
     """A running state goes on with it, however deep its progress is; between two events that it produces none stops."""
-    state, at, _ = STATES[kind]
-    output = _run(state, at, lambda run: run.change({"new": True})).output
+    output = _run(STATES[kind].state, STATES[kind].at, lambda run: run.change({"new": True})).output
     assert isinstance(output, dict)
     assert output["new"] is True
     assert output["order"] == 7

@@ -60,6 +60,8 @@ class Scripted:
     published: list[CloudEvent] = field(default_factory=list)
     takers: list[str] | None = None
     """The names of the sinks that take events."""
+    is_unreachable: bool = False
+    """Whether no event can be sent."""
 
     async def perform(self, call: FunctionCall, *, source: str, key: str, attempt: int) -> JSON:
         """Answer as scripted."""
@@ -72,6 +74,8 @@ class Scripted:
 
     async def publish(self, event: CloudEvent) -> list[str] | None:
         """Keep the event."""
+        if self.is_unreachable:
+            raise ConnectionError("the broker is away")
         self.published.append(event)
         return self.takers
 

@@ -116,6 +116,7 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
                 self.frame.metadata = await lane.evaluate(state.metadata, lane.data)
                 lane.emit(TraceKind.METADATA_SET, state.id, value=self.frame.metadata)
         left = await self._in_time(state, frame, lane, is_resumed=is_resumed)
+        lane.data = left.data  # with what the state has got an error of its transform is caught, too
         return await transformed(left.transform, left.data, lane), left.transition
 
     async def _in_time(self, state: State, frame: StateFrame, lane: Lane, *, is_resumed: bool) -> StateExit:

@@ -132,6 +132,11 @@ class RepeatFrame(Record):
     round: SequenceFrame | None = None
     """The run under way."""
 
+    @property
+    def latest(self) -> Value | None:
+        """The data with the results of all actions that are done."""
+        return (None if self.round is None else self.round.data) or self.data
+
 
 def forget_calls(frame: Record) -> None:
     """Forget the ids of the calls in *frame*, which were cancelled: what goes on makes others in the same execution."""

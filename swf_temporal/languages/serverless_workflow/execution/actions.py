@@ -6,7 +6,7 @@ goes. Sequential actions see the effects of those before them. Actions that run 
 their effects are applied in the order in which the actions are written.
 """
 
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
 from swf_temporal.data import JSON
@@ -67,8 +67,12 @@ async def run_sequence(
     lane: Lane[SequenceFrame],
     timeout: str | None,
     effects: list[ActionResult] | None = None,
+    merge: Callable[[ActionResult], None] | None = None,
 ) -> JSON:
-    """Run *actions* one after the other and return the data with their effects, which are added to *effects*."""
+    """Run *actions* one after the other and return the data with their effects.
+
+    Each effect is added to *effects*, and given to *merge*, which applies it to other data.
+    """
     frame = lane.frame
     if effects is None:
         data = data if frame.data is None else frame.data.value
@@ -85,6 +89,8 @@ async def run_sequence(
             frame.data = Value(data)
         elif effect is not None:
             effects.append(effect)
+            if merge is not None:
+                merge(effect)
         frame.action = None
     return data
 

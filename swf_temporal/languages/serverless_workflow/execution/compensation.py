@@ -18,7 +18,6 @@ from swf_temporal.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.action_frames import forget_calls, forget_deadlines
 from swf_temporal.languages.serverless_workflow.execution.frames import CompensationFrame, WalkFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.progress import compensation_under_way
 from swf_temporal.languages.serverless_workflow.model.states import End, Transition
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.progress import Value
@@ -98,7 +97,8 @@ async def _undo(data: JSON, frame: CompensationFrame, lane: Lane) -> JSON:
 
 def _broken_off(data: JSON, lane: Lane) -> WalkFrame | None:
     """Return the progress of the chain that the workflow's timeout broke off, to go on with *data*, if there is one."""
-    broken_off = compensation_under_way(lane.execution.frame.walk)
+    main = lane.execution.frame.walk
+    broken_off = None if main is None or main.run is None else main.run.compensation
     if not lane.execution.is_expired or broken_off is None or broken_off.walk is None:
         return None
     walk, broken_off.walk = broken_off.walk, None
@@ -106,8 +106,7 @@ def _broken_off(data: JSON, lane: Lane) -> WalkFrame | None:
     forget_deadlines(walk)
     forget_calls(walk)
     walk.data = data
-    if walk.run is not None:
-        for latest in (walk.run.input, None if walk.run.body is None else walk.run.body.data):
-            if latest is not None:
-                latest.value = data
+    walk.latest_data = data
+    if walk.run is not None and walk.run.input is not None:
+        walk.run.input.value = data
     return walk

@@ -29,12 +29,6 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.parameters import for_run
 from swf_temporal.languages.serverless_workflow.execution.program import Program
-from swf_temporal.languages.serverless_workflow.execution.progress import (
-    innermost_walk,
-    latest_data,
-    set_latest_data,
-    walk_under_way,
-)
 from swf_temporal.languages.serverless_workflow.execution.run_state import StateResult, left_by_error, run_state
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.execution.search_attributes import attribute_values
@@ -151,25 +145,23 @@ class Execution:
 
     @property
     def state(self) -> str | None:
-        walk = innermost_walk(self.frame)
+        walk = self.frame.innermost_walk
         return None if walk is None else walk.state
 
     @property
     def data(self) -> JSON:
         """The data that the running state began with."""
-        walk = innermost_walk(self.frame)
+        walk = self.frame.innermost_walk
         return self.run.input if walk is None else walk.data
 
     @property
     def latest_data(self) -> JSON:
         """The data as the actions of the running state have left it."""
-        return latest_data(walk_under_way(self.frame), self.run.input)
+        return self.frame.latest_data(self.run.input)
 
     @latest_data.setter
     def latest_data(self, data: JSON) -> None:
-        walk = walk_under_way(self.frame)
-        if walk is not None:
-            set_latest_data(walk, data)
+        self.frame.set_latest_data(data)
 
     # For lanes
 
@@ -217,9 +209,10 @@ class Execution:
                 data, leaving = await self._leave(state, left, lane)
             lane.emit(TraceKind.STATE_LEFT, lane.state_path)
             if isinstance(leaving, End):
+                run.end_with(data)
                 return Ended(data, leaving)
-            frame.run = None
-            frame.state, frame.data, frame.moved = leaving.next_state, data, True
+            frame.run, frame.data = None, data
+            frame.state, frame.moved = leaving.next_state, True
 
     async def walk_to_end(self, frame: WalkFrame) -> Ended:
         """Run states until one of them ends, and the branches that were left running on the way."""

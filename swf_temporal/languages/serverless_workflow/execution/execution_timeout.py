@@ -12,10 +12,6 @@ from swf_temporal.languages.serverless_workflow.execution.event_release import r
 from swf_temporal.languages.serverless_workflow.execution.frames import CompensationFrame, EventsBody, WalkFrame
 from swf_temporal.languages.serverless_workflow.execution.functions import truth_of
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.progress import (
-    innermost_walk,
-    walk_under_way,
-)
 from swf_temporal.languages.serverless_workflow.execution.step import Terminated
 from swf_temporal.languages.serverless_workflow.model.states import ContinueAs, EventState
 from swf_temporal.languages.serverless_workflow.model.workflow import WorkflowExecTimeout
@@ -73,7 +69,7 @@ def _undoes_when_cancelled(execution: "Execution") -> bool:
 
 def _broken_off(execution: "Execution") -> CompensationFrame | None:
     """Return how far a compensation is that the cancellation broke off: it goes on, and undoes nothing twice."""
-    walk = walk_under_way(execution.frame)
+    walk = execution.frame.walk_under_way
     if walk is None or walk.run is None:
         return None
     broken_off, walk.run.compensation = walk.run.compensation, None
@@ -154,8 +150,8 @@ def _is_idle(execution: "Execution") -> bool:
         return frame.idle
     if not frame.again or frame.walk.state != execution.program.workflow.start_state:
         return False
-    body = None if frame.walk.run is None else frame.walk.run.body
-    return not (isinstance(body, EventsBody) and body.taken)
+    run = frame.walk.run
+    return run is None or (run.left is None and not (isinstance(run.body, EventsBody) and run.body.taken))
 
 
 async def _run_through(execution: "Execution") -> Completed | ContinuedAs:
@@ -182,8 +178,8 @@ async def _run_through(execution: "Execution") -> Completed | ContinuedAs:
 
 async def _outcome(left: "Ended", execution: "Execution") -> Completed | ContinuedAs:
     """Return what a run comes to whose last walk ended so."""
+    execution.latest_data = left.data
     if left.end.continue_as is not None:
-        execution.latest_data = left.data
         return await _continued(left.end.continue_as, left, execution)
     await check_output(execution, left.data)
     return Completed(left.data)
@@ -219,7 +215,7 @@ async def _limit(given: JSON, data: JSON, lane: Lane) -> ContinueTimeout | None:
 
 def _give_back(execution: "Execution") -> None:
     """Give the events back that the state had taken that was broken off: those that run now may wait for them."""
-    walk = innermost_walk(execution.frame)
+    walk = execution.frame.innermost_walk
     if walk is not None and walk.run is not None:
         scope = execution.program.scope
         state = scope.state(walk.state)

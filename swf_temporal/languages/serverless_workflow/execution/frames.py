@@ -7,9 +7,10 @@ of begins. A flag says what was done; a moment is in seconds of the epoch, and f
 
 Frames outlive releases (see docs/compatibility.md): a field keeps its meaning for ever, and a new one has a default.
 
-An instance's data stands in a frame where work on it begins (`WalkFrame.data`) and where that work has got to
-(`SequenceFrame.data`, `EventsBody.data`, `CompensationFrame.data`); the latest of them is what `progress.latest_data`
-finds.
+An instance's data stands in several frames: where a state begins, where its actions have got to, and where undoing has.
+`InstanceFrame.latest_data` is the latest of them, with which whatever follows a state begins that was broken off, by an
+error or by the timeout of the workflow. Each frame asks those inside it; what a type of state has is the `latest` of
+its body.
 """
 
 from collections.abc import Iterator
@@ -59,8 +60,8 @@ class Body:
     __slots__ = ()
 
     @property
-    def data(self) -> Value | None:
-        """The state's data, as its actions have left it."""
+    def latest(self) -> Value | None:
+        """The state's data, as its actions have left it; None before, and where their results are merged at a join."""
         return None
 
     @property
@@ -77,6 +78,10 @@ class Body:
 class OperationBody(SequenceFrame, Body):
     KIND: ClassVar[str] = "operation"
     repeated: RepeatFrame | None = None
+
+    @property
+    def latest(self) -> Value | None:
+        return self.data if self.repeated is None else self.repeated.latest
 
 
 @dataclass(slots=True)
@@ -98,7 +103,7 @@ class CallbackBody(WaitingFrame, Body):
     actions: SequenceFrame = field(default_factory=SequenceFrame)
 
     @property
-    def data(self) -> Value | None:
+    def latest(self) -> Value | None:
         return self.actions.data
 
 
@@ -113,6 +118,11 @@ class EventsBody(WaitingFrame, Body):
     actions: EntryFrame | None = None
     """The entry whose actions are under way."""
     data: Value | None = None
+    """The data with its events, and with the results of the entries before."""
+
+    @property
+    def latest(self) -> Value | None:
+        return (None if self.actions is None else self.actions.data) or self.data
 
 
 @dataclass(slots=True)
@@ -149,6 +159,8 @@ class ForeachFront(Front):
 
     data: Value | None = None
     """Of a state without outputs to keep: its data with the results of these iterations."""
+    in_turn: bool = False
+    """Whether one iteration follows the other: then the data has the results of the one under way, too."""
     over: bool = False
     """Whether what iterations came to, in the front or not, lets no further one begin."""
 
@@ -167,6 +179,10 @@ class ForeachBody(Record, Body):
     """Those that the front has not."""
     begun: float | None = None
     """When the latest iteration begins, if there is a pause between them."""
+
+    @property
+    def latest(self) -> Value | None:
+        return self.front.data if self.front is not None and self.front.in_turn else None
 
     @property
     def parts(self) -> Iterator[tuple[str, str | None, PartFrame]]:
@@ -199,6 +215,18 @@ class CompensationFrame(Record):
     done: bool = False
     """Whether everything is undone."""
 
+    def latest_data(self, data: JSON) -> JSON:
+        """Return the data as undoing has left it, which began with *data*."""
+        if self.walk is not None:
+            return self.walk.latest_data
+        return data if self.data is None else self.data.value
+
+    def set_latest_data(self, data: JSON) -> None:
+        if self.walk is None:
+            self.data = Value(data)
+        else:
+            self.walk.latest_data = data
+
 
 @dataclass(slots=True)
 class StateFrame(TimedFrame):
@@ -216,7 +244,9 @@ class StateFrame(TimedFrame):
     attempts: AttemptsFrame | None = None
     """Of a state that is run once more as a whole."""
     left: Step | None = None
-    """Once it is being left by a way that takes steps of its own: with which data, and by which exit."""
+    """Once its body is done, which is gone then: with which data, and by which exit. No output filter was applied."""
+    output: Value | None = None
+    """What the output filter made of that data, once it did."""
     recorded: bool = False
     """Whether it stands in the compensation log."""
     compensation: CompensationFrame | None = None
@@ -234,13 +264,35 @@ class StateFrame(TimedFrame):
         """Forget the attempts that were made."""
         self.attempts = None
 
-    def latest_data(self, data: JSON) -> JSON:
-        """Return the data as its actions have left it; if they left none, its input, which is *data* before a filter.
+    @property
+    def _latest(self) -> Value | None:
+        """The data of the body that is under way; None if that is what the state was entered with."""
+        return (None if self.body is None else self.body.latest) or self.input
 
-        So begins whatever follows a state that was broken off: by an error, or by the timeout of the workflow.
-        """
-        latest = (None if self.body is None else self.body.data) or self.input
-        return data if latest is None else latest.value
+    def latest_data(self, data: JSON) -> JSON:
+        """Return the data of the state, which was entered with *data*, as its actions or undoing have left it."""
+        if self.left is not None:
+            data = self.left.data
+        elif (latest := self._latest) is not None:
+            data = latest.value
+        return data if self.compensation is None else self.compensation.latest_data(data)
+
+    def end_with(self, data: JSON) -> None:
+        """Take note that the walk ends here with *data*: what follows may fail, and then the state is not run again."""
+        if self.left is not None:
+            self.left.data, self.output = data, Value(data)
+
+    def set_latest_data(self, data: JSON) -> bool:
+        """Have *data* where `latest_data` finds it; return False if that is where the state was entered with it."""
+        if self.compensation is not None:
+            self.compensation.set_latest_data(data)
+        elif self.left is not None:
+            self.left.data, self.output = data, None
+        elif (latest := self._latest) is not None:
+            latest.value = data
+        else:
+            return False
+        return True
 
 
 @dataclass(slots=True)
@@ -255,6 +307,16 @@ class WalkFrame(Record):
     """How far it is."""
     moved: bool = False
     """Whether the walk has left the state it began with."""
+
+    @property
+    def latest_data(self) -> JSON:
+        """The data as the running state has left it."""
+        return self.data if self.run is None else self.run.latest_data(self.data)
+
+    @latest_data.setter
+    def latest_data(self, data: JSON) -> None:
+        if self.run is None or not self.run.set_latest_data(data):
+            self.data = data
 
 
 @dataclass(slots=True)
@@ -305,3 +367,28 @@ class InstanceFrame(Record):
     """The error that was caught last, as expressions see it."""
     noted: dict[str, JSON] = field(default_factory=dict)
     """What else expressions see as `$WORKFLOW` of what happened on the way, where the language version has it."""
+
+    @property
+    def walk_under_way(self) -> WalkFrame | None:
+        """The instance's own walk, or the one before its end; None before it begins."""
+        return self.before or self.walk
+
+    @property
+    def innermost_walk(self) -> WalkFrame | None:
+        """The walk whose state is running: that of what is being undone, if anything is."""
+        walk = self.walk_under_way
+        undoing = self.cancelled or (None if walk is None or walk.run is None else walk.run.compensation)
+        return walk if undoing is None else undoing.walk or walk
+
+    def latest_data(self, data: JSON) -> JSON:
+        """Return the data as the running state, or undoing, has left it; *data*, the input, before it begins."""
+        walk = self.walk_under_way
+        data = data if walk is None else walk.latest_data
+        return data if self.cancelled is None else self.cancelled.latest_data(data)
+
+    def set_latest_data(self, data: JSON) -> None:
+        """Have *data* where `latest_data` finds it."""
+        if self.cancelled is not None:
+            self.cancelled.set_latest_data(data)
+        elif self.walk_under_way is not None:
+            self.walk_under_way.latest_data = data

@@ -56,44 +56,47 @@ async def run_state(state: State, data: JSON, lane: Lane[StateFrame]) -> StateRe
     if not frame.entered:
         lane.emit(TraceKind.STATE_ENTERED, lane.state_path, type=state.type)
         frame.entered = True
-    step = frame.left or await _step(state, data, lane)
-    leaving = _leaving(state, step.exit)
-    if leaving.produce_events or leaving.compensate or isinstance(leaving, End):
-        # Leaving, and what follows an end, takes more steps: where one is broken off, the state is not run again.
-        frame.left, frame.body, frame.input = step, None, None
-    return StateResult(step.data, leaving, not isinstance(step.exit, ByError))
+    try:
+        if frame.left is None:
+            # Leaving may take more steps, and a suspension between them must not run the state again.
+            frame.left = await _step(state, data, lane)
+            frame.body = frame.input = None
+        step = frame.left
+        if frame.output is None and not isinstance(step.exit, ByError | ToState):
+            frame.output = Value(await lane.program.data_flow.state_output(state, data, step.data, lane))
+    except WorkflowFault as fault:
+        return await left_by_error(state, fault, data, lane)
+    output = step.data if frame.output is None else frame.output.value
+    return StateResult(output, _leaving(state, step.exit), not isinstance(step.exit, ByError))
 
 
 async def left_by_error(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> StateResult:
-    """Return how *state* is left that met *fault* on its way out; raises it if no onErrors entry covers it."""
+    """Return how *state* is left that met *fault*, in or after its body; raises it if no onErrors entry covers it."""
+    frame = lane.frame
     step = await _catch(state, lane.locate(fault), data, lane)
-    lane.frame.left, lane.frame.events = step, 0
+    frame.left, frame.body, frame.input, frame.output, frame.compensation = step, None, None, None, None
+    frame.events = 0
     return StateResult(step.data, _leaving(state, step.exit), completed=False)
 
 
 async def _step(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
-    program = lane.program
-    flow, plan = program.data_flow, program.plan(state)
-    given = data
+    """Return what the body of *state* comes to, which was entered with *data*."""
+    plan, begun = lane.program.plan(state), lane.frame.input
+    seen = await lane.program.data_flow.state_input(state, data, lane) if begun is None else begun.value
+    if begun is None and seen is not data:
+        lane.frame.input = Value(seen)
     try:
-        begun = lane.frame.input
-        data = await flow.state_input(state, given, lane) if begun is None else begun.value
-        if data is not given:
-            lane.frame.input = begun or Value(data)
         if plan.retries_errors:
-            step = await with_error_retries(state, lane, lambda: _in_time(state, data, lane, plan))
-        elif state.retries:
-            step = await with_retries(state, data, lane, lambda: _in_time(state, data, lane, plan))
-        else:
-            step = await _in_time(state, data, lane, plan)
-        output = await flow.state_output(state, given, step.data, lane)
-        return step if output is step.data else Step(output, step.exit)
+            return await with_error_retries(state, lane, lambda: _in_time(state, seen, lane, plan))
+        if state.retries:
+            return await with_retries(state, seen, lane, lambda: _in_time(state, seen, lane, plan))
+        return await _in_time(state, seen, lane, plan)
     except WorkflowFault as fault:
-        if _goes_on(state, fault):
-            lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
-            release(lane.frame.body, lane)
-            return Step(await flow.state_output(state, given, lane.frame.latest_data(data), lane))
-        return await _catch(state, lane.locate(fault), data, lane)
+        if not _goes_on(state, fault):
+            raise
+        lane.emit(TraceKind.ERROR_CAUGHT, fault.name, code=fault.code, message=fault.message)
+        release(lane.frame.body, lane)
+        return Step(lane.frame.latest_data(data))
     except Diverted as diverted:
         return await _diverted(diverted, data, lane)
 
@@ -122,10 +125,7 @@ async def _in_time(state: State, data: JSON, lane: Lane[StateFrame], plan: State
 
 
 async def _catch(state: State, fault: WorkflowFault, data: JSON, lane: Lane[StateFrame]) -> Step:
-    """Return the step that an onErrors entry asks for.
-
-    Its data is what the state's actions had worked on: the filtered input, with what they had merged until then.
-    """
+    """Return the step that an onErrors entry asks for, with the latest data of the state."""
     try:
         closest = lane.program.workflow.language_version.closest_handler
         entry = await lane.run.evaluated(lambda: handler_of(state, lane.program.errors, fault, closest=closest))

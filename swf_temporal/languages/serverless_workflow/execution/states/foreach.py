@@ -50,44 +50,55 @@ class _Iterations:
         self._timeout = lane.program.timeouts(state).action_exec_timeout
         self._turns = _IterationSchedule(state, data, one_at_a_time=one_at_a_time)
         self._actions = None if state.scope is not None else {name_of(action) for action in state.actions}
+        self._keeps_outputs = state.output_collection is not None or state.scope is not None
+        self._front = front = self._begun()
+        self._folding = self._flow.folding(data if front.data is None else front.data.value, lane)
+
+    def _begun(self) -> ForeachFront:
+        """Return the front, which is made where there is none yet."""
+        lane, state = self._lane, self._state
+        if lane.frame.front is None:
+            lane.run.begin_iterations(lane.path, len(self._items) * max(1, len(state.actions)))
+            in_turn = state.mode == "sequential" and not self._keeps_outputs
+            lane.frame.front = ForeachFront(len(self._items), in_turn=in_turn)
+        return lane.frame.front
 
     async def run(self, window: int) -> JSON:
         """Run them, and return the state's data with what they come to."""
-        lane, state = self._lane, self._state
-        front, iterations = lane.frame.front, lane.frame.iterations
-        if front is None:
-            lane.run.begin_iterations(lane.path, len(self._items) * max(1, len(state.actions)))
-            front = lane.frame.front = ForeachFront(len(self._items))
-        self._turns.go_on(front, iterations)
-        keeps_outputs = state.output_collection is not None or state.scope is not None
-        folding = self._flow.folding(self._data if front.data is None else front.data.value, lane)
-
-        def fold(index: int) -> bool:
-            part = iterations.get(index)
-            if part is None or not part.done:
-                return False
-            if not keeps_outputs:
-                for effect in part.effects:
-                    folding.apply(effect)
-                front.data = Value(folding.data)
-            elif part.output is not None:
-                front.outputs.append(part.output.value)
-            front.count = index + 1
-            del iterations[index]
-            lane.run.forget_iteration(lane.path, index, self._actions)
-            return True
-
+        lane, front = self._lane, self._front
+        self._turns.go_on(front, lane.frame.iterations)
         try:
-            await run_in_turn(len(self._items), front.count, self._path, fold, window=window)
+            await run_in_turn(len(self._items), front.count, self._path, self._fold, window=window)
         except SuspendRequested:
             # A condition is asked of all outputs after each iteration: there they stay together.
-            if keeps_outputs and state.until is None:
+            if self._keeps_outputs and self._state.until is None:
                 front.hand_over(lane.run.host)
             raise
         lane.run.begin_iterations(lane.path)
-        if not keeps_outputs:
-            return folding.data
+        if not self._keeps_outputs:
+            return self._folding.data
         return await self._with_outputs(await front.all_outputs(lane.run.host))
+
+    def _fold(self, index: int) -> bool:
+        """Let the front have what an iteration came to; return False if it is not complete."""
+        lane, front = self._lane, self._front
+        part = lane.frame.iterations.get(index)
+        if part is None or not part.done:
+            return False
+        if not self._keeps_outputs:
+            for effect in part.effects:
+                self._merge(effect)
+        elif part.output is not None:
+            front.outputs.append(part.output.value)
+        front.count = index + 1
+        del lane.frame.iterations[index]
+        lane.run.forget_iteration(lane.path, index, self._actions)
+        return True
+
+    def _merge(self, effect: ActionResult) -> None:
+        """Merge the result of an action into the state's data."""
+        self._folding.apply(effect if self._data != {} else _beside_element(effect))
+        self._front.data = Value(self._folding.data)
 
     async def _with_outputs(self, outputs: list[JSON]) -> JSON:
         if self._state.output_collection is not None:
@@ -118,12 +129,13 @@ class _Iterations:
         effects = own.frame.effects
         if not own.frame.done:
             seen = await self._flow.iteration_input(self._state, self._items[index], self._data, own)
-            await run_sequence(self._state.actions, seen, own, self._timeout, effects)
+            # Where one iteration follows the other, each result is merged as soon as it is there.
+            merge = self._merge if self._front.in_turn else None
+            await run_sequence(self._state.actions, seen, own, self._timeout, effects, merge)
             if self._state.output_collection is not None:
                 done = PartFrame(output=_output_of(effects), done=True)
             else:
-                placed = effects if self._data != {} else [_beside_element(effect) for effect in effects]
-                done = PartFrame(effects=placed, done=True)
+                done = PartFrame(effects=effects if merge is None else [], done=True)
             self._lane.frame.iterations[index] = done
 
     async def _scope(self, index: int) -> None:

@@ -83,14 +83,15 @@ class Execution(NamedTuple):
         return found if self.entries is None else cut(found, self.entries)
 
 
-async def executions_of(client: Client, workflow_id: str) -> AsyncIterator[Execution]:
-    """Yield the executions of an instance, each with its history, from the latest to the one with which it began.
+async def executions_of(client: Client, workflow_id: str, latest: str | None = None) -> AsyncIterator[Execution]:
+    """Yield the executions of an instance, each with its history, from the *latest* to the one with which it began.
 
     Each follows from the one before: it has continued as new, or a person has let the instance go on from there. Those
     whose history the server does not keep any longer are left out. Raises UsageError if the id is unknown.
     """
+    run_id = latest
     try:
-        run_id: str | None = (await client.temporal.get_workflow_handle(workflow_id).describe()).run_id
+        run_id = run_id or (await client.temporal.get_workflow_handle(workflow_id).describe()).run_id
     except RPCError as error:
         raise not_there(error, workflow_id) from None
     entries: int | None = None

@@ -33,6 +33,7 @@ from swf_temporal.temporal.going_on import Beginning, Point, beginning_at
 from swf_temporal.temporal.happened_since import After, Came, Done, after_length, after_task, end_of_task
 from swf_temporal.temporal.place_records import Asking
 from swf_temporal.temporal.places import ask
+from swf_temporal.temporal.records import Wanted
 from swf_temporal.temporal.replaying import Retraced, has_begun
 from swf_temporal.text.suggestions import did_you_mean
 
@@ -156,8 +157,8 @@ class Rerun:
         return await _to_its_end(self._go_on(client, drop_events=drop_events))
 
     async def _go_on(self, client: Client, *, drop_events: bool) -> str:
-        events, leading = () if drop_events else self.events, self.leading
-        beginning = await self.beginning(client, events)
+        leading = self.leading
+        beginning = await self.beginning(client, drop_events=drop_events)
         run = await beginning.start(client.temporal, self.workflow_id)
         if self.place is not None:
             await self.place.take_back(client.temporal, self.workflow_id)
@@ -165,27 +166,32 @@ class Rerun:
         late = await after_length(client.temporal, self.workflow_id, *self.latest) if has_late else After()
         await regain(client.temporal, () if drop_events else (*self.posted, *late.posted))
         leading = leading[len(leading) - beginning.early_updates :]  # it begins with the others
-        again = [] if beginning.has_events else [*leading, *events]
+        again = [] if beginning.has_events else [*leading, *(() if drop_events else self.events)]
         with suppress(InstanceEndedError):  # it went on, and needed none of these
             for event in [*again, *late.leading, *late.events]:
                 await event.send(client.temporal, self.workflow_id)
         return run
 
-    async def beginning(self, client: Client, events: Sequence[Came]) -> Beginning:
+    async def beginning(self, client: Client, *, drop_events: bool = False) -> Beginning:
         """Return what another execution begins with there. Raises UsageError if that is too much."""
+        events = () if drop_events else self.events
+        state = None if self.is_retry else self.state
+        wanted = Wanted(
+            latest=self.latest[0], state=state, action=self.action, patch=self.patch, dropsEvents=drop_events
+        )
         # Not kept since it was planned: many may be planned at once.
         handle = client.temporal.get_workflow_handle(self.workflow_id, run_id=self.run_id)
         beginning = await beginning_at(
             await handle.fetch_history(),
             converter_used_by(client),
             self.point,
-            self.patch,
+            wanted,
             leading=[await one.sent(client.temporal) for one in self.leading],
             events=[await one.sent(client.temporal) for one in events],
         )
         if not (self.results or self.children):
             return beginning
-        children = {call: await one.beginning(client, one.events) for call, one in self.children.items()}
+        children = {call: await one.beginning(client) for call, one in self.children.items()}
         results = {call: await _value(client, payload) for call, payload in self.results.items()}
         return beginning.knowing(results, children)
 
@@ -223,7 +229,7 @@ async def plan_rerun(
         raise UsageError("data are changed by a JSON merge patch, which is an object", 'such as {"amount": 12}')
     if patch is not None and action is not None:
         raise UsageError(f"the data of the action {action!r} cannot be changed", "go on from its state, without it")
-    plan = await _planned(client, workflow_id, await described(client, workflow_id), state, action)
+    plan = await plan_of(client, workflow_id, await described(client, workflow_id), state, action)
     return replace(plan, patch=patch)
 
 
@@ -236,10 +242,10 @@ async def plan_retry(client: Client, workflow_id: str) -> Rerun:
     if row["status"] not in RETRIED:
         hint, why = "`swf rerun` with --from lets it go on from a state", f"is {row['status']}, and has not failed"
         raise NotFailedError(f"the instance {workflow_id!r} {why}", hint, instance=workflow_id)
-    return await _planned(client, workflow_id, row, None, None)
+    return await plan_of(client, workflow_id, row, None, None)
 
 
-async def _planned(
+async def plan_of(
     client: Client,
     workflow_id: str,
     row: dict[str, Any],
@@ -247,11 +253,17 @@ async def _planned(
     action: str | None,
     *,
     is_child: bool = False,
+    latest: str | None = None,
 ) -> Rerun:
+    """Return what becomes of the instance of *row*, as it was in its *latest* execution; None is the last of all.
+
+    No *state* is where it failed. A sub-workflow goes on with its parent alone, of which it *is_child*. Raises
+    UsageError if it cannot go on from there.
+    """
     if row["definition"] in WORKFLOW_TYPES:
         raise UsageError(f"{workflow_id!r} is not an instance of a definition")
     since: list[tuple[Execution, Retraced]] = []
-    async for execution in executions_of(client, workflow_id):
+    async for execution in executions_of(client, workflow_id, latest):
         started = execution.history.events[0].workflow_execution_started_event_attributes
         parent = started.parent_workflow_execution.workflow_id
         if parent and not parent.startswith(MAILBOX_PREFIX) and not is_child:
@@ -408,7 +420,7 @@ async def _broken_off(client: Client, parent: Retraced, ids: AbstractSet[str]) -
             row = await described(client, child)
             with suppress(UsageError):  # it cannot go on, and begins anew
                 if row["status"] in (*RETRIED, "cancelled"):
-                    found[call] = await _planned(client, child, row, None, None, is_child=True)
+                    found[call] = await plan_of(client, child, row, None, None, is_child=True)
     return found
 
 

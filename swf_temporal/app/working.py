@@ -17,6 +17,7 @@ from temporalio.worker import ReplayerConfig, WorkerConfig, WorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 
 import swf_temporal
+from swf_temporal.app.carried import Carried
 from swf_temporal.app.client import Client
 from swf_temporal.app.documents import in_one_line, missing
 from swf_temporal.app.event_delivery import EventDelivery
@@ -77,6 +78,8 @@ class Work:
         options = OperatorOptions(ordered, events.lifecycle, settings.search_attributes)
         chooses = (self.call_settings or read_settings(os.environ)).chooses_local_calls
         terms = Terms(settings.known_definitions_only, None, settings.version, options, chooses)
+        if terms.only_known:
+            config = {**config, "activities": [*config.get("activities", ()), Carried(config["client"]).carried]}
         added = with_definitions(config, serving.activities, terms)
         runner = _passing_us_through(config.get("workflow_runner") or SandboxedWorkflowRunner())
         return {**added, "interceptors": [serving, *added["interceptors"]], "workflow_runner": runner}

@@ -29,7 +29,7 @@ from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.first_runs import origin_of
 from swf_temporal.temporal.kept_options import options_of_this, start_options
 from swf_temporal.temporal.next_execution import carried
-from swf_temporal.temporal.records import BegunAgain, Pin
+from swf_temporal.temporal.records import BegunAgain, Pin, Wanted
 from swf_temporal.temporal.replaying import Observed, observe
 from swf_temporal.temporal.signal_events import event_of_signal, event_of_update
 from swf_temporal.temporal.sizes import fits
@@ -129,6 +129,7 @@ class _Asked(NamedTuple):
     """The events of the updates with which it came there."""
     events: Sequence[Sent]
     """Those that came later, and are given to it again."""
+    wanted: Wanted
 
 
 @workflow.defn(dynamic=True, sandboxed=False)
@@ -170,7 +171,7 @@ class Beginner(Observed):
         early, inbox = self._incoming.early_updates, run.inbox
         run.inbox = self._with_events(inbox, (*asked.leading[len(asked.leading) - early :], *asked.events))
         entries = asked.point.entry + asked.point.is_after
-        again = BegunAgain(run=self._info.run_id, entries=entries)
+        again = BegunAgain(run=self._info.run_id, entries=entries, wanted=asked.wanted)
         facts: dict[str, Any] = {"origin": origin_of(self._pin), "again": again}
         following = carried(run, self._pin, host, **facts)
         run.inbox = inbox
@@ -214,20 +215,20 @@ async def beginning_at(
     history: WorkflowHistory,
     converter: DataConverter,
     point: Point,
-    patch: JSON,
+    wanted: Wanted,
     *,
     leading: Sequence[Sent] = (),
     events: Sequence[Sent] = (),
 ) -> Beginning:
     """Return how an instance goes on from a *point* in the trace of the execution of *history*.
 
-    Its data there are changed by *patch*, a JSON merge patch, if it enters a state; None leaves them as they were.
-    Raises UsageError if one payload does not hold what it is then. It has the events by which it came there, *leading*,
-    and later *events* from the start on where that holds these, too: sent to it, they could come when it has ended, and
-    those of a mailbox would not go back there.
+    It is what is *wanted*: by that, its data may be changed if it enters a state. Raises UsageError if one payload does
+    not hold what it is then. It has the events by which it came there, *leading*, and later *events* from the start on
+    where that holds these, too: sent to it, they could come when it has ended, and those of a mailbox would not go back
+    there.
     """
     started = history.events[0].workflow_execution_started_event_attributes
-    asked = _Asked(point, patch, started.task_queue.name, leading, events)
+    asked = _Asked(point, wanted["patch"], started.task_queue.name, leading, events, wanted)
     seen, failure = await observe(history, converter, Beginner, asked=asked)
     if isinstance(seen, Beginner) and seen.beginning is not None:
         return seen.beginning

@@ -9,19 +9,25 @@ What the run continues as, and its sub-workflows, carry what was found, and are 
 engine says so itself, since no client can: who begins a run writes what it likes into its record, but cannot say that
 the run continues another, or is the child of one. Workflows of ours that clients feed, mailboxes, begin children, too.
 They make the records of these themselves, without `inherited`, so such a child is asked about.
+
+An instance that a person lets go on begins in the middle. What it carries there, the worker finds out itself.
 """
 
+from dataclasses import fields
 from datetime import timedelta
 
 from temporalio import workflow
+from temporalio.exceptions import ActivityError, ApplicationError
 
 from swf_temporal.errors import UnknownDefinition
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.markers import is_recorded
-from swf_temporal.temporal.records import LOOK_UP, Pin, Pinned
+from swf_temporal.temporal.records import CARRIED, LOOK_UP, NOT_CARRIED, Pin, Pinned, Wanted
 from swf_temporal.text.origin import Source
 
 _LIMIT = timedelta(seconds=30)
+_CARRIED_LIMIT = timedelta(minutes=10)
+"""For the replay of a history."""
 _ASKED = "known-definitions-only"
 """The marker in the history of a run about which its worker was asked."""
 _HOW = "this worker runs only definitions that it serves (--known-definitions-only)"
@@ -39,7 +45,9 @@ async def check_known(pin: Pin) -> None:
 
     Where they were read from is what the worker says: documents are found beside them.
     """
-    if pin.call is not None or pin.progress is not None:
+    if pin.again is not None and pin.call is None:
+        await _find_carried(pin, pin.again["wanted"])
+    elif pin.call is not None or pin.progress is not None:
         what = "one call of a function" if pin.call is not None else "the middle of a run"
         raise UnknownDefinition(f"a run cannot begin with {what}: {_HOW}")
     digests = [Source(one.text, one.name).digest for one in pin.definitions]
@@ -59,6 +67,25 @@ async def check_known(pin: Pin) -> None:
             )
         known.append(Pinned(one.text, name, digest))
     pin.definitions = known
+
+
+async def _find_carried(pin: Pin, wanted: Wanted) -> None:
+    """Have *pin* hold what the instance carried by its history, whatever the client says that lets it go on."""
+    try:
+        found = await workflow.execute_activity(
+            CARRIED,
+            args=[wanted],
+            result_type=dict,
+            start_to_close_timeout=_CARRIED_LIMIT,
+            summary=summaries.FINDING_CARRIED,
+        )
+    except ActivityError as error:
+        if isinstance(error.cause, ApplicationError) and error.cause.type == NOT_CARRIED:
+            raise UnknownDefinition(f"the instance does not go on: {error.cause.message}; {_HOW}") from None
+        raise
+    carried = Pin.from_json(found)
+    for one in fields(pin):
+        setattr(pin, one.name, getattr(carried, one.name))
 
 
 def _begins(pin: Pin) -> bool:

@@ -49,6 +49,27 @@ FIRST_SEMANTICS: Final = 1
 """The semantics number of a pin that says none."""
 
 
+CARRIED = "what an instance carried"
+"""The activity that finds out what an instance goes on with, where a worker does not take a client's word for it."""
+
+NOT_CARRIED = "NotCarried"
+"""The type of its failure where the instance cannot go on so."""
+
+
+class Wanted(TypedDict):
+    """From where a person lets an instance go on."""
+
+    latest: str
+    """The latest of its executions by then."""
+    state: str | None
+    """None where it goes on from where it failed."""
+    action: str | None
+    patch: JSON
+    """The JSON merge patch that changes its data; None for none."""
+    dropsEvents: bool
+    """Whether it is not given the events again that have come since."""
+
+
 class BegunAgain(TypedDict):
     """Where an instance was when a person let it go on: it does so in another execution, which has this."""
 
@@ -56,6 +77,7 @@ class BegunAgain(TypedDict):
     """The execution in which it was there."""
     entries: int
     """How many entries of that execution's trace belong to the instance: what came later is done again."""
+    wanted: Wanted
 
 
 class PinnedRecord(TypedDict):

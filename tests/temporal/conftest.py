@@ -115,6 +115,7 @@ class Bench:
         only_known: bool = False,
         capacity: Capacity | None = None,
         interceptors: Sequence[Interceptor] = (),
+        activities: Sequence[Callable[..., Any]] = (),
         **functions: Any,
     ) -> AsyncIterator["Running"]:
         """Run a worker for *definitions* whose functions are constants or callables."""
@@ -130,6 +131,7 @@ class Bench:
             runner=runner,
             capacity=capacity,
             interceptors=interceptors,
+            activities=activities,
             interpreter=SuspendingKnownOnly if only_known else Suspending,
             # On a busy machine a task may take the two seconds after which the SDK would break it off in this process.
             debug_mode=runner is None,

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.app.carried import Carried
 from swf_temporal.app.client import Client
 from swf_temporal.app.histories import retrace_instance
 from swf_temporal.app.pictures import runs_of_instance
 from swf_temporal.app.rerunning import Rerun, plan_rerun, plan_retry
-from swf_temporal.client_errors import InstanceEndedError
+from swf_temporal.client_errors import InstanceEndedError, RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
@@ -23,6 +24,7 @@ from swf_temporal.runtime.host import TraceKind
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing, replaying
 from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.records import Pinned
 from swf_temporal.temporal.replaying import replay
 from tests.temporal.conftest import PATIENCE, Bench, Running, define
 from tests.temporal.test_rerunning import ended
@@ -416,3 +418,39 @@ async def test_a_replay_that_does_not_end_is_given_up(bench: Bench, monkeypatch:
     monkeypatch.setattr(replaying, "REPLAY_LIMIT", 0.5)
     assert (await replay(history, CONVERTER)).failure == "its replay was given up after 0 seconds"
     await handle.terminate()
+
+
+async def test_on_a_worker_that_runs_only_what_it_serves(bench: Bench) -> None:
+    """It finds out itself what an instance carried: what a client says of that has no effect; others are refused."""
+    calls: list[str] = []
+
+    def ship(_: JSON) -> JSON:
+        calls.append("ship")
+        if calls.count("ship") == 1:
+            raise BrokenError("no")
+        return {}
+
+    served, queue = load(CHANGED), "known-only-again"
+    answers: dict[str, Any] = {"charge": lambda _: calls.append("charge"), "ship": ship}
+    activities = [Carried(bench.client).carried]
+    async with bench.worker(served, only_known=True, queue=queue, activities=activities, **answers):
+        handle = await bench.client.start_workflow("changed", id=queue, task_queue=queue)
+        assert await ended(handle) is None
+        assert await went_on(bench, await plan_retry(Client(bench.client), handle.id)) == {"v": 1}
+        assert calls == ["charge", "ship", "ship"]
+        plan = await plan_rerun(Client(bench.client), handle.id, "Ship", patch={"n": 2})
+        beginning = await plan.beginning(Client(bench.client))
+        beginning.pin.progress["input"] = {"forged": True}  # type: ignore[index]  # it has some
+        forged = {"text": CHANGED.replace("v: 1", "v: 3"), "name": "forged", "sha256": "0"}
+        beginning.pin.definitions = [Pinned(**forged)]
+        run = await beginning.start(bench.client, handle.id)
+        again = bench.client.get_workflow_handle(handle.id, run_id=run)
+        assert await ended(again) == {"v": 1}
+        assert await again.query("data") == {"n": 2}
+    other = load(CHANGED.replace("v: 1", "v: 2"))
+    async with bench.worker(other, only_known=True, queue=queue, activities=activities, **answers):
+        plan = await plan_rerun(Client(bench.client), handle.id, "Ship")
+        run = await plan.begin(Client(bench.client))
+        with pytest.raises(RunEnded, match="is not served here"):
+            await swf.result(bench.client.get_workflow_handle(handle.id, run_id=run))
+    assert calls == ["charge", "ship", "ship", "ship"]

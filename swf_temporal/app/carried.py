@@ -1,0 +1,42 @@
+"""What an instance carried that a person lets go on, as a worker finds it out: it takes no client's word for it."""
+
+from dataclasses import replace
+from typing import Any
+
+from temporalio import activity
+from temporalio.client import Client as TemporalClient
+from temporalio.exceptions import ApplicationError
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.rerunning import plan_of
+from swf_temporal.errors import UsageError
+from swf_temporal.temporal.records import CARRIED, NOT_CARRIED
+
+
+class Carried:
+    """The activity, on a worker that runs only definitions that it serves."""
+
+    def __init__(self, client: TemporalClient) -> None:
+        self._client = Client(client)
+
+    @activity.defn(name=CARRIED)
+    async def carried(self, wanted: dict[str, Any]) -> dict[str, Any]:
+        """Return the pin with which the instance that asks goes on, by its history; *wanted* is a `Wanted`."""
+        info = activity.info()
+        instance, state, action = str(info.workflow_id), wanted["state"], wanted["action"]
+        row = {"id": instance, "definition": info.workflow_type, "status": "failed"}
+        try:
+            plan = await plan_of(self._client, instance, row, state, action, latest=wanted["latest"])
+            plan = replace(plan, patch=wanted["patch"])
+            beginning = await plan.beginning(self._client, drop_events=wanted["dropsEvents"])
+        except UsageError as error:
+            raise _refused(str(error)) from None
+        if beginning.task_queue != info.task_queue:
+            raise _refused(f"it ran on the task queue {beginning.task_queue!r}")
+        if beginning.parts:
+            raise _refused("it carries more than one payload holds")
+        return beginning.pin.to_json()
+
+
+def _refused(why: str) -> ApplicationError:
+    return ApplicationError(why, type=NOT_CARRIED, non_retryable=True)

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
@@ -55,10 +56,6 @@ class Performer(ABC):
     @abstractmethod
     async def perform(self, call: Call) -> JSON:
         """Return the result of one attempt. Raises CallFailed."""
-
-    def name_in_settings(self, call: Call) -> str:
-        """Return the name under which the operator may say something of the function."""
-        return call.function.name
 
     async def look(self, call: Call) -> Described | None:  # noqa: ARG002 - for those that know something
         """Return what is known of the function before it is called. Nothing is fetched, and None is for nothing.
@@ -127,6 +124,17 @@ class DeclaredType(OperationType):
 
     performed_by: ClassVar[str]
     """The class of its performer, as `module:class`: it stands above the type, and is imported once it is needed."""
+
+    def services(self, operation: JSON) -> tuple[str, ...]:
+        """Return the names of the document of *operation*: as it is written, that of its file, and without an ending."""
+        document = self.document(operation)
+        if document is None:
+            return ()
+        try:
+            path = PurePosixPath(unquote(urlsplit(document).path))
+        except ValueError:  # it names a host that cannot be one, of which the call tells
+            return (document,)
+        return tuple(dict.fromkeys(one for one in (document, path.name, path.stem) if one))
 
     def performer(self, services: Services) -> Performer:
         """Return what performs the functions of this type."""

@@ -24,7 +24,7 @@ from swf_temporal.text.model_errors import allowed_words, expected_form, fields_
 from swf_temporal.text.suggestions import suggestion
 
 SECTIONS: Final = (
-    *("calls", "functions", "hosts", "network", "modules", "scripts", "localCallTypes", "worker"),
+    *("calls", "functions", "services", "hosts", "network", "modules", "scripts", "localCallTypes", "worker"),
     *("storage", "encryption", "compression", "codecServer", "events", "gateway"),
 )
 """The keys at the top of the file."""
@@ -179,7 +179,8 @@ class Section(BaseModel):
         try:
             settings = cls.model_validate(merged, by_name=False, context=context)
         except ValidationError as error:
-            told = [_told(details, cls, merged, path) for details in error.errors(include_url=False)]
+            found_wrong = (_told(details, cls, merged, path) for details in error.errors(include_url=False))
+            told = [*dict.fromkeys(found_wrong)]  # a variable may be for a function, a service and a host
             if len(told) == 1:
                 raise UsageError(*told[0]) from None
             raise UsageError("\n".join(": ".join(filter(None, one)) for one in told)) from None

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
+from urllib.parse import unquote, urlsplit
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
@@ -43,7 +44,8 @@ class Callee:
 
     function: str
     services: tuple[str, ...] = ()
-    """The names of the service, of which the first counts most: those of its document, unless the function says one."""
+    """The names of the service, of which the first counts most: those of its document, unless the function has another.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +105,16 @@ def callee_of(function: Function) -> Callee:
         services = (said,)
     chosen = function.metadata.get(CONFIG_KEY)
     return Callee(function.name, services if chosen is None else tuple(f"{one}.{chosen}" for one in services))
+
+
+def path_of(document: str) -> str:
+    """Return the path of the *document* that an operation names, which may be a URI; empty if it cannot be one."""
+    try:
+        parts = urlsplit(document)
+    except ValueError:
+        return ""
+    # The specification writes `file://` in front of relative paths, too.
+    return unquote(parts.netloc + parts.path if parts.scheme == "file" else parts.path)
 
 
 def secrets_for(scheme: str, callee: Callee) -> tuple[str, ...]:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
-from swf_temporal.function_types import OperationProblem, OperationType
+from swf_temporal.function_types import OperationProblem, OperationType, path_of
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.operator.limits import RateLimits
 from swf_temporal.functions.operator.settings import Settings
@@ -126,15 +126,11 @@ class DeclaredType(OperationType):
     """The class of its performer, as `module:class`: it stands above the type, and is imported once it is needed."""
 
     def services(self, operation: JSON) -> tuple[str, ...]:
-        """Return the names of the document of *operation*: as it is written, that of its file, and without an ending."""
+        """Return the names of the document of *operation*: as it is written, and that of its file."""
         document = self.document(operation)
         if document is None:
             return ()
-        try:
-            path = PurePosixPath(unquote(urlsplit(document).path))
-        except ValueError:  # it names a host that cannot be one, of which the call tells
-            return (document,)
-        return tuple(dict.fromkeys(one for one in (document, path.name, path.stem) if one))
+        return tuple(dict.fromkeys(one for one in (document, PurePosixPath(path_of(document)).name) if one))
 
     def performer(self, services: Services) -> Performer:
         """Return what performs the functions of this type."""

@@ -24,7 +24,6 @@ _TOLD: Final[tuple[tuple[str, Kind, str], ...]] = (
         r"quarkus\.oidc-client\..*", "by hand",
         "write an auth definition with the scheme oauth2, grantType, tokenUrl and clientId, and the secret in $SECRETS",
     ),
-    (r"kogito\.sw\.operation[iI]d[sS]trategy", "differs", "services are named by functions here"),
     (
         r"quarkus\.openapi-generator\.(?:codegen\..*|[^.]*(?:spec|model|include|exclude|validate)[^.]*)", "differs",
         "documents are read as they are, and nothing is generated",

@@ -41,7 +41,7 @@ async def channel_to(
         version=target.server.version if target.server else None,
         addresses=tuple(addresses),
         max_bytes=options.max_response_bytes,
-        function=call.function.name,
+        callee=call.callee,
     )
 
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from swf_temporal.data import JSON
+from swf_temporal.function_types import Callee
 from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Wire
 from swf_temporal.functions.asyncapi.operations import BrokerServer
 from swf_temporal.functions.asyncapi.parts import names_in, with_values
-from swf_temporal.function_types import Callee
 from swf_temporal.functions.call import Call, permanent_failure, variables
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.servers import no_server, variable_value
@@ -69,9 +69,8 @@ def _configured(settings: Settings, callee: Callee, spoken: Sequence[BrokerServe
     if configured == settings.calls.base_url and not is_meant:
         return None
     if wire is None:
-        message = (
-            f"the server of function '{callee.function}' is {configured!r}, whose protocol is not one of {', '.join(WIRES)}"
-        )
+        server = f"the server of function '{callee.function}' is {configured!r}"
+        message = f"{server}, whose protocol is not one of {', '.join(WIRES)}"
         raise permanent_failure("BadUrl", message)
     return configured
 

@@ -18,8 +18,9 @@ def secure(
 ) -> tuple[Call, tuple[Credential, ...]]:
     """Return *call* with the auths that the operation asks for in place of its own, and the credentials to add.
 
-    The credentials are those of the auth that the function names, or else of the secret of the scheme. Of several possibilities the first counts for which there are some. Without an auth and such a secret
-    the call stays as it is. Raises CallFailed if the auth lacks what the document asks for.
+    The credentials are those of the auth that the function names, or else of the secret of the scheme. Of several
+    possibilities the first counts for which there are some. Without an auth and such a secret the call stays as it is.
+    Raises CallFailed if the auth lacks what the document asks for.
     """
     if operation.security is None:
         return call, ()

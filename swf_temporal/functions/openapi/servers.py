@@ -24,9 +24,9 @@ def server_url(
 ) -> str:
     """Return the URL in front of an operation's path.
 
-    What is configured wins: for the function, for the service, for all. Then the document's first server counts, or the first that has the
-    *variables* which the definition gives; others have their defaults. A server that is relative to the document needs
-    one that was fetched. Raises CallFailed if none of them says.
+    What is configured wins: for the function, for the service, for all. Then the document's first server counts, or
+    the first that has the *variables* which the definition gives; others have their defaults. A server that is relative
+    to the document needs one that was fetched. Raises CallFailed if none of them says.
     """
     configured = settings.base_url_for(callee)
     if configured:

@@ -1,7 +1,7 @@
 """The operator's say in which calls are local.
 
-What is said of the function or its service wins over what is said of the host, that over the function's type, that over all calls,
-and that over the definition. Hosts are known only when a request is about to be sent.
+What is said of the function or its service wins over what is said of the host, that over the function's type, that
+over all calls, and that over the definition. Hosts are known only when a request is about to be sent.
 """
 
 from typing import Final

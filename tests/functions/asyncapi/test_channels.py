@@ -87,7 +87,7 @@ SEVERAL = {
         (
             {},
             {
-                "functions": {"api.json": {"base_url": "mqtt://127.0.0.1:8"}},
+                "services": {"api.json": {"base_url": "mqtt://127.0.0.1:8"}},
                 "calls": {"base_url": "mqtt://127.0.0.1:9"},
             },
             "mqtt://127.0.0.1:8",

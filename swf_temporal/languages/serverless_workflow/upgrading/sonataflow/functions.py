@@ -1,13 +1,16 @@
 """What functions do: names of documents, Knative services, Java services, and bodies that nothing is said of."""
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping, MutableMapping
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
+from swf_temporal.calls import Function
+from swf_temporal.function_types import CONFIG_KEY, CONFIGURED_AS
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, called, children, name_of
+from swf_temporal.text.clients import DESCRIBED, document_of, strategy_of
 from swf_temporal.text.round_trip import add, replace
 
 _URIS: Final = "workflow-uri-definitions"
@@ -65,6 +68,42 @@ def _resolve(function: Tree, uris: dict[str, Any], report: UpgradeReport) -> Non
     if mark and isinstance(uris.get(alias), str):
         function["operation"] = f"{uris[alias]}#{rest}"
         report.reshaped(f"function {function.get('name')!r}: {alias!r} is {uris[alias]!r}", function)
+        if function.get("type", "rest") in DESCRIBED:
+            _configure_as(function, alias)
+
+
+def clients(root: Tree, report: UpgradeReport, properties: Mapping[str, str]) -> None:
+    """Say how a service is called in the configuration where it is not called as its document, and no more."""
+    by_function = strategy_of(properties) == "FUNCTION_NAME"
+    for function in children(root, "functions"):
+        name, metadata = function.get("name"), function.get("metadata")
+        is_described = document_of(called_by(function)) is not None
+        if isinstance(metadata, MutableMapping) and CONFIG_KEY in metadata and not is_described:
+            del metadata[CONFIG_KEY]
+            report.reshaped(f"function {name!r}: {CONFIG_KEY} has no effect on it", function)
+        if by_function and is_described and not isinstance(function.get("metadata", {}).get(CONFIGURED_AS), str):
+            key = f"{root.get('id')}_{name}"
+            _configure_as(function, key)
+            report.reshaped(f"function {name!r}: its service is configured as {key!r}", function)
+
+
+def called_by(function: Tree) -> Function:
+    """Return *function* in the terms in which calls have it."""
+    metadata = function.get("metadata")
+    return Function(
+        str(function.get("name")),
+        str(function.get("type", "rest")),
+        function.get("operation"),
+        metadata=metadata if isinstance(metadata, Mapping) else {},
+    )
+
+
+def _configure_as(function: Tree, name: str) -> None:
+    metadata = function.get("metadata")
+    if isinstance(metadata, MutableMapping):
+        add(metadata, CONFIGURED_AS, name)
+    else:
+        add(function, "metadata", {CONFIGURED_AS: name}, "operation")
 
 
 def operations(root: Tree, report: UpgradeReport) -> None:

@@ -21,7 +21,7 @@ _SWITCH: _Can = (lambda value: isinstance(value, bool), "true or false")
 _SWITCH_OR_TEXT: _Can = (lambda value: truth_of(value) is not None, "'true' or 'false'")
 _VARIABLES: _Can = (lambda value: isinstance(value, dict), "an object")
 _NAME: _Can = (lambda value: isinstance(value, str) and bool(value.strip()), "a name")
-_CHOICE: _Can = (lambda value: isinstance(value, str) and bool(value.strip()), "a name, or an expression that yields one")
+_CHOICE: _Can = (_NAME[0], "a name, or an expression that yields one")
 _RESULT: _Can = (lambda value: value in ("payload", "message"), "'payload' or 'message'")
 
 _PRIORITY: _Can = (is_priority, f"a whole number from {PRIORITIES[0]} to {PRIORITIES[-1]}")

@@ -118,9 +118,13 @@ def has_settings_of(one: Called, owner: Owner) -> bool:
         return True
     if owner.scope == "functions":
         return environment_name(one.name) == environment_name(owner.name)
-    metadata = {key: value for key, value in one.metadata.items() if key != CONFIG_KEY}
+    metadata = dict(one.metadata)
+    if CONFIG_KEY in metadata:
+        if not owner.choice:
+            return False
+        metadata[CONFIG_KEY] = owner.choice
     names = callee_of(replace(one.function, metadata=metadata)).services
-    return CONFIG_KEY not in one.metadata and environment_name(owner.name) in map(environment_name, names)
+    return environment_name(owner.name) in map(environment_name, names)
 
 
 def _nearly(one: Called) -> frozenset[str]:

@@ -1,7 +1,8 @@
 """The clients of a SonataFlow application: by which keys its properties speak of the services that functions call.
 
 There the key of a document is the name of its file, unless a strategy is set; one that an extension names has that name
-as its key. A function may choose for each call among clients whose keys begin so, `configKey`.
+as its key. Here a function says what is another name than that of the file, `configuredAs`. It may choose for each call
+among clients whose keys begin so, `configKey`.
 """
 
 import re
@@ -37,6 +38,8 @@ class Owner:
 
     scope: Scope
     name: str = ""
+    choice: str = ""
+    """The end of the name, after a dot, if calls choose it."""
 
     def __str__(self) -> str:
         """Return who it is, as a finding says it."""
@@ -65,7 +68,7 @@ class Client:
         begin, dot, chosen = key.partition(".")
         if not dot or not chosen or spelled(begin) != self.key:
             return None
-        return Owner(self.owner.scope, f"{self.owner.name}.{chosen}")
+        return Owner(self.owner.scope, f"{self.owner.name}.{chosen}", chosen)
 
 
 def spelled(name: str) -> str:
@@ -85,6 +88,13 @@ def document_of(function: Function) -> str | None:
     return kind.document(function.operation) if function.type in DESCRIBED and kind is not None else None
 
 
+def name_by(strategy: str, document: str, function: str, workflow: object) -> str | None:
+    """Return how a service is called where a *strategy* makes the keys; None if that is the file of its document."""
+    if strategy == "FUNCTION_NAME":
+        return f"{workflow}_{function}"
+    return path_of(document).lstrip("/") if strategy == "FULL_URI" else None
+
+
 def client_of(function: Function, strategy: str) -> Client | None:
     """Return the client of *function*, which is rewritten for here; None if it has none, or one of no known key."""
     document, alias = document_of(function), function.metadata.get(CONFIGURED_AS)
@@ -93,10 +103,7 @@ def client_of(function: Function, strategy: str) -> Client | None:
     is_chosen = function.metadata.get(CONFIG_KEY) is not None
     if isinstance(alias, str):
         return Client(spelled(alias), Owner("services", alias), is_chosen)
-    path = path_of(document)
-    if strategy == "FULL_URI":
-        return Client(spelled(path.lstrip("/")), Owner("services", document), is_chosen)
-    file = path.rpartition("/")[2]
+    file = path_of(document).rpartition("/")[2]
     return Client(spelled(file), Owner("services", file), is_chosen) if strategy == "FILE_NAME" and file else None
 
 

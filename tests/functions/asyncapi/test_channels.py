@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import CallFailed
+from swf_temporal.function_types import Callee
 from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.settings import Options, Settings
 from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version2, version3
@@ -142,7 +143,8 @@ async def test_what_the_operator_says_holds(tmp_path: Path) -> None:
     await bench.call("send", 1)
 
     channel = bench.memory.channel
-    assert (channel.timeout, channel.max_bytes, channel.function) == (30, 7, "ask")
+    assert (channel.timeout, channel.max_bytes) == (30, 7)
+    assert channel.callee == Callee("ask", ("api.json",))
     assert channel.addresses == ("127.0.0.1",)
     assert channel.tls is not None
     assert channel.tls.check_hostname

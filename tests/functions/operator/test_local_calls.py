@@ -60,5 +60,5 @@ def test_workflows_know_that_calls_may_be_local(env: dict[str, str]) -> None:
 def test_ordinary_calls_are_not_asked_about() -> None:
     """Whatever is said of local calls does not keep an activity from making its call."""
     settings = Settings().replace(calls=Settings().calls.replace(local_calls=False, timeout=timedelta(hours=1)))
-    check_local_function(settings, "price", "rest")
-    check_local_host(settings, "price", "api.example.com", 443)
+    check_local_function(settings, Callee("price"), "rest")
+    check_local_host(settings, Callee("price"), "api.example.com", 443)

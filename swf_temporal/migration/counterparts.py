@@ -25,16 +25,20 @@ _TOLD: Final[tuple[tuple[str, Kind, str], ...]] = (
         "write an auth definition with the scheme oauth2, grantType, tokenUrl and clientId, and the secret in $SECRETS",
     ),
     (
+        r"quarkus\.openapi-generator\.codegen\..*config-key", "by hand",
+        "let functions of this document say 'configuredAs' and the key, and write what is said of it under 'services'",
+    ),
+    (
         r"quarkus\.openapi-generator\.(?:codegen\..*|[^.]*(?:spec|model|include|exclude|validate)[^.]*)", "differs",
         "documents are read as they are, and nothing is generated",
     ),
-    (r"quarkus\.rest-client\..*connection.*", "differs", "'concurrency' under 'functions' limits calls"),
+    (r"quarkus\.rest-client\..*connection.*", "differs", "'concurrency' under 'services' limits calls"),
     (r"quarkus\.rest-client\..*redirects", "differs", "redirects are followed, each as a call of its own"),
     (r"quarkus\.rest-client\..*(?:log|scope|provider|register|multipart).*", "differs", "it is not needed here"),
     (r"(?:quarkus\.(?:rest-client|openapi-generator)|kogito\.sw)\..*", "by hand", "see the page on configuration"),
     (r"kogito\.grpc\.stream\.timeout", "by hand", "write 'timeout' under 'functions' for those that call a stream"),
     (r"quarkus\.grpc\.(?:server|codegen).*", "differs", "nothing is served by gRPC, and nothing is generated"),
-    (r"(?:quarkus|kogito)\.grpc\..*", "by hand", "see the page on gRPC: baseUrl, tls and timeout under 'functions'"),
+    (r"(?:quarkus|kogito)\.grpc\..*", "by hand", "see the page on gRPC: baseUrl, tls and timeout under 'services'"),
     (r"quarkus\.tls\..*", "by hand", "write PEM files as 'ca', 'cert' and 'key' of 'tls' under 'calls' or 'hosts'"),
     (
         r"kogito\.(?:data-?index|jobs?-?service|persistence|service|events|apps|trusty|messaging|quarkus\.persistence)\b.*",

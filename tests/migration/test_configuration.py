@@ -176,6 +176,7 @@ def test_what_only_consumers_have_is_left_out_of_sinks() -> None:
         (("mp.messaging.incoming.a.connector=smallrye-kafka\nmp.messaging.incoming.a.security.protocol=SASL_SSL\n"
          "mp.messaging.incoming.a.sasl.mechanism=GSSAPI"), "use OAUTHBEARER, PLAIN"),
         ("kogito.grpc.stream.timeout=5", "'timeout' under 'functions'"),
+        ("quarkus.openapi-generator.codegen.spec.shop_yaml.config-key=shop", "'configuredAs'"),
     ],
 )  # fmt: skip
 def test_what_needs_a_hand_says_what_to_write(text: str, hint: str) -> None:

@@ -30,7 +30,8 @@ SECTIONS: Final = (
 """The keys at the top of the file."""
 _FILE: Final = "SWF_CONFIG"
 _NAMED: Final = f"it is named by --config or {_FILE}"
-_NO_KEY: Final = "\0"
+NO_KEY: Final = "\0"
+"""What keys begin with that no file can have."""
 _OF_A_KEY: Final = "[key]"
 _MIB: Final = 1024 * 1024
 
@@ -89,7 +90,7 @@ def reading(info: ValidationInfo) -> Reading | None:
 
 def argument(default: Any) -> Any:
     """Return a field of a section that is no setting: programs and commands say it."""
-    return Field(default, alias=_NO_KEY)
+    return Field(default, alias=NO_KEY)
 
 
 class Setting(NamedTuple):
@@ -137,7 +138,7 @@ class Section(BaseModel):
             variable = next((one for one in field.metadata if isinstance(one, Variable)), Variable())
             if variable.name is None and cls.prefix is not None and section is None:
                 variable = replace(variable, name=f"{cls.prefix}{name.upper()}")
-            if field.alias != _NO_KEY:
+            if not str(field.alias).startswith(NO_KEY):
                 yield Setting(str(field.alias), variable if variable.name else None, section)
 
     @classmethod

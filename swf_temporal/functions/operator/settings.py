@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, field_validator
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.function_types import Callee, environment_name
 from swf_temporal.functions.operator import credentials
-from swf_temporal.functions.operator.configuration import NO_VARIABLE, Section, Variable, argument
+from swf_temporal.functions.operator.configuration import NO_KEY, NO_VARIABLE, Section, Variable, argument
 from swf_temporal.functions.operator.forms import (
     HEADERS,
     RATE,
@@ -31,6 +31,7 @@ from swf_temporal.functions.operator.network import HostPattern, Network, Patter
 from swf_temporal.functions.operator.tls import Tls
 from swf_temporal.text.model_errors import validation_error
 
+_NAMED = f"{NO_KEY}named"
 _CONFIDENTIAL = Variable(is_confidential=True)
 _URL_OF_OPERATION = re.compile(r"rest:(?:[^:/]*:)?\s*(https?://[^/?#{}\s]+)(?=[/?#]|\s*$)", re.IGNORECASE)
 """The scheme and the host of an operation, unless the arguments of calls say a part of them."""
@@ -108,7 +109,7 @@ class Settings(Section):
         default_factory=dict
     )
     """What holds for a service, whichever function calls it, by one of its names: see `Callee`."""
-    named: Annotated[Mapping[str, Options], NO_VARIABLE] = Field(default_factory=dict)
+    named: Mapping[str, Options] = Field(default_factory=dict, alias=_NAMED)
     """What variables say of a name, which may be that of a function, of a service or of a host."""
     hosts: Annotated[Mapping[HostPattern, HostOptions], NO_VARIABLE] = Field(default_factory=dict)
     network: Network = Network(local=True)
@@ -166,7 +167,7 @@ class Settings(Section):
                     for name, options in written.items()
                 }
         if names := _names(env):
-            found["named"] = {name: Options.merged({}, env, f"_{name}") for name in names}
+            found[_NAMED] = {name: Options.merged({}, env, f"_{name}") for name in names}
         return found
 
     @property

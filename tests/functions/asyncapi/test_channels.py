@@ -84,7 +84,7 @@ SEVERAL = {
         ({}, {"calls": {"base_url": "http://127.0.0.1:9"}}, "mqtt://127.0.0.1:2"),
         ({}, {"calls": {"base_url": "grpc://127.0.0.1:9"}}, "mqtt://127.0.0.1:2"),
         ({}, {"functions": {"ASK": {"base_url": "ws://127.0.0.1:9/x/"}}}, "ws://127.0.0.1:9/x"),
-        ({}, {"functions": {"api": {"base_url": "mqtts://127.0.0.1"}}}, "mqtts://127.0.0.1:8883"),
+        ({}, {"services": {"API_JSON": {"base_url": "mqtts://127.0.0.1"}}}, "mqtts://127.0.0.1:8883"),
         (
             {},
             {

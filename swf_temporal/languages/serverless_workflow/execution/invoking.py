@@ -108,14 +108,19 @@ async def _as_called(function: Function, data: JSON, lane: Lane[ActionFrame]) ->
     said = function.metadata.get(CONFIG_KEY)
     if said is None or not callee_of(function).services:
         return function
-    begun = lane.frame.call
-    chosen = await lane.fill(said, data) if begun is None or begun.config_key is None else begun.config_key
+    if lane.frame.call is not None:  # it is made already, and stays the one that it is
+        return _choosing(function, lane.frame.call.config_key)
+    chosen = await lane.fill(said, data)
     if isinstance(chosen, int | float) and not isinstance(chosen, bool):
         chosen = str(chosen)
     if not isinstance(chosen, str) or not chosen.strip():
         message = f"{CONFIG_KEY} of function {function.name!r}, {said!r}, yields {show_json(chosen)}, and not a name"
         raise lane.locate(WrongData(message))
-    return replace(function, metadata={**function.metadata, CONFIG_KEY: chosen})
+    return _choosing(function, chosen)
+
+
+def _choosing(function: Function, chosen: str | None) -> Function:
+    return function if chosen is None else replace(function, metadata={**function.metadata, CONFIG_KEY: chosen})
 
 
 async def _arguments(

@@ -40,7 +40,7 @@ CONFIG_KEY: Final = "configKey"
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """What a call reaches, by the names under which the configuration and secrets speak of it."""
+    """The target of a call: its function and its service, by the names that settings and secrets use for them."""
 
     function: str
     services: tuple[str, ...] = ()

@@ -116,7 +116,7 @@ def _unproven(workflow: Definition, use: FunctionUse, found: "Described | None")
     function = use.function
     security = () if found is None else found.credentials
     is_named = function.auth_ref is not None and function.auth_ref.invocation is not None
-    if is_named or not security or not all(security) or CONFIG_KEY in function.metadata:  # which a call alone tells
+    if is_named or not security or not all(security) or CONFIG_KEY in function.metadata:  # it is known only for a call
         return
     declared, callee = set(map(environment_name, workflow.secrets)), callee_of(function)
     if any(all(_is_declared(scheme, callee, declared) for scheme in schemes) for schemes in security):

@@ -50,7 +50,7 @@ class Call:
 
     @property
     def callee(self) -> Callee:
-        """What is called, by the names under which the configuration and secrets speak of it."""
+        """The target of the call, by the names that settings and secrets use for it."""
         return callee_of(self.function)
 
     @property

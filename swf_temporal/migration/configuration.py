@@ -39,7 +39,7 @@ _VERIFIED: Final = "write 'tls: {verify: false}' under 'hosts' and the name of t
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What one text of properties says of a setting."""
+    """A setting as one text of properties has it."""
 
     owner: Owner
     option: Option
@@ -88,7 +88,7 @@ class _Reading:
         self._timeouts: dict[Owner, dict[str, tuple[int, str]]] = {}
         """Milliseconds, and the properties that say them."""
         self._split: set[tuple[tuple[str, str], Option]] = set()
-        """Of what several properties say different things."""
+        """Settings for which several properties have different values."""
 
     def configuration(self) -> Configuration:
         channels = Channels(self._properties, self._made.settings, self._find)

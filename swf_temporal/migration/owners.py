@@ -1,4 +1,4 @@
-"""Whose a property is: what has settings of its own here of those that a key of SonataFlow's properties may mean."""
+"""The owners of properties: the services, functions or calls that a key in SonataFlow's properties stands for."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

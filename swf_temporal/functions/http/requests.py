@@ -31,7 +31,7 @@ class Request:
     headers: tuple[tuple[str, str], ...] = ()
     content: bytes | None = None
     callee: Callee | None = None
-    """What is called, whose settings hold."""
+    """The target of the call, whose settings hold."""
     timeout: timedelta | None = None
     """How long it may take, in place of what the operator says of the host."""
     is_foreign: bool = False

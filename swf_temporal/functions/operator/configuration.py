@@ -31,7 +31,7 @@ SECTIONS: Final = (
 _FILE: Final = "SWF_CONFIG"
 _NAMED: Final = f"it is named by --config or {_FILE}"
 NO_KEY: Final = "\0"
-"""What keys begin with that no file can have."""
+"""The first character of keys that a file cannot contain."""
 _OF_A_KEY: Final = "[key]"
 _MIB: Final = 1024 * 1024
 

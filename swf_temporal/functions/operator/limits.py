@@ -17,7 +17,7 @@ _Bound: TypeAlias = AbstractAsyncContextManager[None]
 
 
 class _Bounds(NamedTuple):
-    """What bounds the calls of one function, of one service, of one network host, or all of them."""
+    """The bounds of the calls of one function, of one service, of one network host, or of all of them."""
 
     places: asyncio.Semaphore | None
     moments: AsyncLimiter | None
@@ -101,7 +101,7 @@ def _bounds(options: HostOptions) -> _Bounds:
 
 @asynccontextmanager
 async def _of_call(own: Sequence[_Bounds], every: _Bounds) -> AsyncIterator[None]:
-    """Enter the bounds of a function and its service, and those of all: who waits for *own* takes no place of all.
+    """Enter the bounds of a function and its service, then those of all, of which no place is taken before.
 
     All calls enter those of their function before those of their service, so that none waits for another in a circle.
     """

@@ -104,13 +104,13 @@ class Settings(Section):
     functions: Annotated[Mapping[str, Options], AfterValidator(_by_environment_name), NO_VARIABLE] = Field(
         default_factory=dict
     )
-    """What holds for a function, by its name as variables write it."""
+    """The settings of functions, by their names as variables write them."""
     services: Annotated[Mapping[str, Options], AfterValidator(_by_environment_name), NO_VARIABLE] = Field(
         default_factory=dict
     )
-    """What holds for a service, whichever function calls it, by one of its names: see `Callee`."""
+    """The settings of services, whichever function calls them, by their names as variables write them: see `Callee`."""
     named: Mapping[str, Options] = Field(default_factory=dict, alias=_NAMED)
-    """What variables say of a name, which may be that of a function, of a service or of a host."""
+    """The settings in variables, by the name in the variable: of a function, of a service or of a host."""
     hosts: Annotated[Mapping[HostPattern, HostOptions], NO_VARIABLE] = Field(default_factory=dict)
     network: Network = Network(local=True)
     """Which hosts calls may reach. A worker is stricter than this default, see `read_settings`."""

@@ -73,7 +73,7 @@ class Channel:
     max_bytes: int = 2 * 1024 * 1024
     """The largest message that is taken."""
     callee: Callee | None = None
-    """What is called, whose settings hold."""
+    """The target of the call, whose settings hold."""
     subprotocols: tuple[str, ...] = ()
     """Of WebSocket: those that the client offers."""
 

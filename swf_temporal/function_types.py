@@ -6,9 +6,12 @@ names a module for each type, and that is imported when a definition first uses 
 and a line in `TYPES`. What such a module imports should be light, since every validation and every workflow may ask.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from typing import Final
+from urllib.parse import unquote, urlsplit
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
@@ -28,6 +31,21 @@ TYPES: dict[str, str] = {
     "direktiv": "swf_temporal.functions.containers.type",
 }
 """The modules of types, each of which has its `TYPE`, by the words that definitions use."""
+
+CONFIGURED_AS: Final = "configuredAs"
+"""The metadata of a function that names the service which it calls, for the configuration and for secrets."""
+CONFIG_KEY: Final = "configKey"
+"""The metadata of a function that chooses, for each call, among services of one name: it follows that after a dot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """The target of a call: its function and its service, by the names that settings and secrets use for them."""
+
+    function: str
+    services: tuple[str, ...] = ()
+    """The names of the service, of which the first counts most: those of its document, unless the function has another.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +80,10 @@ class OperationType:
         """Return what *operation* names, by what it is, as people are shown it."""
         return {}
 
+    def services(self, operation: JSON) -> tuple[str, ...]:  # noqa: ARG002 - as above
+        """Return the names of the service that *operation* names, of which the first counts most."""
+        return ()
+
 
 @cache
 def _type_in(module: str) -> OperationType:
@@ -73,3 +95,37 @@ def operation_type(name: str) -> OperationType | None:
     """Return the type that definitions call *name*, or None if it is not one of `TYPES`."""
     module = TYPES.get(name)
     return None if module is None else _type_in(module)
+
+
+def callee_of(function: Function) -> Callee:
+    """Return what a call of *function* reaches, whose metadata have the values that they have for the call."""
+    said, kind = function.metadata.get(CONFIGURED_AS), operation_type(function.type)
+    services = () if kind is None else kind.services(function.operation)
+    if isinstance(said, str) and said:
+        services = (said,)
+    chosen = function.metadata.get(CONFIG_KEY)
+    return Callee(function.name, services if chosen is None else tuple(f"{one}.{chosen}" for one in services))
+
+
+def path_of(document: str) -> str:
+    """Return the path of the *document* that an operation names, which may be a URI; empty if it cannot be one."""
+    try:
+        parts = urlsplit(document)
+    except ValueError:
+        return ""
+    # The specification writes `file://` in front of relative paths, too.
+    return unquote(parts.netloc + parts.path if parts.scheme == "file" else parts.path)
+
+
+def secrets_for(scheme: str, callee: Callee) -> tuple[str, ...]:
+    """Return the names that the secret of a security scheme may have, of which the first counts most.
+
+    That of *callee* alone is called as its service, a dot and the scheme: `orders.yaml.basicAuth`.
+    """
+    return (*(f"{service}.{scheme}" for service in callee.services), scheme)
+
+
+@lru_cache(maxsize=4096)
+def environment_name(name: str) -> str:
+    """Return *name* as it appears in a variable's name: `check-stock` becomes `CHECK_STOCK`."""
+    return re.sub(r"[^A-Z0-9]", "_", name.upper())

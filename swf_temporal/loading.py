@@ -50,8 +50,7 @@ def check(
     source = Source(_text_of(text), name)
     if resources is not None and resources.mode is not None:
         with suppress(InvalidDefinition):  # what is wrong is told when it is read
-            properties = _properties(resources, folder) if "$SECRET" in source.text else {}
-            source = Source(migrate(source, properties, keeps_effects=True).text, name)
+            source = Source(migrate(source, _properties(resources, folder), keeps_effects=True).text, name)
     return read(source, _fetch(name, folder, resources))
 
 

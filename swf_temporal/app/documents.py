@@ -5,7 +5,7 @@ definitions name no file, and for those nothing heavy is imported.
 """
 
 import os.path
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed, Problem, Severity
 from swf_temporal.fetching.resources import Resources, is_web
+from swf_temporal.function_types import CONFIG_KEY, Callee, callee_of, environment_name, secrets_for
 from swf_temporal.functions.documents.local_documents import file_named
 from swf_temporal.languages.port import Definition, FunctionUse
 from swf_temporal.text.suggestions import nearest
@@ -115,11 +116,11 @@ def _unproven(workflow: Definition, use: FunctionUse, found: "Described | None")
     function = use.function
     security = () if found is None else found.credentials
     is_named = function.auth_ref is not None and function.auth_ref.invocation is not None
-    if is_named or not security or not all(security):
+    if is_named or not security or not all(security) or CONFIG_KEY in function.metadata:  # it is known only for a call
         return
-    if any(set(schemes) <= set(workflow.secrets) for schemes in security):
+    declared, callee = set(map(environment_name, workflow.secrets)), callee_of(function)
+    if any(all(_is_declared(scheme, callee, declared) for scheme in schemes) for schemes in security):
         return
-    from swf_temporal.functions.operator.settings import environment_name  # noqa: PLC0415 - as above
 
     schemes = list(security[0])
     asked = " or ".join(" and ".join(map(repr, one)) for one in security)
@@ -134,6 +135,10 @@ def _unproven(workflow: Definition, use: FunctionUse, found: "Described | None")
             Severity.WARNING,
         )
     )
+
+
+def _is_declared(scheme: str, callee: Callee, declared: Container[str]) -> bool:
+    return any(environment_name(name) in declared for name in secrets_for(scheme, callee))
 
 
 def _file_meant(function: Function, folder: str | None) -> str | None:

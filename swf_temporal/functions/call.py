@@ -9,6 +9,7 @@ from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.files import NO_MORE_FILES, can_open_more
+from swf_temporal.function_types import Callee, callee_of
 from swf_temporal.importing import module_named
 
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ class Call:
     """What the arguments hold that was made of secrets. Kept out of results and of error texts, too."""
     folder: "CallFolder | None" = None
     """The directory that a function in a container is given, and what stands in it."""
+
+    @property
+    def callee(self) -> Callee:
+        """The target of the call, by the names that settings and secrets use for it."""
+        return callee_of(self.function)
 
     @property
     def key_in_headers(self) -> str | None:

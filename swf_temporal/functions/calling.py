@@ -103,9 +103,8 @@ class Functions:
         try:
             are_shown = switch(call, HIDE_SECRETS) is False
             performer = self._performer(call.function)
-            name = performer.name_in_settings(call)
-            check_local_function(self._services.settings, name, call.function.type)
-            async with self._services.limits.of_function(name):
+            check_local_function(self._services.settings, call.callee, call.function.type)
+            async with self._services.limits.of_callee(call.callee):
                 result = await performer.perform(call)
             return result if are_shown else withhold(result, self._hidden(call))
         except (FatalFault, StoreUnavailable):

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 from urllib.parse import unquote
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
-from swf_temporal.function_types import OperationProblem, OperationType
+from swf_temporal.function_types import OperationProblem, OperationType, path_of
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.operator.limits import RateLimits
 from swf_temporal.functions.operator.settings import Settings
@@ -55,10 +56,6 @@ class Performer(ABC):
     @abstractmethod
     async def perform(self, call: Call) -> JSON:
         """Return the result of one attempt. Raises CallFailed."""
-
-    def name_in_settings(self, call: Call) -> str:
-        """Return the name under which the operator may say something of the function."""
-        return call.function.name
 
     async def look(self, call: Call) -> Described | None:  # noqa: ARG002 - for those that know something
         """Return what is known of the function before it is called. Nothing is fetched, and None is for nothing.
@@ -127,6 +124,13 @@ class DeclaredType(OperationType):
 
     performed_by: ClassVar[str]
     """The class of its performer, as `module:class`: it stands above the type, and is imported once it is needed."""
+
+    def services(self, operation: JSON) -> tuple[str, ...]:
+        """Return the names of the document of *operation*: as it is written, and that of its file."""
+        document = self.document(operation)
+        if document is None:
+            return ()
+        return tuple(dict.fromkeys(one for one in (document, PurePosixPath(path_of(document)).name) if one))
 
     def performer(self, services: Services) -> Performer:
         """Return what performs the functions of this type."""

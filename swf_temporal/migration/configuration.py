@@ -4,55 +4,50 @@ What a property says by other means here, or not at all, is a finding.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+from swf_temporal.function_types import environment_name
 from swf_temporal.migration.channels import PEM, Channels
 from swf_temporal.migration.counterparts import counterpart
 from swf_temporal.migration.findings import Finding, Kind
+from swf_temporal.migration.owners import Called, Found, Owners
+from swf_temporal.text.clients import BY_TITLE, CREDENTIAL, CREDENTIAL_FIELDS, STRATEGY, Owner, secret_of
 from swf_temporal.text.properties import PropertiesText, of_production, other_profiles, read_properties, resolved
 
+SCOPES: Final = ("calls", "functions", "services")
+"""The sections of the configuration in which there are settings of owners."""
+Option: TypeAlias = tuple[str, ...]
+"""The keys under which a setting stands below its owner: `("baseUrl",)`, `("tls", "ca")`."""
 _SERVICE: Final = re.compile(
     r'(?:quarkus\.rest-client|kogito\.sw\.openapi)\.(?:"([^"]+)"|([^.]+))\.([\w.-]+)|([^/]+)/mp-rest/(\w+)'
 )
 _ALL: Final = re.compile(r"quarkus\.rest-client\.([\w-]+)")
-_SCHEME: Final = re.compile(r'quarkus\.openapi-generator\.("[^"]+"|[^.]+)\.auth\.("[^"]+"|[^.]+)\.([\w-]+)')
 _FUNCTION: Final = re.compile(r"kogito\.sw\.functions\.([^.]+)\.(\w+)")
 _CLIENT: Final = re.compile(r'quarkus\.grpc\.clients\.(?:"([^"]+)"|([^.]+))\.([\w.-]+)')
 _TLS: Final = re.compile(
     r'quarkus\.tls\.(?:(?:"([^"]+)"|(?!trust-|key-store)([\w-]+))\.)?((?:trust-|key-store|hostname-).*)'
 )
 _UNKNOWN: Final = re.compile(r"\$\{([^{}:]+)[^{}]*\}")
-_NOT_A_NAME: Final = re.compile(r"[^A-Za-z0-9]")
-_SECRET_FIELDS: Final = {
-    "username": "username",
-    "password": "password",
-    "bearer-token": "token",
-    "api-key": "apiKey",
-}
 _MP_NAMES: Final = {"connectTimeout": "connect-timeout", "readTimeout": "read-timeout", "trustStore": "trust-store"}
 """What the older names of properties, `KEY/mp-rest/…`, are in the newer form."""
-_TIMEOUTS: Final = ("connect-timeout", "read-timeout")
-_DEFAULT_READ_TIMEOUT: Final = 30_000
+_TIMEOUTS: Final = {"connect-timeout": 0, "read-timeout": 30_000}
+"""The parts of a timeout, and how many milliseconds each is where nothing is said."""
 _VERIFIED: Final = "write 'tls: {verify: false}' under 'hosts' and the name of that one host"
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
-    """A function that a definition declares."""
+class Said:
+    """A setting as one text of properties has it."""
 
-    name: str
-    operation: str
-
-    @property
-    def keys(self) -> frozenset[str]:
-        """The names that SonataFlow's properties may have for the service, by its strategies, in capitals or not."""
-        document, _, rest = self.operation.partition("#")
-        path, service = PurePosixPath(document), rest.partition("#")[0]
-        names = (path.name, path.stem, document, self.name, service if "#" in rest else "")
-        return frozenset(_NOT_A_NAME.sub("_", one).lower() for one in names if one)
+    owner: Owner
+    option: Option
+    value: Any
+    key: str
+    """The property."""
+    line: int | None
+    file: str
 
 
 @dataclass(slots=True)
@@ -64,28 +59,42 @@ class Configuration:
     secrets: dict[str, dict[str, str]] = field(default_factory=dict)
     """Secrets by their names, with the properties that they have; values are not written."""
     findings: list[Finding] = field(default_factory=list)
+    said: list[Said] = field(default_factory=list)
+    """The settings of owners, and where they are said."""
 
 
-def configuration(file: PropertiesText, functions: list[Called], taken: Collection[str] = ()) -> Configuration:
-    """Return what the properties in *file* make for *functions*, but for those that are *taken* for something else."""
-    return _Reading(file, functions, taken).configuration()
+def configuration(
+    file: PropertiesText, functions: list[Called], taken: Collection[str] = (), everybody: Iterable[Called] = ()
+) -> Configuration:
+    """Return what the properties in *file* make for *functions*, but for those that are *taken* for something else.
+
+    The same worker serves *everybody*, the functions of all definitions.
+    """
+    return _Reading(file, functions, taken, everybody).configuration()
 
 
 class _Reading:
-    def __init__(self, file: PropertiesText, functions: list[Called], taken: Collection[str]) -> None:
-        self._file, self._functions = file, functions
+    def __init__(
+        self, file: PropertiesText, functions: list[Called], taken: Collection[str], everybody: Iterable[Called]
+    ) -> None:
+        self._file = file
         self._written = read_properties(file.text)
         self._lines = file.lines()
         self._properties = of_production(self._written)
         self._used = {*taken, *(name for value in self._properties.values() for name in _UNKNOWN.findall(value))}
+        self._owners = Owners(functions, self._properties, everybody)
         self._made = Configuration()
-        self._timeouts: dict[str | None, dict[str, int]] = {}
-        """Milliseconds, by the name of the function; None is for all."""
+        self._said: dict[tuple[tuple[str, str], Option], Said] = {}
+        self._timeouts: dict[Owner, dict[str, tuple[int, str]]] = {}
+        """Milliseconds, and the properties that say them."""
+        self._split: set[tuple[tuple[str, str], Option]] = set()
+        """Settings for which several properties have different values."""
 
     def configuration(self) -> Configuration:
         channels = Channels(self._properties, self._made.settings, self._find)
         readers: tuple[tuple[re.Pattern[str], Callable[..., bool]], ...] = (
-            (_SCHEME, self._scheme),
+            (CREDENTIAL, self._scheme),
+            (STRATEGY, self._strategy),
             (_SERVICE, self._service),
             (_ALL, self._all_services),
             (_FUNCTION, self._function),
@@ -101,6 +110,9 @@ class _Reading:
                 self._find(*_told(key))
         channels.write()
         self._write_timeouts()
+        self._made.said = [one for place, one in self._said.items() if place not in self._split]
+        for one in self._made.said:
+            write(self._made.settings, one)
         for profile, key in other_profiles(self._written):
             self._find("differs", key, f"what holds in the profile {profile!r} alone is not written", None)
         self._made.findings.sort(key=lambda one: one.line or 0)
@@ -113,20 +125,37 @@ class _Reading:
             hint = "write the value that it has there into swf.yaml"
             self._find("by hand", key, f"{key} names {', '.join(names)}, which is not among the properties", hint)
 
+    def _strategy(self, key: str, _: str) -> bool:
+        if self._owners.strategy == BY_TITLE:
+            hint = "write what is said by titles under 'services' and the names of the files of the documents"
+            self._find("by hand", key, f"{key}: services are named by their documents", hint)
+        else:
+            self._find("rewritten", key, f"{key} is how the services in swf.yaml are named", None)
+        return True
+
     def _service(
         self, key: str, value: str, quoted: str, name: str, option: str, older: str, older_option: str
     ) -> bool:
         option = option or _MP_NAMES.get(older_option, older_option)
-        called = self._called(quoted or name or older)
         if not self._is_of_service(option, value):
             return False
-        if not called:
+        found = self._owners.of_service(quoted or name or older)
+        return not self._has_owners(found, key) or self._set(list(found.owners), key, option, value)
+
+    def _has_owners(self, found: Found, key: str) -> bool:
+        """Tell whether a property is of something that has settings here; tell why not otherwise."""
+        if found.reason is not None:
+            self._find("by hand", key, f"{key} is not written: {found.reason}", found.hint)
+        elif not found.owners:
             self._find("differs", key, f"{key}: no function calls this service", "remove it")
-            return True
-        return self._set([one.name for one in called], key, option, value)
+        return bool(found.owners)
 
     def _all_services(self, key: str, value: str, option: str) -> bool:
-        return option not in ("url", "uri") and self._is_of_service(option, value) and self._set([], key, option, value)
+        return (
+            option not in ("url", "uri")
+            and self._is_of_service(option, value)
+            and self._set([Owner("calls")], key, option, value)
+        )
 
     @staticmethod
     def _is_of_service(option: str, value: str) -> bool:
@@ -141,60 +170,65 @@ class _Reading:
             "tls-configuration-name",
         ) or (option.startswith(("trust-store", "key-store")))
 
-    def _set(self, functions: list[str], key: str, option: str, value: str) -> bool:
-        """Set an option of *functions*, or of all calls if there are none."""
-        who = f"of {', '.join(map(repr, functions))}" if functions else "of all calls"
+    def _set(self, owners: list[Owner], key: str, option: str, value: str) -> bool:
+        """Set an option of *owners*, of which there are some."""
+        who = f"of {', '.join(map(str, owners))}"
         if option.startswith(("trust-store", "key-store")):
-            self._certificate(functions, key, option, value)
+            self._certificate(owners, key, option, value)
         elif option == "tls-configuration-name":
             self._find("rewritten", key, f"{key}: what {value!r} says is under 'tls' {who}", None)
         elif option in ("verify-host", "hostname-verifier"):
             if value.lower() != "true":
                 self._find("by hand", key, f"{key}: names of servers are verified", _VERIFIED)
         elif option in _TIMEOUTS:
-            for name in functions or (None,):
-                self._timeouts.setdefault(name, {})[option] = int(value)
+            for owner in owners:
+                self._timeouts.setdefault(owner, {})[option] = int(value), key
             self._find("rewritten", key, f"{key} is part of timeout {who}", None)
         else:
             ours = "proxy" if option == "proxy-address" else "baseUrl"
             if ours == "proxy":
                 value = "" if value == "none" else f"http://{value.removeprefix('http://')}"
-            for one in self._options(functions):
-                one[ours] = value
-            self._find("rewritten", key, f"{key} is {ours} {who}", None)
+            if self._put(owners, (ours,), value, key):
+                self._find("rewritten", key, f"{key} is {ours} {who}", None)
         return True
 
-    def _certificate(self, functions: list[str], key: str, option: str, value: str) -> None:
+    def _put(self, owners: Iterable[Owner], option: Option, value: Any, key: str) -> bool:
+        """Note what *owners* have, unless another property says something else of one: then tell of both."""
+        is_put = True
+        for owner in owners:
+            before = self._said.setdefault(
+                (owner.identity, option), Said(owner, option, value, key, self._line(key), self._file.name)
+            )
+            if before.value != value:
+                is_put = False
+                self._split.add((owner.identity, option))
+                message = f"{key} and {before.key} say different things of {owner}, and neither is written"
+                self._find("by hand", key, message, f"write one under {owner.scope!r}")
+        return is_put
+
+    def _certificate(self, owners: list[Owner], key: str, option: str, value: str) -> None:
         """Name a PEM file as ours; what is in another form is for a person."""
         word = "ca" if option.startswith("trust") else "key" if option.endswith("key") else "cert"
         if any(part in option for part in ("password", "type", "alias", "provider")):
             self._find("differs", key, f"{key} has no effect", "PEM files are read without a password")
         elif value.endswith(PEM) and "," not in value:
             path = value.removeprefix("classpath:").removeprefix("file:").removeprefix("META-INF/resources/")
-            for one in self._options(functions):
-                one.setdefault("tls", {})[word] = path
-            self._find(
-                "by hand", key, f"{key} is {word} of 'tls' in swf.yaml", f"put the file {path!r} where it is named"
-            )
+            if self._put(owners, ("tls", word), path, key):
+                self._find(
+                    "by hand", key, f"{key} is {word} of 'tls' in swf.yaml", f"put the file {path!r} where it is named"
+                )
         else:
-            who = f"under 'functions' and {functions[0]!r}" if functions else "under 'calls'"
+            [owner, *_] = owners
+            who = f"under {owner.scope!r}" + (f" and {owner.name!r}" if owner.name else "")
             hint = f"write it as one PEM file, and name that as '{word}' of 'tls' {who}"
             self._find("by hand", key, f"{key}: stores in other forms than PEM are not read", hint)
 
     def _tls(self, key: str, value: str, quoted: str | None, name: str | None, option: str) -> bool:
-        """Write a named configuration of TLS to the functions that use it, and the unnamed one to all calls."""
-        name = quoted or name
-        users: list[str] = []
-        if name is not None:
-            for other, said in self._properties.items():
-                found = _SERVICE.fullmatch(other)
-                if found is not None and found[3] == "tls-configuration-name" and said == name:
-                    users += [one.name for one in self._called(found[1] or found[2])]
-            if not users:
-                self._find(
-                    "by hand", key, f"{key}: no function uses this", "write it under 'tls' of whatever host uses it"
-                )
-                return True
+        """Write a named configuration of TLS to the services that use it, and the unnamed one to all calls."""
+        users = self._users_of_tls(quoted or name)
+        if not users:
+            self._find("by hand", key, f"{key}: no service uses this", "write it under 'tls' of whatever host uses it")
+            return True
         if option.startswith(("trust-all", "hostname-")):
             if value.lower() not in ("false", "https"):
                 self._find("by hand", key, f"{key}: certificates are verified", _VERIFIED)
@@ -202,103 +236,109 @@ class _Reading:
         self._certificate(users, key, option, value)
         return True
 
+    def _users_of_tls(self, name: str | None) -> list[Owner]:
+        """Return what uses the configuration of TLS that is called *name*; the unnamed one is for all calls."""
+        if name is None:
+            return [Owner("calls")]
+        found: dict[Owner, None] = {}
+        for other, said in self._properties.items():
+            match = _SERVICE.fullmatch(other)
+            if match is not None and match[3] == "tls-configuration-name" and said == name:
+                found |= dict.fromkeys(self._owners.of_service(match[1] or match[2]).owners)
+            elif other == "quarkus.rest-client.tls-configuration-name" and said == name:
+                found[Owner("calls")] = None
+        return list(found)
+
     def _client(self, key: str, value: str, quoted: str | None, name: str, option: str) -> bool:
         """Write where a service of gRPC is: a client is called as the service, the document or the function."""
-        called = [one.name for one in self._called(quoted or name)]
+        found = self._owners.of_rpc_service(quoted or name)
+        if not self._has_owners(found, key):
+            return True
+        owners = list(found.owners)
+        who = ", ".join(map(str, owners))
         said = {
-            found[3]: resolved(written, self._properties)
+            match[3]: resolved(written, self._properties)
             for other, written in self._properties.items()
-            if (found := _CLIENT.fullmatch(other)) is not None and (found[1] or found[2]) == (quoted or name)
+            if (match := _CLIENT.fullmatch(other)) is not None and (match[1] or match[2]) == (quoted or name)
         }
-        if not called:
-            self._find("differs", key, f"{key}: no function calls this service", "remove it")
-        elif option in ("host", "port", "plain-text", "tls.enabled"):
+        if option in ("host", "port", "plain-text", "tls.enabled"):
             is_secure = said.get("plain-text") == "false" or said.get("tls.enabled") == "true"
             is_secure = is_secure or any(one.startswith(("ssl.", "tls.trust")) for one in said)
             url = f"{'grpcs' if is_secure else 'grpc'}://{said.get('host', 'localhost')}:{said.get('port', '9000')}"
-            for one in self._options(called):
-                one["baseUrl"] = url
-            self._find("rewritten", key, f"{key} is part of the baseUrl of {', '.join(map(repr, called))}", None)
+            if self._put(owners, ("baseUrl",), url, key):
+                self._find("rewritten", key, f"{key} is part of the baseUrl of {who}", None)
         elif option == "deadline":
-            for one in self._options(called):
-                one["timeout"] = value if value.upper().startswith("P") else f"PT{value.upper()}"
-            self._find("rewritten", key, f"{key} is timeout of {', '.join(map(repr, called))}", None)
+            if self._put(owners, ("timeout",), value if value.upper().startswith("P") else f"PT{value.upper()}", key):
+                self._find("rewritten", key, f"{key} is timeout of {who}", None)
         elif option.startswith(("ssl.", "tls.")) and "trust-certificate-p12" not in option:
             word = {"ssl.trust-store": "trust-store", "ssl.certificate": "key-store.cert", "ssl.key": "key-store.key"}
-            self._certificate(called, key, word.get(option, option.removeprefix("tls.")), value)
+            self._certificate(owners, key, word.get(option, option.removeprefix("tls.")), value)
         else:
             return False
         return True
 
-    def _called(self, name: str) -> list[Called]:
-        named = _NOT_A_NAME.sub("_", name).lower()
-        return [one for one in self._functions if named in one.keys]
-
-    def _options(self, functions: list[str]) -> list[dict[str, Any]]:
-        if not functions:
-            return [self._made.settings.setdefault("calls", {})]
-        return [self._settings_of(one) for one in functions]
-
     def _write_timeouts(self) -> None:
         """Write one time for each: an attempt may take as long as connecting and reading together."""
-        general = self._timeouts.get(None, {})
-        for name, own in self._timeouts.items():
+        general = self._timeouts.get(Owner("calls"), {})
+        for owner, own in self._timeouts.items():
             said = general | own
-            milliseconds = said.get("connect-timeout", 0) + said.get("read-timeout", _DEFAULT_READ_TIMEOUT)
-            for one in self._options([] if name is None else [name]):
-                one["timeout"] = f"PT{milliseconds / 1000:g}S"
+            connecting, reading = (said.get(option, (other, ""))[0] for option, other in _TIMEOUTS.items())
+            self._put([owner], ("timeout",), f"PT{(connecting + reading) / 1000:g}S", next(iter(own.values()))[1])
 
     def _function(self, key: str, _: str, name: str, option: str) -> bool:
-        if not any(one.name == name for one in self._functions):
-            self._find("differs", key, f"{key}: there is no function {name!r}", "remove it")
+        found = self._owners.of_function(name)
+        if not found.owners:
+            if found.reason is None:
+                self._find("differs", key, f"{key}: no request is called {name!r}", "remove it")
+            else:
+                self._has_owners(found, key)
             return True
         if option in ("host", "port", "protocol"):
             host, port, protocol = (
                 resolved(self._properties.get(f"kogito.sw.functions.{name}.{one}", other), self._properties)
                 for one, other in (("host", "localhost"), ("port", ""), ("protocol", "http"))
             )
-            self._settings_of(name)["baseUrl"] = f"{protocol}://{host}{':' if port else ''}{port}"
+            self._put(found.owners, ("baseUrl",), f"{protocol}://{host}{':' if port else ''}{port}", key)
             self._find("rewritten", key, f"{key} is part of the baseUrl of {name!r}", None)
             return True
         if option in ("username", "password", "access_token", "api_key"):
-            hint = (
-                f"give function {name!r} an authRef, and the value in SWF_SECRET_{_NOT_A_NAME.sub('_', name).upper()}"
-            )
+            hint = f"give function {name!r} an authRef, and the value in SWF_SECRET_{environment_name(name)}"
             self._find("by hand", key, f"{key} is a credential", hint)
             return True
         return False
 
     def _scheme(self, key: str, value: str, service: str, scheme: str, option: str) -> bool:
-        service, scheme = service.strip('"'), scheme.strip('"')
         if option == "token-propagation":
             hint = "give the token in the input, or let an auth definition with the grant tokenExchange get one"
             self._find("by hand", key, f"{key}: tokens of callers are not passed on", hint)
             return True
-        if option not in _SECRET_FIELDS:
+        if option not in CREDENTIAL_FIELDS:
             return False
-        self._made.secrets.setdefault(scheme, {})[_SECRET_FIELDS[option]] = value
-        variable = f"SWF_SECRET_{_NOT_A_NAME.sub('_', scheme).upper()}"
-        hint = f"set {variable}, and list {scheme!r} under 'secrets' of the definitions that call {service!r}"
-        self._find("by hand", key, f"{key} is the property {_SECRET_FIELDS[option]!r} of the secret {scheme!r}", hint)
+        field, found = CREDENTIAL_FIELDS[option], self._owners.of_service(service.strip('"'))
+        if not self._has_owners(found, key):
+            return True
+        for owner in found.owners:
+            name = secret_of(owner, scheme)
+            self._made.secrets.setdefault(name, {})[field] = value
+            hint = f"set SWF_SECRET_{environment_name(name)}, an object with this property"
+            self._find("by hand", key, f"{key} is the property {field!r} of the secret {name!r}", hint)
         return True
 
-    def _settings_of(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = self._made.settings.setdefault("functions", {}).setdefault(name, {})
-        return found
+    def _line(self, key: str) -> int | None:
+        return next((self._lines[one] for one in (f"%prod.{key}", key) if one in self._lines), None)
 
     def _find(self, kind: Kind, key: str, message: str, hint: str | None = None) -> None:
-        line = next((self._lines[one] for one in (f"%prod.{key}", key) if one in self._lines), None)
-        self._made.findings.append(Finding(self._file.name, line, kind, message, hint))
+        self._made.findings.append(Finding(self._file.name, self._line(key), kind, message, hint))
+
+
+def write(settings: dict[str, Any], said: Said) -> None:
+    """Write what is *said* into *settings*."""
+    place = settings.setdefault(said.owner.scope, {})
+    for step in (said.owner.name, *said.option[:-1]):
+        place = place.setdefault(step, {}) if step else place
+    place[said.option[-1]] = said.value
 
 
 def _told(key: str) -> tuple[Kind, str, str, str]:
     kind, message, hint = counterpart(key)
     return kind, key, message, hint
-
-
-def functions_of(definition: Any) -> Iterator[Called]:
-    """Yield the functions that *definition* declares."""
-    functions = definition.get("functions") if isinstance(definition, dict) else None
-    for one in functions if isinstance(functions, list) else ():
-        if isinstance(one, dict) and isinstance(one.get("name"), str) and isinstance(one.get("operation"), str):
-            yield Called(one["name"], one["operation"])

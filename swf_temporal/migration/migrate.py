@@ -11,10 +11,13 @@ from swf_temporal.fetching.resources import Resources
 from swf_temporal.languages.known import migrate as rewritten
 from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.loading import check
-from swf_temporal.migration.configuration import Called, configuration, functions_of
+from swf_temporal.migration.configuration import SCOPES, configuration
+from swf_temporal.migration.configuration import write as write_setting
 from swf_temporal.migration.findings import Finding, Kind, MigratedFile, Migration
+from swf_temporal.migration.owners import Called, functions_of
 from swf_temporal.migration.project import Part, Project, project_at
 from swf_temporal.migration.python_stubs import stubs
+from swf_temporal.migration.sharing import Sharing
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_data
 from swf_temporal.text.properties import in_production
@@ -69,12 +72,17 @@ class _Migrating:
         self._files[part.place] = upgraded.text.encode()
         self._note(part, upgraded)
         data = _data(upgraded.text)
-        self._functions += functions_of(data)
+        self._functions += functions_of(data, part.name, part.workflow or self._application(data))
         self._java |= upgraded.to_write
         self._taken.update(upgraded.properties)
         resources = Resources.from_environment({**os.environ, "SWF_RESOURCE_FOLDERS": str(self._project.root)})
         checked = check(upgraded.text, name=part.name, folder=part.path.parent, resources=resources)
         self._problems(part, checked.problems, is_rewritten=upgraded.text != part.text)
+
+    def _application(self, definition: Any) -> str | None:
+        """Return the id of a *definition* in a file if there is a ConfigMap for it alone."""
+        name = definition.get("id") if isinstance(definition, dict) else None
+        return next((one.workflow for one in self._project.properties if name and one.workflow == name), None)
 
     def _properties_of(self, part: Part) -> dict[str, str]:
         """Return the properties that hold for a definition: those of all, and those of its own ConfigMap."""
@@ -96,15 +104,21 @@ class _Migrating:
     def _configuration(self) -> tuple[dict[str, Any], dict[str, Any]]:
         settings: dict[str, Any] = {}
         secrets: dict[str, Any] = {}
+        shared = Sharing(self._functions)
         for file in self._project.properties:
             if file.profile not in (None, "prod"):
                 message = f"what holds in the profile {file.profile!r} alone is not written"
                 self._findings.append(Finding(file.name, 1, "differs", message, "write what production needs of it"))
                 continue
-            made = configuration(file, self._functions, self._taken)
-            _merge(settings, made.settings)
+            meant = [one for one in self._functions if file.workflow in (None, one.workflow)]
+            made = configuration(file, meant, self._taken, self._functions)
+            _merge(settings, {key: value for key, value in made.settings.items() if key not in SCOPES})
+            shared.add(file, made)
             secrets |= {secret: dict.fromkeys(fields, "…") for secret, fields in made.secrets.items()}
             self._findings += made.findings
+        self._findings += shared.findings()
+        for said in shared.agreed():
+            write_setting(settings, said)
         return settings, secrets
 
 

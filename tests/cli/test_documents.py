@@ -222,6 +222,8 @@ AUTH = "auth: [{name: me, scheme: bearer, properties: {token: t}}]\n"
         (API, "", False),
         (GUARDED, "secrets: [pet-key]\n", False),
         (GUARDED, "secrets: [other]\n", True),
+        (GUARDED, "secrets: [stock.json.pet-key]\n", False),
+        (GUARDED, "secrets: [other.json.pet-key]\n", True),
         (GUARDED, AUTH, False),
     ],
 )
@@ -231,7 +233,7 @@ def test_credentials_that_nobody_provides(
     more: str,
     is_told: bool,  # noqa: FBT001 - what is expected
 ) -> None:
-    """Where a document asks for them, an auth or a secret that is called like the scheme has to be there."""
+    """Where a document asks for them, an auth or a secret for the scheme has to be there."""
     swf.write("stock.json", json.dumps(document))
     text = asking("stock.json#getStock") + more
     if more == AUTH:

@@ -22,7 +22,7 @@ from swf_temporal.payloads.settings import EncryptionSettings, PayloadSettings, 
 DOCS = Path(__file__).parents[2] / "docs"
 BROKERS = {setting.key for setting in BrokerAddress.settings()} - {"url"} | {"name", "from", "to"}
 TABLES: list[tuple[str, str, type[Section], set[str]]] = [
-    ("configuration", "Each of `calls`, `functions` and `hosts`", Options, set()),
+    ("configuration", "Each of `calls`, `functions`, `services` and `hosts`", Options, set()),
     ("configuration", "## Settings of the worker", WorkerSettings, set()),
     ("configuration", "| option of `storage` |", StorageSettings, set()),
     ("configuration", "| option of `encryption` |", EncryptionSettings, set()),
@@ -104,7 +104,7 @@ def test_the_page_has_every_variable() -> None:
     """And no others, but for two that are no settings of a section, and examples of names after them."""
     known = {one.variable.name for section in SECTION_CLASSES for one in section.settings() if one.variable}
     documented = set(re.findall(r"`(SWF_[A-Z_]+)`", page("configuration")))
-    examples = {one for one in documented if one.endswith(("_CHECK_STOCK", "_API_EXAMPLE_COM"))}
+    examples = {one for one in documented if one.endswith(("_CHECK_STOCK", "_ORDERS_YAML", "_API_EXAMPLE_COM"))}
     assert documented - examples == known | {"SWF_CONFIG", "SWF_SINK"}
 
 

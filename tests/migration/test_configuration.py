@@ -8,13 +8,14 @@ import trustme
 
 from swf_temporal.events.settings import EventSettings
 from swf_temporal.functions.operator.settings import read_settings
-from swf_temporal.migration.configuration import Called, Configuration, configuration
+from swf_temporal.migration.configuration import Configuration, configuration
 from swf_temporal.migration.migrate import migrate
+from swf_temporal.migration.owners import Called
 from swf_temporal.text.properties import PropertiesText
 from swf_temporal.text.yaml_text import write_yaml
 
-FUNCTIONS = [Called("place", "specs/shop.yaml#place"), Called("greet", "greeter.proto#Greeter#SayHello")]
-TLS = {"functions": {"place": {"tls": {"ca": "ca.pem"}}}}
+FUNCTIONS = [Called("place", "specs/shop.yaml#place"), Called("greet", "greeter.proto#Greeter#SayHello", "rpc")]
+TLS = {"services": {"shop.yaml": {"tls": {"ca": "ca.pem"}}}}
 EVERYTHING = r"""
 quarkus.http.port=8080
 quarkus.http.ssl.certificate.files=tls.crt
@@ -87,19 +88,19 @@ def test_nothing_goes_untold() -> None:
 @pytest.mark.parametrize(
     ("text", "settings"),
     [
-        ("quarkus.rest-client.shop_yaml.read-timeout=5000", {"functions": {"place": {"timeout": "PT5S"}}}),
-        ("quarkus.rest-client.shop_yaml.connect-timeout=500", {"functions": {"place": {"timeout": "PT30.5S"}}}),
+        ("quarkus.rest-client.shop_yaml.read-timeout=5000", {"services": {"shop.yaml": {"timeout": "PT5S"}}}),
+        ("quarkus.rest-client.shop_yaml.connect-timeout=500", {"services": {"shop.yaml": {"timeout": "PT30.5S"}}}),
         ("shop_yaml/mp-rest/readTimeout=5000\nshop_yaml/mp-rest/connectTimeout=1000",
-         {"functions": {"place": {"timeout": "PT6S"}}}),
+         {"services": {"shop.yaml": {"timeout": "PT6S"}}}),
         ("quarkus.rest-client.read-timeout=5000", {"calls": {"timeout": "PT5S"}}),
-        ("quarkus.rest-client.shop_yaml.proxy-address=proxy:3128", {"functions": {"place": {"proxy": "http://proxy:3128"}}}),
+        ("quarkus.rest-client.shop_yaml.proxy-address=proxy:3128", {"services": {"shop.yaml": {"proxy": "http://proxy:3128"}}}),
         ("quarkus.rest-client.proxy-address=none", {"calls": {"proxy": ""}}),
         ("quarkus.rest-client.shop_yaml.trust-store=classpath:ca.pem", TLS),
         ("quarkus.rest-client.shop_yaml.tls-configuration-name=a\nquarkus.tls.a.trust-store.pem.certs=ca.pem", TLS),
         ("quarkus.tls.key-store.pem.0.cert=a.pem\nquarkus.tls.key-store.pem.0.key=a.key",
          {"calls": {"tls": {"cert": "a.pem", "key": "a.key"}}}),
         ("quarkus.grpc.clients.Greeter.host=h\nquarkus.grpc.clients.Greeter.plain-text=false\nquarkus.grpc.clients.Greeter.deadline=5s",
-         {"functions": {"greet": {"baseUrl": "grpcs://h:9000", "timeout": "PT5S"}}}),
+         {"services": {"Greeter": {"baseUrl": "grpcs://h:9000", "timeout": "PT5S"}}}),
         ("kafka.bootstrap.servers=PLAINTEXT://a:9092, b:9092\nmp.messaging.outgoing.o.connector=smallrye-kafka",
          {"events": {"sinks": [{"name": "o", "types": "o", "to": "kafka://a:9092", "topic": "o"}]}}),
         (("kafka.security.protocol=SSL\nmp.messaging.incoming.i.connector=smallrye-kafka\n"
@@ -164,7 +165,7 @@ def test_what_only_consumers_have_is_left_out_of_sinks() -> None:
     [
         ("quarkus.tls.trust-all=true", "verify: false"),
         ("quarkus.rest-client.shop_yaml.hostname-verifier=org.apache.NoopHostnameVerifier", "verify: false"),
-        ("quarkus.rest-client.shop_yaml.trust-store=a.jks", "'ca' of 'tls' under 'functions' and 'place'"),
+        ("quarkus.rest-client.shop_yaml.trust-store=a.jks", "'ca' of 'tls' under 'services' and 'shop.yaml'"),
         ("quarkus.tls.trust-store.jks.path=a.jks", "'ca' of 'tls' under 'calls'"),
         ("quarkus.tls.other.trust-store.pem.certs=a.pem", "'tls' of whatever host"),
         ("quarkus.http.ssl.certificate.key-store-file=a.p12", "--tls-cert"),
@@ -175,6 +176,7 @@ def test_what_only_consumers_have_is_left_out_of_sinks() -> None:
         (("mp.messaging.incoming.a.connector=smallrye-kafka\nmp.messaging.incoming.a.security.protocol=SASL_SSL\n"
          "mp.messaging.incoming.a.sasl.mechanism=GSSAPI"), "use OAUTHBEARER, PLAIN"),
         ("kogito.grpc.stream.timeout=5", "'timeout' under 'functions'"),
+        ("quarkus.openapi-generator.codegen.spec.shop_yaml.config-key=shop", "'configuredAs'"),
     ],
 )  # fmt: skip
 def test_what_needs_a_hand_says_what_to_write(text: str, hint: str) -> None:

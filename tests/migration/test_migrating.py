@@ -8,9 +8,10 @@ import pytest
 from swf_temporal import load
 from swf_temporal.cli.annotations import sarif_of_migration
 from swf_temporal.errors import UsageError
-from swf_temporal.migration.configuration import Called, configuration
+from swf_temporal.migration.configuration import configuration
 from swf_temporal.migration.findings import Finding, MigratedFile, Migration
 from swf_temporal.migration.migrate import migrate, write
+from swf_temporal.migration.owners import Called
 from swf_temporal.migration.report import as_data, as_html, as_text
 from swf_temporal.text.properties import PropertiesText, of_production, read_properties, resolved
 from tests.migration.__main__ import outcome, tried
@@ -51,28 +52,26 @@ def test_values_name_others(value: str, wanted: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "operation"),
+    ("key", "operation", "service"),
     [
-        ("quarkus.rest-client.shop_yaml.url", "specs/shop.yaml#place"),
-        ("quarkus.rest-client.shop.url", "shop.json#place"),
-        ("quarkus.rest-client.specs_shop_yaml.url", "specs/shop.yaml#place"),
-        ('quarkus.rest-client."specs/shop.yaml".url', "specs/shop.yaml#place"),
-        ("quarkus.rest-client.order.url", "x.yaml#place"),
-        ("kogito.sw.openapi.shop_yaml.url", "shop.yaml#place"),
+        ("quarkus.rest-client.shop_yaml.url", "specs/shop.yaml#place", "shop.yaml"),
+        ("quarkus.rest-client.shop_yaml.url", "https://shop.example/v1/shop.yaml?full#place", "shop.yaml"),
+        ("quarkus.rest-client.my_shop_v1_json.url", "classpath:my-shop.v1.json#place", "my-shop.v1.json"),
+        ("kogito.sw.openapi.shop_yaml.url", "shop.yaml#place", "shop.yaml"),
     ],
 )
-def test_services_are_known_by_each_of_their_names(key: str, operation: str) -> None:
-    """Of the file, its path, and the function."""
+def test_services_are_known_by_their_documents(key: str, operation: str, service: str) -> None:
+    """The key is the name of the file, wherever that stands."""
     made = configuration(
         PropertiesText("p", f"{key}=http://h"), [Called("order", operation), Called("other", "no.yaml#x")]
     )
-    assert made.settings == {"functions": {"order": {"baseUrl": "http://h"}}}
+    assert made.settings == {"services": {service: {"baseUrl": "http://h"}}}
 
 
 def test_credentials_are_told_and_not_written() -> None:
     """Not even by a report."""
     text = "quarkus.openapi-generator.s.auth.basic.password=hunter2\nkogito.sw.functions.f.access_token=hunter2"
-    made = configuration(PropertiesText("p", text), [Called("f", "rest:get:/x")])
+    made = configuration(PropertiesText("p", text), [Called("f", "rest:get:/x", "custom"), Called("g", "s#g")])
     assert [one.kind for one in made.findings] == ["by hand", "by hand"]
     assert made.settings == {}
     assert not any("hunter2" in f"{one.message}{one.hint}" for one in made.findings)

@@ -107,7 +107,7 @@ async def serving(  # noqa: PLR0913 - what may be otherwise in one of the tests
             client,
             definitions=[load(workflow(name, states, functions))],
             settings=WorkerSettings(task_queue=QUEUE, container_endpoint=endpoint),
-            call_settings=Settings(functions={"an/image": options.replace(base_url=served.url)}),
+            call_settings=Settings(services={"an/image": options.replace(base_url=served.url)}),
         )
         async with worker:
             yield Served(client, name, served)

@@ -20,7 +20,6 @@ from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.documents import Documents, is_web, locate
 from swf_temporal.functions.documents.local_documents import only_local
 from swf_temporal.functions.documents.parts import Document
-from swf_temporal.functions.documents.servers import configured_url
 from swf_temporal.functions.port import Described, Performer, Services
 
 _RESULTS = (None, "payload", "message")
@@ -76,7 +75,7 @@ class AsyncApi(Performer):
     async def _operation(self, call: Call) -> AsyncApiOperation:
         name, operation_id = FORM.of(call.function)
         location = locate(name, call.base)
-        configured = configured_url(self._settings, call.function.name, name)
+        configured = self._settings.base_url_for(call.callee)
         resource = auth_for_document(call, location, configured) if is_web(location) else None
 
         async def read(call: Call) -> AsyncApiOperation:

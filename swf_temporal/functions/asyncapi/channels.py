@@ -21,8 +21,8 @@ async def channel_to(
     settings: Settings, call: Call, target: Target, address: str, credentials: Credentials, bindings: Bindings
 ) -> Channel:
     """Return the channel of that address at *target*, as the operator's settings want it. Raises CallFailed."""
-    function, family = call.function.name, target.wire.family
-    options = settings.options_for(function, target.host, target.port)
+    family = target.wire.family
+    options = settings.options_for(call.callee, target.host, target.port)
     # Requests of HTTP are sent by those who look at settings and network themselves.
     if family == "ws":
         credentials = _with_configured(credentials, options.headers)
@@ -41,7 +41,7 @@ async def channel_to(
         version=target.server.version if target.server else None,
         addresses=tuple(addresses),
         max_bytes=options.max_response_bytes,
-        function=function,
+        callee=call.callee,
     )
 
 

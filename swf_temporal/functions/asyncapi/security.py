@@ -11,7 +11,7 @@ from swf_temporal.functions.asyncapi.brokers.port import Credentials
 from swf_temporal.functions.asyncapi.operations import Possibilities
 from swf_temporal.functions.auth.auth import Credential, credential_for, find_auth
 from swf_temporal.functions.auth.credentials import key_in, properties_of
-from swf_temporal.functions.auth.schemes import matching, secret_named
+from swf_temporal.functions.auth.schemes import matching, secret_of
 from swf_temporal.functions.call import Call, permanent_failure
 
 _MECHANISMS = {
@@ -40,9 +40,9 @@ class Authentication:
 def authenticate(document: str, demands: Sequence[Possibilities], call: Call) -> Authentication:
     """Return the credentials of *call*, for one of the possibilities of each of *demands*.
 
-    The credentials are those of the auth that the function names, or else of a secret that is called like the
-    scheme. Without an auth and such a secret there are none, and the server decides; where nothing is demanded, the
-    function's auth counts as it is. Raises CallFailed if the auth lacks what the document asks for.
+    The credentials are those of the auth that the function names, or else of the secret of the scheme. Without an auth
+    and such a secret there are none, and the server decides; where nothing is demanded, the function's auth counts as
+    it is. Raises CallFailed if the auth lacks what the document asks for.
     """
     references = call.function.auth_ref
     named = find_auth(references.invocation, call) if references and references.invocation else None
@@ -126,7 +126,7 @@ def _offered(
         return _CERTIFICATE
     if kind in _BEYOND:
         return None
-    for auth in (named, secret_named(name, call)):
+    for auth in (named, secret_of(name, call)):
         if auth is None:
             continue
         properties = properties_of(auth, call)

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from swf_temporal.data import JSON
+from swf_temporal.function_types import Callee
 from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Wire
 from swf_temporal.functions.asyncapi.operations import BrokerServer
 from swf_temporal.functions.asyncapi.parts import names_in, with_values
 from swf_temporal.functions.call import Call, permanent_failure, variables
 from swf_temporal.functions.documents.parts import Document
-from swf_temporal.functions.documents.servers import configured_url, no_server, variable_value
+from swf_temporal.functions.documents.servers import no_server, variable_value
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.text.suggestions import suggestion
 
@@ -38,9 +39,8 @@ def find_server(settings: Settings, call: Call, document: Document, servers: Seq
     protocol is spoken here, or the first that has the variables to which the function gives values. Raises CallFailed
     if none of them says.
     """
-    function = call.function.name
     spoken = [server for server in servers if protocol_of(server) in WIRES]
-    if configured := _configured(settings, function, document, spoken):
+    if configured := _configured(settings, call.callee, spoken):
         protocol, _, rest = configured.partition("://")
         return target_at(protocol.lower(), rest, _alike(spoken, WIRES[protocol.lower()].family))
     if spoken:
@@ -49,7 +49,7 @@ def find_server(settings: Settings, call: Call, document: Document, servers: Seq
         return target_at(protocol_of(server), _filled(document, server, given).rpartition("://")[2], server)
     others = ", ".join(sorted({f"'{server.protocol}'" for server in servers}))
     reason = f"its protocols are not supported ({others})" if others else "it does not name one"
-    raise no_server(function, f"the document '{document.name}': {reason}")
+    raise no_server(call.function.name, f"the document '{document.name}': {reason}")
 
 
 def protocol_of(server: BrokerServer) -> str:
@@ -60,8 +60,8 @@ def protocol_of(server: BrokerServer) -> str:
     return scheme if is_better else server.protocol
 
 
-def _configured(settings: Settings, function: str, document: Document, spoken: Sequence[BrokerServer]) -> str | None:
-    configured = configured_url(settings, function, document.name)
+def _configured(settings: Settings, callee: Callee, spoken: Sequence[BrokerServer]) -> str | None:
+    configured = settings.base_url_for(callee)
     if configured is None:
         return None
     wire = WIRES.get(configured.partition("://")[0].lower())
@@ -69,9 +69,8 @@ def _configured(settings: Settings, function: str, document: Document, spoken: S
     if configured == settings.calls.base_url and not is_meant:
         return None
     if wire is None:
-        message = (
-            f"the server of function '{function}' is {configured!r}, whose protocol is not one of {', '.join(WIRES)}"
-        )
+        server = f"the server of function '{callee.function}' is {configured!r}"
+        message = f"{server}, whose protocol is not one of {', '.join(WIRES)}"
         raise permanent_failure("BadUrl", message)
     return configured
 

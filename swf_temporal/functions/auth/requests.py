@@ -11,7 +11,7 @@ from swf_temporal.functions.http.requests import Request
 
 def authenticated(request: Request, call: Call) -> Request:
     """Return *request* as the function's: with its credentials, and the idempotency key if it changes anything."""
-    request = replace(request, function=call.function.name)
+    request = replace(request, callee=call.callee)
     references = call.function.auth_ref
     key = credential_for(references.invocation if references else None, call)
     request = with_credentials(request, () if key is None else (key,))

@@ -5,6 +5,7 @@ from typing import Any
 
 from swf_temporal.calls import Auth
 from swf_temporal.data import JSON
+from swf_temporal.function_types import environment_name, secrets_for
 from swf_temporal.functions.auth.auth import Credential
 from swf_temporal.functions.auth.credentials import ResolvedAuth, key_in
 from swf_temporal.functions.call import Call
@@ -15,9 +16,14 @@ _FLOWS = {"clientCredentials": ("clientCredentials", "application"), "password":
 _GRANTS = {"resourceOwner": "password"}
 
 
-def secret_named(name: str, call: Call) -> Auth | None:
-    """Return the credentials in the secret that is called like a scheme."""
-    value = call.secrets.get(name)
+def secret_of(scheme: str, call: Call) -> Auth | None:
+    """Return the credentials in the secret of a scheme: that of the service which is called, else that of all."""
+    known = {environment_name(name): name for name in call.secrets}
+    wanted = map(environment_name, secrets_for(scheme, call.callee))
+    name = next((known[each] for each in wanted if each in known), None)
+    if name is None:
+        return None
+    value = call.secrets[name]
     if isinstance(value, str):
         return ResolvedAuth(name=name, scheme="bearer", properties={"token": value})
     if isinstance(value, dict):

@@ -5,7 +5,7 @@ the result, whatever the status is. A call that is not wanted any more is ended 
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -16,7 +16,6 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.containers.running_calls import RunningCalls
 from swf_temporal.functions.containers.shared_folders import CallDirectory, call_directory
-from swf_temporal.functions.containers.type import TYPE
 from swf_temporal.functions.current_call import is_made_again
 from swf_temporal.functions.http.answers import HttpStatusError
 from swf_temporal.functions.http.requests import Request
@@ -52,10 +51,6 @@ class Containers(Performer):
         self._variables = variables
         self._running = RunningCalls() if running is None else running
 
-    def name_in_settings(self, call: Call) -> str:
-        """Return the function's id, its image or its service, whichever the operator speaks of."""
-        return self._services.settings.name_of(_names(call))
-
     def check(self, call: Call) -> None:
         """Raise CallFailed where it is not configured where the function stands."""
         self._url(call)
@@ -72,7 +67,7 @@ class Containers(Performer):
                 headers.append((TEMP_DIR, directory.in_container))
             body = write_json(call.arguments, ensure_ascii=False).encode()
             with self._running.entered(action, call):
-                answered = await self._ask(Request("POST", url, tuple(headers), body, self.name_in_settings(call)))
+                answered = await self._ask(Request("POST", url, tuple(headers), body, call.callee))
             if directory is not None:
                 await directory.keep()
         _raise_reported(answered.headers)
@@ -81,7 +76,7 @@ class Containers(Performer):
     @asynccontextmanager
     async def _directory(self, call: Call, action: str) -> AsyncIterator[CallDirectory | None]:
         """Yield the directory of *call*, or None where no folder is shared with the function."""
-        shared = self._services.settings.shared_folder_for(_names(call))
+        shared = self._services.settings.shared_folder_for(call.callee)
         if shared is None or call.folder is None or self._variables is None:
             if call.folder is not None and call.folder.files:
                 known = f"'functions: {{{write_json(call.function.name)}: {{sharedFolder: …}}}}'"
@@ -114,32 +109,17 @@ class Containers(Performer):
         headers = tuple((name, value) for name, value in request.headers if name == ACTION_ID)
         with suppress(CallFailed, TimeoutError):
             async with asyncio.timeout(_GRACE):
-                await self._services.http.request_raw(Request("DELETE", request.url, headers, None, request.function))
+                await self._services.http.request_raw(Request("DELETE", request.url, headers, None, request.callee))
 
     def _url(self, call: Call) -> str:
-        names = list(_names(call))
-        url = self._services.settings.base_url_for(names)
+        url = self._services.settings.base_url_for(call.callee)
         if url is None:
-            known = f"'functions: {{{write_json(names[0])}: {{baseUrl: …}}}}'"
+            known = f"'functions: {{{write_json(call.function.name)}: {{baseUrl: …}}}}'"
             message = (
                 f"the address of function {call.function.name!r} is not configured: the configuration needs {known}"
             )
             raise permanent_failure("NoServer", message)
         return url
-
-
-def _names(call: Call) -> Iterator[str]:
-    """Yield the names under which it may be configured where a function stands: its id, its image, its service."""
-    yield call.function.name
-    for name in TYPE.named(call.function.operation).values():
-        yield name
-        yield _without_tag(name)
-
-
-def _without_tag(image: str) -> str:
-    """Return *image* without its tag and its digest; a colon before the last slash is that of a registry's port."""
-    registry, slash, name = image.partition("@")[0].rpartition("/")
-    return registry + slash + name.partition(":")[0]
 
 
 def _action_id(call: Call) -> str:

@@ -18,5 +18,16 @@ class ContainerType(DeclaredType):
         given = operation if isinstance(operation, dict) else {}
         return {key: str(given[key]) for key in _NAMES if key in given}
 
+    def services(self, operation: JSON) -> tuple[str, ...]:
+        """Return the image and the service, each also without its tag."""
+        names = (one for name in self.named(operation).values() for one in (name, _without_tag(name)))
+        return tuple(dict.fromkeys(names))
+
 
 TYPE = ContainerType()
+
+
+def _without_tag(image: str) -> str:
+    """Return *image* without its tag and its digest; a colon before the last slash is that of a registry's port."""
+    registry, slash, name = image.partition("@")[0].rpartition("/")
+    return registry + slash + name.partition(":")[0]

@@ -21,7 +21,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.call import RETURNS_VARIABLES, Call, permanent_failure, switch
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script_process import LENGTH
-from swf_temporal.functions.operator.settings import Settings, merged
+from swf_temporal.functions.operator.settings import Options, Settings, merged
 from swf_temporal.grammar import with_article
 from swf_temporal.strict_json import NotJSON, read_json, write_json
 
@@ -55,7 +55,7 @@ class Scripts:
             message = f"function '{name}' is a script, and this worker does not run scripts"
             raise permanent_failure("ScriptsOff", f"{message}: its operator may allow them with SWF_SCRIPTS=1")
         code, arguments = _script(call)
-        options = merged(self._settings.for_function(name), self._settings.calls)
+        options = merged(Options, self._settings.for_callee(call.callee), self._settings.calls)
         limit = options.timeout.total_seconds()
         request = {"code": code, "arguments": arguments, "seconds": math.ceil(limit), "memory": MEMORY}
         request["variables"] = switch(call, RETURNS_VARIABLES) is True

@@ -1,34 +1,26 @@
 """The URLs of services: what the operator configures for a function or its document, or what a definition says."""
 
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
+from swf_temporal.function_types import Callee, environment_name
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.documents import Document, is_web
-from swf_temporal.functions.documents.parts import as_path
 from swf_temporal.functions.http.parameters import as_text
-from swf_temporal.functions.operator.settings import Settings, environment_name
-from swf_temporal.functions.urls import split_url
+from swf_temporal.functions.operator.settings import Settings
 
 
-def configured_url(settings: Settings, function: str, document: str) -> str | None:
-    """Return the URL that is configured for a function, or for its *document*, or for all; None if there is none."""
-    path = PurePosixPath(split_url(as_path(document)).path)
-    return settings.base_url_for((function, document, path.name, path.stem))
-
-
-def service_url(settings: Settings, function: str, url: str) -> str:
-    """Return the *url* that a definition gives; one without a host follows what is configured for the function.
+def service_url(settings: Settings, callee: Callee, url: str) -> str:
+    """Return the *url* that a definition gives; one without a host follows what is configured for *callee*.
 
     Raises CallFailed if it has no host, and none is configured.
     """
     if is_web(url):
         return url
-    server = settings.base_url_for((function,))
+    server = settings.base_url_for(callee)
     if server is None:
-        raise no_server(function, f"'{url}' does not name one")
+        raise no_server(callee.function, f"'{url}' does not name one")
     return f"{server.rstrip('/')}/{url.lstrip('/')}"
 
 

@@ -38,12 +38,12 @@ class GraphQL(Performer):
 
     async def _call(self, call: Call) -> JSON:
         endpoint, kind, name = _parts(call)
-        url = service_url(self._services.settings, call.function.name, endpoint)
+        url = service_url(self._services.settings, call.callee, endpoint)
         arguments = _arguments(call)
         selection = selection_set(call.selection_set)
         references = call.function.auth_ref
         asking = credential_for((references.resource or references.invocation) if references else None, call)
-        question = replace(question_to(url), function=call.function.name)
+        question = replace(question_to(url), callee=call.callee)
         schema = await self._schemas.schema(with_credentials(question, () if asking is None else (asking,)))
         types: dict[str, str] = {}
         if schema is not None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from swf_temporal.calls import Function
+from swf_temporal.data import JSON
 from swf_temporal.function_types import OperationProblem
 from swf_temporal.functions.port import DeclaredType, PartedForm
 from swf_temporal.text.suggestions import did_you_mean
@@ -34,6 +35,11 @@ class GraphQLType(DeclaredType):
             yield OperationProblem(f"{kind!r} is neither query nor mutation", did_you_mean(kind, _KINDS))
         if not is_name(field):
             yield OperationProblem(f"{field!r} cannot be the name of a field in GraphQL")
+
+    def services(self, operation: JSON) -> tuple[str, ...]:
+        """Return the endpoint as it is written."""
+        endpoint = FORM.first(operation)
+        return () if endpoint is None else (endpoint,)
 
 
 TYPE = GraphQLType()

@@ -143,8 +143,8 @@ class Http:
     def _there(self, request: Request) -> "_There":
         url = httpx.URL(request.url)
         port = url.port or PORTS.get(url.scheme, 0)
-        check_local_host(self._settings, request.function, url.host, port)
-        return _There(url, port, self._settings.options_for(request.function, url.host, port))
+        check_local_host(self._settings, request.callee, url.host, port)
+        return _There(url, port, self._settings.options_for(request.callee, url.host, port))
 
     @asynccontextmanager
     async def _answer(self, request: Request, there: "_There") -> AsyncIterator[httpx.Response]:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import httpx
 
+from swf_temporal.function_types import Callee
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.origins import PORTS, Origin, origin_of
 
@@ -29,8 +30,8 @@ class Request:
     url: str
     headers: tuple[tuple[str, str], ...] = ()
     content: bytes | None = None
-    function: str | None = None
-    """The function that asks, whose settings hold."""
+    callee: Callee | None = None
+    """The target of the call, whose settings hold."""
     timeout: timedelta | None = None
     """How long it may take, in place of what the operator says of the host."""
     is_foreign: bool = False
@@ -69,7 +70,7 @@ def redirected(request: Request, target: httpx.Request) -> Request:
     """Return what is sent where a service redirects to: to another origin without anything that could be secret."""
     if not is_same_service(request.url, str(target.url)):
         headers = tuple((name, value) for name, value in request.headers if name.lower() in HARMLESS)
-        request = replace(request, headers=headers, function=None, is_foreign=True)
+        request = replace(request, headers=headers, callee=None, is_foreign=True)
     content = request.content if target.method == request.method else None
     return replace(request, method=target.method, url=str(target.url), content=content)
 

@@ -43,10 +43,10 @@ class OData(Performer):
     async def _call(self, call: Call) -> JSON:
         service, entity_set = FORM.of(call.function)
         key, options = _arguments(call)
-        url = service_url(self._services.settings, call.function.name, service)
+        url = service_url(self._services.settings, call.callee, service)
         request = authenticated(Request("GET", entity_url(url, entity_set, key, options), _VERSIONS), call)
         origin = origin_of(request.url)
-        settings = self._services.settings.options_for(request.function, origin.host, origin.port)
+        settings = self._services.settings.options_for(request.callee, origin.host, origin.port)
         try:
             async with asyncio.timeout(settings.timeout.total_seconds()):
                 return await self._read(request, call, settings.max_response_bytes)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from swf_temporal.calls import Function
+from swf_temporal.data import JSON
 from swf_temporal.function_types import OperationProblem
 from swf_temporal.functions.port import DeclaredType, PartedForm
 
@@ -18,6 +19,11 @@ class ODataType(DeclaredType):
     def problems(self, function: Function) -> Iterator[OperationProblem]:
         """Yield what is missing in the operation."""
         return FORM.problems(function)
+
+    def services(self, operation: JSON) -> tuple[str, ...]:
+        """Return the service as it is written."""
+        service = FORM.first(operation)
+        return () if service is None else (service,)
 
 
 TYPE = ODataType()

@@ -2,13 +2,14 @@
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
+from swf_temporal.function_types import environment_name
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.documents import Documents
 from swf_temporal.functions.documents.local_documents import only_local
 from swf_temporal.functions.openapi.operations import find_operation
 from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.functions.openapi.type import FORM
-from swf_temporal.functions.operator.settings import Settings, environment_name
+from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.port import Described
 
 
@@ -24,7 +25,7 @@ async def look(documents: Documents, call: Call) -> Described:
     address: dict[str, JSON] = {"method": operation.method, "path": operation.path}
     try:
         # What the document says: the settings that count are those of the worker that makes the call.
-        address["server"] = server_url(Settings(), call.function.name, document, operation)
+        address["server"] = server_url(Settings(), call.callee, document, operation)
     except CallFailed:  # it names none: the worker's settings must
         address["serverFrom"] = [f"SWF_BASE_URL_{environment_name(call.function.name)}", "SWF_BASE_URL"]
     return Described(address, tuple(tuple(schemes) for schemes in operation.security or ()))

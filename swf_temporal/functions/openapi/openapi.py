@@ -20,7 +20,6 @@ from swf_temporal.functions.documents.documents import (
     is_web,
     locate,
 )
-from swf_temporal.functions.documents.servers import configured_url
 from swf_temporal.functions.http.answers import HttpResponse, result_of
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import Request, with_inherited
@@ -48,7 +47,7 @@ class OpenApi(Performer):
 
     async def _ask(self, call: Call) -> HttpResponse:
         document, operation, headers = await self._described(call)
-        server = server_url(self._settings, call.function.name, document, operation, variables(call))
+        server = server_url(self._settings, call.callee, document, operation, variables(call))
         is_checked = self._is_checked(call, operation, server)
 
         def prepare() -> tuple[Call, Request, ResponseSchemas | None]:
@@ -72,7 +71,7 @@ class OpenApi(Performer):
     async def _described(self, call: Call) -> tuple[Document, OpenApiOperation, Headers]:
         """Return the operation that the function names, its document, and with which headers that was fetched."""
         name, operation_id = FORM.of(call.function)
-        configured = configured_url(self._settings, call.function.name, name)
+        configured = self._settings.base_url_for(call.callee)
         location = locate(name, call.base)
         resource = auth_for_document(call, location, configured) if is_web(location) else None
 
@@ -98,7 +97,7 @@ class OpenApi(Performer):
             host, port = _reached(server)
         except (httpx.InvalidURL, UnicodeError) as error:
             raise failure(error, f"{operation.method} {server}") from error
-        return self._settings.options_for(call.function.name, host, port).check_responses
+        return self._settings.options_for(call.callee, host, port).check_responses
 
 
 @lru_cache(maxsize=256)

@@ -7,7 +7,7 @@ from swf_temporal.calls import Auth, AuthRef
 from swf_temporal.data import JSON
 from swf_temporal.functions.auth.auth import Credential, find_auth
 from swf_temporal.functions.auth.credentials import properties_of
-from swf_temporal.functions.auth.schemes import matching, secret_named
+from swf_temporal.functions.auth.schemes import matching, secret_of
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.documents import Document
 from swf_temporal.functions.openapi.operations import OpenApiOperation
@@ -18,9 +18,9 @@ def secure(
 ) -> tuple[Call, tuple[Credential, ...]]:
     """Return *call* with the auths that the operation asks for in place of its own, and the credentials to add.
 
-    The credentials are those of the auth that the function names, or else of a secret that is called like the
-    scheme. Of several possibilities the first counts for which there are some. Without an auth and such a secret
-    the call stays as it is. Raises CallFailed if the auth lacks what the document asks for.
+    The credentials are those of the auth that the function names, or else of the secret of the scheme. Of several
+    possibilities the first counts for which there are some. Without an auth and such a secret the call stays as it is.
+    Raises CallFailed if the auth lacks what the document asks for.
     """
     if operation.security is None:
         return call, ()
@@ -53,7 +53,7 @@ def _offered(
     document: Document, name: str, scopes: list[JSON], server: str, named: Auth | None, call: Call
 ) -> Auth | Credential | None:
     scheme = _scheme(document, name)
-    for auth in (named, secret_named(name, call)):
+    for auth in (named, secret_of(name, call)):
         if auth is not None:
             offered = matching(scheme, scopes, server, auth, properties_of(auth, call))
             if offered is not None:

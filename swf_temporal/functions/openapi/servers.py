@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from urllib.parse import urljoin
 
 from swf_temporal.data import JSON
+from swf_temporal.function_types import Callee
 from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.documents import Document, is_web
-from swf_temporal.functions.documents.servers import configured_url, no_server, variable_value
+from swf_temporal.functions.documents.servers import no_server, variable_value
 from swf_temporal.functions.openapi.operations import OpenApiOperation
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.urls import split_url
@@ -16,19 +17,18 @@ from swf_temporal.text.suggestions import suggestion
 
 def server_url(
     settings: Settings,
-    function: str,
+    callee: Callee,
     document: Document,
     operation: OpenApiOperation,
     variables: Mapping[str, JSON] | None = None,
 ) -> str:
     """Return the URL in front of an operation's path.
 
-    What is configured wins: for the function, for the document (as the definition writes it, by its file's
-    name, or by that without its ending), for all. Then the document's first server counts, or the first that has the
-    *variables* which the definition gives; others have their defaults. A server that is relative to the document needs
-    one that was fetched. Raises CallFailed if none of them says.
+    What is configured wins: for the function, for the service, for all. Then the document's first server counts, or
+    the first that has the *variables* which the definition gives; others have their defaults. A server that is relative
+    to the document needs one that was fetched. Raises CallFailed if none of them says.
     """
-    configured = configured_url(settings, function, document.name)
+    configured = settings.base_url_for(callee)
     if configured:
         return configured
     declared = (
@@ -40,7 +40,7 @@ def server_url(
         message = f"the server '{declared}', which '{document.name}' names, is not a URL: {error}"
         raise permanent_failure("BadUrl", message) from error
     if not is_web(url):
-        raise no_server(function, f"the document '{document.name}' does not name one")
+        raise no_server(callee.function, f"the document '{document.name}' does not name one")
     return url
 
 

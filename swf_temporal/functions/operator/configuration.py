@@ -24,13 +24,14 @@ from swf_temporal.text.model_errors import allowed_words, expected_form, fields_
 from swf_temporal.text.suggestions import suggestion
 
 SECTIONS: Final = (
-    *("calls", "functions", "hosts", "network", "modules", "scripts", "localCallTypes", "worker"),
+    *("calls", "functions", "services", "hosts", "network", "modules", "scripts", "localCallTypes", "worker"),
     *("storage", "encryption", "compression", "codecServer", "events", "gateway"),
 )
 """The keys at the top of the file."""
 _FILE: Final = "SWF_CONFIG"
 _NAMED: Final = f"it is named by --config or {_FILE}"
-_NO_KEY: Final = "\0"
+NO_KEY: Final = "\0"
+"""The first character of keys that a file cannot contain."""
 _OF_A_KEY: Final = "[key]"
 _MIB: Final = 1024 * 1024
 
@@ -89,7 +90,7 @@ def reading(info: ValidationInfo) -> Reading | None:
 
 def argument(default: Any) -> Any:
     """Return a field of a section that is no setting: programs and commands say it."""
-    return Field(default, alias=_NO_KEY)
+    return Field(default, alias=NO_KEY)
 
 
 class Setting(NamedTuple):
@@ -137,7 +138,7 @@ class Section(BaseModel):
             variable = next((one for one in field.metadata if isinstance(one, Variable)), Variable())
             if variable.name is None and cls.prefix is not None and section is None:
                 variable = replace(variable, name=f"{cls.prefix}{name.upper()}")
-            if field.alias != _NO_KEY:
+            if not str(field.alias).startswith(NO_KEY):
                 yield Setting(str(field.alias), variable if variable.name else None, section)
 
     @classmethod
@@ -179,7 +180,8 @@ class Section(BaseModel):
         try:
             settings = cls.model_validate(merged, by_name=False, context=context)
         except ValidationError as error:
-            told = [_told(details, cls, merged, path) for details in error.errors(include_url=False)]
+            found_wrong = (_told(details, cls, merged, path) for details in error.errors(include_url=False))
+            told = [*dict.fromkeys(found_wrong)]  # a variable may be for a function, a service and a host
             if len(told) == 1:
                 raise UsageError(*told[0]) from None
             raise UsageError("\n".join(": ".join(filter(None, one)) for one in told)) from None

@@ -1,21 +1,23 @@
-"""Limits of concurrency and rate for functions and hosts."""
+"""Limits of concurrency and rate for functions, services and hosts."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Hashable
+from collections.abc import AsyncIterator, Callable, Hashable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from contextvars import ContextVar
+from functools import partial
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 from aiolimiter import AsyncLimiter
 
-from swf_temporal.functions.operator.settings import HostOptions, Settings, environment_name
+from swf_temporal.function_types import Callee, environment_name
+from swf_temporal.functions.operator.settings import HostOptions, Settings
 
 _Bound: TypeAlias = AbstractAsyncContextManager[None]
 
 
 class _Bounds(NamedTuple):
-    """What bounds the calls of one function, of one network host, or all of them."""
+    """The bounds of the calls of one function, of one service, of one network host, or of all of them."""
 
     places: asyncio.Semaphore | None
     moments: AsyncLimiter | None
@@ -65,10 +67,18 @@ class RateLimits:
         self._settings = settings
         self._bounds: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Hashable, _Bounds]] = WeakKeyDictionary()
 
-    def of_function(self, name: str) -> _Bound:
-        every = self._of("all", lambda: self._settings.calls)
-        own = self._of(("function", environment_name(name)), lambda: self._settings.for_function(name))
-        if own.are_set or every.are_set:
+    def of_callee(self, callee: Callee) -> _Bound:
+        """Return the limits of a function, of its service, and of all calls together."""
+        settings = self._settings
+        every = self._of("all", lambda: settings.calls)
+        function = ("function", environment_name(callee.function))
+        found = [self._of(function, lambda: settings.for_function(callee.function))]
+        for name in callee.services:
+            options = settings.for_service(name)
+            if options.concurrency is not None or options.rate is not None:  # data may choose among endless names
+                found.append(self._of(("service", environment_name(name)), partial(settings.for_service, name)))
+        own = [one for one in found if one.are_set]
+        if own or every.are_set:
             return _of_call(own, every)
         return nullcontext()  # as it is where the operator has set nothing
 
@@ -90,16 +100,22 @@ def _bounds(options: HostOptions) -> _Bounds:
 
 
 @asynccontextmanager
-async def _of_call(own: _Bounds, every: _Bounds) -> AsyncIterator[None]:
-    """Enter the bounds of a function, and those of all: calls that wait for their own take no places of all."""
+async def _of_call(own: Sequence[_Bounds], every: _Bounds) -> AsyncIterator[None]:
+    """Enter the bounds of a function and its service, then those of all, of which no place is taken before.
+
+    All calls enter those of their function before those of their service, so that none waits for another in a circle.
+    """
     place = None if every.places is None else _Place(every.places)
     async with AsyncExitStack() as stack:
-        if own.places is not None:
-            await stack.enter_async_context(own.places)
+        for places in (one.places for one in own):
+            if places is not None:
+                await stack.enter_async_context(places)
         if place is not None:
             stack.callback(place.leave)
-        async with own.turn if own.are_set else nullcontext():
-            await _take(place, own.moments, every.moments)
+        async with AsyncExitStack() as turns:
+            for one in own:
+                await turns.enter_async_context(one.turn)
+            await _take(place, *(one.moments for one in own), every.moments)
         token = _PLACE.set(place)
         stack.callback(_PLACE.reset, token)
         yield

@@ -1,11 +1,12 @@
 """The operator's say in which calls are local.
 
-What is said of the function wins over what is said of the host, that over the function's type, that over all calls,
-and that over the definition. Hosts are known only when a request is about to be sent.
+What is said of the function or its service wins over what is said of the host, that over the function's type, that
+over all calls, and that over the definition. Hosts are known only when a request is about to be sent.
 """
 
 from typing import Final
 
+from swf_temporal.function_types import Callee
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.runtime.local_calls import MAX_ATTEMPT, NotLocal, is_local, is_wanted_local, want_local
 
@@ -13,26 +14,26 @@ _ASKING_HOSTS: Final = frozenset({"rest", "openapi", "http", "graphql", "odata",
 """The types whose performers ask `check_local_host` before they send anything."""
 
 
-def check_local_function(settings: Settings, name: str, kind: str) -> None:
-    """Raise NotLocal if the call that is being made is a local one, and its function *name* may not be called so."""
+def check_local_function(settings: Settings, callee: Callee, kind: str) -> None:
+    """Raise NotLocal if the call that is being made is a local one, and its function may not be called so."""
     if not is_local():
         return
-    own = settings.for_function(name).local_calls
+    own = settings.for_callee(callee).local_calls
     _want(own if own is not None else kind in settings.local_call_types or settings.calls.local_calls)
     may_be_wanted = own is None and settings.hosts_decide_local_calls and kind in _ASKING_HOSTS
     if not (is_wanted_local() or may_be_wanted):
-        raise NotLocal(f"calls of function {name!r} are not local")
+        raise NotLocal(f"calls of function {callee.function!r} are not local")
 
 
-def check_local_host(settings: Settings, function: str | None, host: str, port: int) -> None:
+def check_local_host(settings: Settings, callee: Callee | None, host: str, port: int) -> None:
     """Raise NotLocal if the call that is being made is a local one, and may not be at that host, or take too long."""
-    if not is_local() or function is None:
+    if not is_local() or callee is None:
         return
-    if settings.hosts_decide_local_calls and settings.for_function(function).local_calls is None:
+    if settings.hosts_decide_local_calls and settings.for_callee(callee).local_calls is None:
         _want(settings.for_host(host, port).local_calls)
-    is_slow = settings.options_for(function, host, port).timeout > MAX_ATTEMPT
+    is_slow = settings.options_for(callee, host, port).timeout > MAX_ATTEMPT
     if is_slow or not is_wanted_local():
-        raise NotLocal(f"calls of function {function!r} at {host} are not local")
+        raise NotLocal(f"calls of function {callee.function!r} at {host} are not local")
 
 
 def _want(said: bool | None) -> None:  # noqa: FBT001 - None says nothing

@@ -1,17 +1,18 @@
-"""The settings of calls: for all, by function and by host."""
+"""The settings of calls: for all, by function, by service and by host."""
 
 import re
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import AfterValidator, Field, field_validator
 
 from swf_temporal.fetching.resources import Resources
+from swf_temporal.function_types import Callee, environment_name
 from swf_temporal.functions.operator import credentials
-from swf_temporal.functions.operator.configuration import NO_VARIABLE, Section, Variable, argument
+from swf_temporal.functions.operator.configuration import NO_KEY, NO_VARIABLE, Section, Variable, argument
 from swf_temporal.functions.operator.forms import (
     HEADERS,
     RATE,
@@ -30,6 +31,7 @@ from swf_temporal.functions.operator.network import HostPattern, Network, Patter
 from swf_temporal.functions.operator.tls import Tls
 from swf_temporal.text.model_errors import validation_error
 
+_NAMED = f"{NO_KEY}named"
 _CONFIDENTIAL = Variable(is_confidential=True)
 _URL_OF_OPERATION = re.compile(r"rest:(?:[^:/]*:)?\s*(https?://[^/?#{}\s]+)(?=[/?#]|\s*$)", re.IGNORECASE)
 """The scheme and the host of an operation, unless the arguments of calls say a part of them."""
@@ -62,7 +64,7 @@ class HostOptions(Section):
 
 
 class Options(HostOptions):
-    """The settings of calls of one function, or of all calls."""
+    """The settings of calls of one function, of one service, or of all calls."""
 
     base_url: Url | None = None
     """Where the service is; wins over the servers of its document."""
@@ -80,8 +82,14 @@ class Options(HostOptions):
         return tls
 
 
-def _by_environment_name(functions: Mapping[str, Options]) -> dict[str, Options]:
-    return {environment_name(name): options for name, options in functions.items()}
+def _by_environment_name(named: Mapping[str, Options]) -> dict[str, Options]:
+    found: dict[str, Options] = {}
+    for name, options in named.items():
+        key = environment_name(name)
+        if key in found:
+            raise validation_error(f"another entry has this name, which variables write {key}", name)
+        found[key] = options
+    return found
 
 
 class Settings(Section):
@@ -96,8 +104,13 @@ class Settings(Section):
     functions: Annotated[Mapping[str, Options], AfterValidator(_by_environment_name), NO_VARIABLE] = Field(
         default_factory=dict
     )
-    """What holds for a function, a document or a service, by its name as variables write it; and what variables say of
-    a host."""
+    """The settings of functions, by their names as variables write them."""
+    services: Annotated[Mapping[str, Options], AfterValidator(_by_environment_name), NO_VARIABLE] = Field(
+        default_factory=dict
+    )
+    """The settings of services, whichever function calls them, by their names as variables write them: see `Callee`."""
+    named: Mapping[str, Options] = Field(default_factory=dict, alias=_NAMED)
+    """The settings in variables, by the name in the variable: of a function, of a service or of a host."""
     hosts: Annotated[Mapping[HostPattern, HostOptions], NO_VARIABLE] = Field(default_factory=dict)
     network: Network = Network(local=True)
     """Which hosts calls may reach. A worker is stricter than this default, see `read_settings`."""
@@ -133,56 +146,76 @@ class Settings(Section):
                 raise validation_error(message, hint="write `verify: false` under the name of each host")
         return hosts
 
+    @field_validator("services")
+    @classmethod
+    def _without_operation_of_services(cls, services: Mapping[str, Options]) -> Mapping[str, Options]:
+        for name, options in services.items():
+            if options.operation is not None:
+                hint = "write it under `functions`, for each function that it serves"
+                raise validation_error("a service has many operations", name, "operation", hint=hint)
+        return services
+
     @classmethod
     def merged(cls, content: Any, env: Mapping[str, str], ending: str = "") -> Any:
-        """Return *content* with what *env* says, also in variables that end in the name of a function or a host."""
+        """Return *content* with what *env* says, also in variables that end in the name of what they are for."""
         found = super().merged(content, env, ending)
-        functions = found.get("functions", {})
-        if isinstance(functions, dict):
-            written = {environment_name(str(name)): name for name in functions}
-            said = {name: Options.merged(functions.get(written.get(name), {}), env, f"_{name}") for name in _names(env)}
-            found["functions"] = functions | {written.get(name, name): options for name, options in said.items()}
+        for section in ("functions", "services"):
+            written = found.get(section)
+            if isinstance(written, dict):
+                found[section] = {
+                    name: Options.merged(options, env, f"_{environment_name(str(name))}")
+                    for name, options in written.items()
+                }
+        if names := _names(env):
+            found[_NAMED] = {name: Options.merged({}, env, f"_{name}") for name in names}
         return found
 
     @property
     def credentials(self) -> list[str]:
         """The credentials that are configured: in headers, and in the URLs of services and proxies."""
-        options = [self.calls, *self.functions.values(), *self.hosts.values()]
-        found = [text for one in options for text in credentials.in_headers(one.headers)]
+        found = [text for one in self._all for text in credentials.in_headers(one.headers)]
         return [*dict.fromkeys([*found, *(text for url in self.urls for text in credentials.in_url(url))])]
 
-    def base_url_for(self, names: Iterable[str]) -> str | None:
-        """Return the URL configured for the first of *names* that has one, or else the one for all."""
-        return next(filter(None, (self.for_function(name).base_url for name in names)), self.calls.base_url)
-
     def for_function(self, function: str) -> Options:
-        return self.functions.get(environment_name(function), _NOTHING)
+        """Return what is said of a function alone."""
+        name = environment_name(function)
+        return self.functions.get(name) or self.named.get(name, _NOTHING)
 
-    def name_of(self, names: Iterable[str]) -> str:
-        """Return the first of *names* under which something is configured, or else the first."""
-        names = list(names)
-        return next((name for name in names if environment_name(name) in self.functions), names[0])
+    def for_service(self, service: str) -> Options:
+        """Return what is said of a service under one of its names."""
+        name = environment_name(service)
+        return self.services.get(name) or self.named.get(name, _NOTHING)
 
-    def shared_folder_for(self, names: Iterable[str]) -> SharedFolder | None:
-        """Return the folder that is shared with a function that has *names*, if one is: the first has precedence."""
-        return next(filter(None, (self.for_function(name).shared_folder for name in names)), self.calls.shared_folder)
+    def for_callee(self, callee: Callee) -> Options:
+        """Return how *callee* is called, wherever it is: what is said of the function, else of the service."""
+        if callee not in self._of_callees:
+            _make_room(self._of_callees)
+            services = (self.for_service(name) for name in callee.services)
+            self._of_callees[callee] = merged(Options, self.for_function(callee.function), *services)
+        return self._of_callees[callee]
+
+    def base_url_for(self, callee: Callee) -> str | None:
+        """Return the URL configured for *callee*, or else the one for all."""
+        return self.for_callee(callee).base_url or self.calls.base_url
+
+    def shared_folder_for(self, callee: Callee) -> SharedFolder | None:
+        """Return the folder that is shared with *callee*, if one is."""
+        return self.for_callee(callee).shared_folder or self.calls.shared_folder
 
     def for_host(self, host: str, port: int) -> HostOptions:
         """Return what is configured for a host alone: its own entry first, then those with wildcards, longest first."""
         host = host.strip("[]").lower()
         patterns = sorted((each for each in self.hosts if each.has(host, port)), key=_how_exact, reverse=True)
-        return merged(
-            self.for_function(f"{host}_{port}"), self.for_function(host), *(self.hosts[each] for each in patterns)
-        )
+        in_variables = (self.named.get(environment_name(name), _NOTHING) for name in (f"{host}_{port}", host))
+        return merged(HostOptions, *in_variables, *(self.hosts[each] for each in patterns))
 
-    def options_for(self, function: str | None, host: str, port: int = 443) -> HostOptions:
-        """Return how *function* is called at *host*: what is said of the function, else of the host, else of all."""
-        key = function, host, port
+    def options_for(self, callee: Callee | None, host: str, port: int = 443) -> HostOptions:
+        """Return how *callee* is called at *host*: what is said of it, else of the host, else of all."""
+        key = callee, host, port
         if key not in self._decided:
-            if len(self._decided) >= _MAX_DECIDED:
-                self._decided.clear()
-            own = _NOTHING if function is None else self.for_function(function)
-            self._decided[key] = merged(own, self.for_host(host, port), self.calls)
+            _make_room(self._decided)
+            own = _NOTHING if callee is None else self.for_callee(callee)
+            self._decided[key] = merged(HostOptions, own, self.for_host(host, port), self.calls)
         return self._decided[key]
 
     def reaching(self, urls: Iterable[str]) -> Self:
@@ -193,23 +226,30 @@ class Settings(Section):
     @property
     def chooses_local_calls(self) -> bool:
         """Whether calls may be local for which the definition does not ask."""
-        options = (self.calls, *self.functions.values(), *self.hosts.values())
-        return bool(self.local_call_types) or any(one.local_calls for one in options)
+        return bool(self.local_call_types) or any(one.local_calls for one in self._all)
 
     @cached_property
     def hosts_decide_local_calls(self) -> bool:
         """Whether it depends on the host whether a call is local."""
-        options = (*self.functions.values(), *self.hosts.values())  # variables say something of a host as of a function
-        return any(one.local_calls is not None for one in options)
+        return any(one.local_calls is not None for one in (*self.named.values(), *self.hosts.values()))
 
     @property
     def urls(self) -> list[str]:
-        options = [self.calls, *self.functions.values()]
+        options = [self.calls, *self.functions.values(), *self.services.values(), *self.named.values()]
         urls = [url for one in options for url in (one.base_url, *_URL_OF_OPERATION.findall(one.operation or ""))]
-        return [url for url in (*urls, *(one.proxy for one in (*options, *self.hosts.values()))) if url]
+        return [url for url in (*urls, *(one.proxy for one in self._all)) if url]
+
+    @property
+    def _all(self) -> tuple[HostOptions, ...]:
+        scopes = (self.functions, self.services, self.named, self.hosts)
+        return (self.calls, *(options for scope in scopes for options in scope.values()))
 
     @cached_property
-    def _decided(self) -> dict[tuple[str | None, str, int], HostOptions]:
+    def _decided(self) -> dict[tuple[Callee | None, str, int], HostOptions]:
+        return {}
+
+    @cached_property
+    def _of_callees(self) -> dict[Callee, Options]:
         return {}
 
 
@@ -233,25 +273,27 @@ def read_settings(
     return settings.replace(network=settings.network.replace(local=local)).reaching(settings.urls)
 
 
-def merged(*options: HostOptions) -> HostOptions:
-    """Return *options*, each where those before it have nothing; headers of all."""
+_Options = TypeVar("_Options", bound=HostOptions)
+
+
+def merged(kind: type[_Options], *options: HostOptions) -> _Options:
+    """Return *options* as one of *kind*, each where those before it have nothing; headers of all."""
     found: dict[str, Any] = {}
     headers: dict[str, str] = {}
     for one in options:
-        found = {name: getattr(one, name) for name in HostOptions.model_fields.keys() & one.model_fields_set} | found
+        found = {name: getattr(one, name) for name in kind.model_fields.keys() & one.model_fields_set} | found
         given = {name.lower() for name in headers}
         headers = {name: value for name, value in one.headers.items() if name.lower() not in given} | headers
-    return HostOptions(**found | {"headers": headers})
+    return kind(**found | ({"headers": headers} if headers else {}))
 
 
-@lru_cache(maxsize=4096)
-def environment_name(name: str) -> str:
-    """Return *name* as it appears in a variable's name: `check-stock` becomes `CHECK_STOCK`."""
-    return re.sub(r"[^A-Z0-9]", "_", name.upper())
+def _make_room(kept: dict[Any, Any]) -> None:
+    if len(kept) >= _MAX_DECIDED:
+        kept.clear()
 
 
 def _names(env: Mapping[str, str]) -> list[str]:
-    """Return the functions and hosts of which something is said, as variables call them."""
+    """Return the functions, services and hosts of which something is said, as variables call them."""
     variables = (variable for section in (Options, Tls) for _, variable, _ in section.settings())
     stems = [f"{variable.name}_" for variable in variables if variable is not None]
     found = {key.removeprefix(stem) for key in env for stem in stems if key.startswith(stem)}

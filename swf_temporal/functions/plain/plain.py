@@ -56,7 +56,7 @@ class PlainHttp(Performer):
 
     async def _ask(self, call: Call) -> HttpResponse:
         method, uri = target(call)
-        request = _request(call, method, service_url(self._services.settings, call.function.name, uri))
+        request = _request(call, method, service_url(self._services.settings, call.callee, uri))
 
         async def send(call: Call) -> HttpResponse:
             return await self._services.http.request(authenticated(request, call))

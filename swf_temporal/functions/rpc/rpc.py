@@ -5,7 +5,6 @@ import base64
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
@@ -17,6 +16,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from swf_temporal.data import JSON, plain_numbers
 from swf_temporal.errors import CallFailed
+from swf_temporal.function_types import Callee
 from swf_temporal.functions.auth.auth import headers_for, with_named_tokens
 from swf_temporal.functions.call import Call, permanent_failure
 from swf_temporal.functions.documents.documents import is_web, locate
@@ -31,7 +31,6 @@ from swf_temporal.functions.rpc.metadata import Metadata, metadata_for_asking, m
 from swf_temporal.functions.rpc.protos import Protos, ProtoServices
 from swf_temporal.functions.rpc.reflection import Reflection
 from swf_temporal.functions.rpc.type import FORM, REFLECTION, SERVER_SCHEMES
-from swf_temporal.functions.urls import split_url
 from swf_temporal.weighing import json_size
 
 
@@ -78,8 +77,8 @@ class Rpc(Performer):
     async def _call(self, call: Call) -> JSON:
         operation = _Operation(*FORM.of(call.function))
         failed = library("grpc").RpcError
-        target = _target(self._settings, call.function.name, operation)
-        check_local_host(self._settings, call.function.name, target.host, target.port)
+        target = _target(self._settings, call.callee, operation)
+        check_local_host(self._settings, call.callee, target.host, target.port)
         what = f"{target}/{operation.service}/{operation.method}"
         # Before the turn: where a proto file is fetched from the same host, that has to wait for a turn itself.
         services = None if operation.is_reflected else await self._described(call, operation)
@@ -93,7 +92,7 @@ class Rpc(Performer):
         self, call: Call, operation: _Operation, services: ProtoServices | None, target: Target, what: str
     ) -> JSON:
         """Return the server's answer. Without *services* it is asked for them, too."""
-        options = self._settings.options_for(call.function.name, target.host, target.port)
+        options = self._settings.options_for(call.callee, target.host, target.port)
         clock = asyncio.get_running_loop().time
         end = clock() + options.timeout.total_seconds()
         headers, arguments = taken_out(call.arguments)
@@ -163,16 +162,14 @@ def _path(source: str) -> str:
     return unquote(source.removeprefix("file://")) if source.startswith("file://") else source
 
 
-def _target(settings: Settings, function: str, operation: _Operation) -> Target:
+def _target(settings: Settings, callee: Callee, operation: _Operation) -> Target:
     """Return where the service is: what is configured for the function, its file or its service wins."""
-    path = PurePosixPath(split_url(_path(operation.source)).path)
-    names = (function, operation.source, path.name, path.stem, operation.service, operation.service.rpartition(".")[2])
-    configured = settings.base_url_for(name for name in names if name)
+    configured = settings.base_url_for(callee)
     if configured:
         return target_of(configured)
     if operation.source.startswith(SERVER_SCHEMES):
         return target_of(operation.source)
-    raise no_server(function, "a proto file does not name one")
+    raise no_server(callee.function, "a proto file does not name one")
 
 
 def _as_json(message: Message, pool: DescriptorPool) -> JSON:

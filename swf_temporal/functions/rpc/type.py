@@ -29,5 +29,11 @@ class RpcType(DeclaredType):
         file = FORM.first(operation)
         return None if file is None or file.startswith((REFLECTION, *SERVER_SCHEMES)) else file
 
+    def services(self, operation: JSON) -> tuple[str, ...]:
+        """Return the names of the proto file, then those of the service: with its package, and without."""
+        service = FORM.split(operation).get("service", "")
+        names = (*super().services(operation), service, service.rpartition(".")[2])
+        return tuple(dict.fromkeys(one for one in names if one))
+
 
 TYPE = RpcType()

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import httpx
 
+from swf_temporal.function_types import environment_name
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.operator.configuration import argument
@@ -70,7 +71,7 @@ class Places:
         """Return what calls these services as a worker would, and no others."""
         brokers = self._brokers
         settings = Settings(
-            functions={name: Options(base_url=url) for name, url in self._base_urls.items()},
+            named={environment_name(name): Options(base_url=url) for name, url in self._base_urls.items()},
             network=_OnlyServices(services=frozenset(self._reached())),
             calls=Options(proxy=""),  # a proxy of the environment would not find them
         )

@@ -21,7 +21,7 @@ DOCUMENTS = Path(__file__).parents[1] / "data"
 
 async def test_the_example_of_the_text_is_carried_out() -> None:
     """What the specification shows publishes a measurement, and has no result."""
-    settings = Settings(functions={"streetlightsapi": Options(base_url="mqtt://127.0.0.1:1883")})
+    settings = Settings(services={"streetlightsapi.yaml": Options(base_url="mqtt://127.0.0.1:1883")})
     bench = Bench(DOCUMENTS, settings)
     measured: JSON = {"id": 7, "lumens": 12, "sentAt": "2026-01-01T00:00:00Z"}
 

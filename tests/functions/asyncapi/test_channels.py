@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import CallFailed
+from swf_temporal.function_types import Callee
 from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.settings import Options, Settings
 from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version2, version3
@@ -83,11 +84,11 @@ SEVERAL = {
         ({}, {"calls": {"base_url": "http://127.0.0.1:9"}}, "mqtt://127.0.0.1:2"),
         ({}, {"calls": {"base_url": "grpc://127.0.0.1:9"}}, "mqtt://127.0.0.1:2"),
         ({}, {"functions": {"ASK": {"base_url": "ws://127.0.0.1:9/x/"}}}, "ws://127.0.0.1:9/x"),
-        ({}, {"functions": {"api": {"base_url": "mqtts://127.0.0.1"}}}, "mqtts://127.0.0.1:8883"),
+        ({}, {"services": {"API_JSON": {"base_url": "mqtts://127.0.0.1"}}}, "mqtts://127.0.0.1:8883"),
         (
             {},
             {
-                "functions": {"api.json": {"base_url": "mqtt://127.0.0.1:8"}},
+                "services": {"api.json": {"base_url": "mqtt://127.0.0.1:8"}},
                 "calls": {"base_url": "mqtt://127.0.0.1:9"},
             },
             "mqtt://127.0.0.1:8",
@@ -142,7 +143,8 @@ async def test_what_the_operator_says_holds(tmp_path: Path) -> None:
     await bench.call("send", 1)
 
     channel = bench.memory.channel
-    assert (channel.timeout, channel.max_bytes, channel.function) == (30, 7, "ask")
+    assert (channel.timeout, channel.max_bytes) == (30, 7)
+    assert channel.callee == Callee("ask", ("api.json",))
     assert channel.addresses == ("127.0.0.1",)
     assert channel.tls is not None
     assert channel.tls.check_hostname

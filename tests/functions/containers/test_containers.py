@@ -76,7 +76,9 @@ async def test_a_message_alone_is_an_internal_error(service: Service, functions:
 async def test_where_it_stands_is_configured(service: Service, name: str) -> None:
     """By the function's id, by its image, and by the image without a tag."""
     service.answers_with("POST", "/", 1)
-    functions = Functions(settings=Settings(functions={name: Options(base_url=service.url)}))
+    where = {name: Options(base_url=service.url)}
+    settings = Settings(functions=where) if name == "request" else Settings(services=where)
+    functions = Functions(settings=settings)
     assert await functions.call(call_of()) == 1
     await functions.aclose()
 
@@ -85,7 +87,7 @@ async def test_where_it_stands_is_configured(service: Service, name: str) -> Non
 async def test_a_registry_may_have_a_port(service: Service, ending: str) -> None:
     """Its colon begins no tag."""
     service.answers_with("POST", "/", 1)
-    functions = Functions(settings=Settings(functions={"hub:5000/request": Options(base_url=service.url)}))
+    functions = Functions(settings=Settings(services={"hub:5000/request": Options(base_url=service.url)}))
     assert await functions.call(call_of(image=f"hub:5000/request{ending}")) == 1
     await functions.aclose()
 
@@ -95,7 +97,7 @@ async def test_it_is_configured_by_its_image(service: Service, failed: Failed) -
     service.hangs("POST", "/")
     service.answers_with("DELETE", "/")
     hasty = Options(timeout=timedelta(seconds=0.2))
-    functions = Functions(settings=Settings(calls=Options(base_url=service.url), functions={"DIREKTIV_REQUEST": hasty}))
+    functions = Functions(settings=Settings(calls=Options(base_url=service.url), services={"DIREKTIV_REQUEST": hasty}))
     fault = await failed(functions, call_of())
     assert fault.code == "Timeout"
     assert [one.method for one in service.requests] == ["POST", "DELETE"]

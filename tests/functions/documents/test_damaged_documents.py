@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
+from swf_temporal.function_types import Callee
 from swf_temporal.functions.documents.documents import check_openapi
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.openapi.operations import find_operation
@@ -58,4 +59,4 @@ def test_what_is_wrong_is_a_fault(name: str, data: st.DataObject) -> None:
             operation.responses.expected()
         named = {parameter.name for parameter in operation.parameters}
         arguments = {key: value for key, value in ARGUMENTS.items() if operation.body or key in named}
-        build_request(operation, server_url(Settings(), "f", document, operation), arguments)
+        build_request(operation, server_url(Settings(), Callee("f"), document, operation), arguments)

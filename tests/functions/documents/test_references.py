@@ -15,6 +15,7 @@ from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.fetching.resources import Resources
+from swf_temporal.function_types import Callee
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.documents.documents import Documents
 from swf_temporal.functions.http.client import Http
@@ -65,7 +66,7 @@ async def test_a_document_that_was_moved(service: Service) -> None:
 
     assert operation.body is not None
     assert operation.body.required
-    assert server_url(Settings(), "f", document, operation) == f"{service.url}/v3/x"
+    assert server_url(Settings(), Callee("f"), document, operation) == f"{service.url}/v3/x"
 
 
 async def test_a_document_on_another_server(service: Service) -> None:

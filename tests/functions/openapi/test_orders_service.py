@@ -35,7 +35,7 @@ def url() -> Iterator[str]:
 @pytest.fixture
 async def orders(url: str) -> AsyncIterator[Functions]:
     """Return functions that call the example's service."""
-    functions = Functions(settings=Settings(functions={"openapi.json": Options(base_url=url)}))
+    functions = Functions(settings=Settings(services={"openapi.json": Options(base_url=url)}))
     yield functions
     await functions.aclose()
 

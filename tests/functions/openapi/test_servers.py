@@ -6,6 +6,7 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
+from swf_temporal.function_types import Callee
 from swf_temporal.functions.documents.documents import Document
 from swf_temporal.functions.openapi.operations import OpenApiOperation
 from swf_temporal.functions.openapi.servers import server_url
@@ -24,24 +25,26 @@ def url(
     operation = OpenApiOperation(
         "op", "GET", "/", servers=(server,) if server else (), schemes=tuple(content.get("schemes", ()))
     )
-    return server_url(settings or Settings(), "check-stock", Document(ORDERS, location, content), operation)
+    callee = Callee("check-stock", (ORDERS, "orders.json"))
+    return server_url(settings or Settings(), callee, Document(ORDERS, location, content), operation)
 
 
 @pytest.mark.parametrize(
-    ("base_urls", "expected"),
+    ("functions", "services", "expected"),
     [
-        ({"check-stock": "http://f", ORDERS: "http://d"}, "http://f"),
-        ({"CHECK_STOCK": "http://f"}, "http://f"),
-        ({ORDERS: "http://d"}, "http://d"),
-        ({"orders.json": "http://d"}, "http://d"),
-        ({"ORDERS": "http://d"}, "http://d"),
-        ({"OTHER": "http://d"}, "http://all"),
+        ({"check-stock": "http://f"}, {ORDERS: "http://d"}, "http://f"),
+        ({"CHECK_STOCK": "http://f"}, {}, "http://f"),
+        ({}, {ORDERS: "http://d", "orders.json": "http://e"}, "http://d"),
+        ({}, {"orders.json": "http://d"}, "http://d"),
+        ({"orders.json": "http://f"}, {"check-stock": "http://d"}, "http://all"),
     ],
 )
-def test_what_is_configured_wins(base_urls: dict[str, str], expected: str) -> None:
+def test_what_is_configured_wins(functions: dict[str, str], services: dict[str, str], expected: str) -> None:
     """A function's URL goes before its document's, and the document's own servers come last."""
     settings = Settings(
-        calls=Options(base_url="http://all"), functions={name: Options(base_url=url) for name, url in base_urls.items()}
+        calls=Options(base_url="http://all"),
+        functions={name: Options(base_url=url) for name, url in functions.items()},
+        services={name: Options(base_url=url) for name, url in services.items()},
     )
 
     assert url({}, settings=settings, url="http://declared") == expected
@@ -75,7 +78,7 @@ REGIONS: dict[str, Any] = {
 def given(*servers: dict[str, Any], **variables: JSON) -> str:
     """Return the URL for a definition that gives *variables*."""
     document = Document(ORDERS, "/defs/orders.json", {"openapi": "3.0.0"})
-    return server_url(Settings(), "f", document, OpenApiOperation("op", "GET", "/", servers=servers), variables)
+    return server_url(Settings(), Callee("f"), document, OpenApiOperation("op", "GET", "/", servers=servers), variables)
 
 
 def test_variables_are_given() -> None:

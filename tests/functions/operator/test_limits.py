@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.calls import Function
+from swf_temporal.function_types import Callee
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.forms import Rate
 from swf_temporal.functions.operator.limits import RateLimits
@@ -55,6 +56,34 @@ async def test_so_many_calls_at_once(settings: Settings, most: int) -> None:
         await asyncio.gather(*(functions.call(call_of("visit")) for _ in range(8)))
 
     assert crowd.most == most
+
+
+@pytest.mark.parametrize(
+    ("limited", "most"),
+    [
+        ({"services": {"visits.yaml": Options(concurrency=3)}}, (3, 3)),
+        ({"services": {"other.yaml": Options(concurrency=3)}}, (8, 4)),
+        (
+            {
+                "services": {"visits.yaml": Options(concurrency=3)},
+                "functions": {"visit": Options(concurrency=2)},
+                "calls": Options(concurrency=4),
+            },
+            (3, 2),
+        ),
+    ],
+)
+async def test_so_many_calls_of_a_service(limited: dict[str, Any], most: tuple[int, int]) -> None:
+    """Whichever functions call it, beside what holds for these; none waits for another in a circle."""
+    limits, crowd, own = RateLimits(Settings(**limited)), Crowd(), Crowd()
+
+    async def visit(function: str) -> None:
+        async with limits.of_callee(Callee(function, ("specs/visits.yaml", "visits.yaml"))):
+            await asyncio.gather(crowd.visit(), *([own.visit()] if function == "visit" else []))
+
+    async with asyncio.timeout(30):
+        await asyncio.gather(*(visit(function) for function in ("visit", "other") for _ in range(4)))
+    assert (crowd.most, own.most) == most
 
 
 async def test_so_many_calls_of_a_host(service: Service, http_call: HttpCall) -> None:

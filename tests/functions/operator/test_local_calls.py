@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from swf_temporal.function_types import Callee
 from swf_temporal.functions.operator.local_calls import check_local_function, check_local_host
 from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.runtime.local_calls import NotLocal, locally
@@ -13,9 +14,9 @@ def is_local(settings: Settings, *, asked: bool, kind: str = "rest", host: str |
     """Tell whether a call of `price` at *host* is made locally, or without a host if it is None."""
     with locally(asked=asked):
         try:
-            check_local_function(settings, "price", kind)
+            check_local_function(settings, Callee("price"), kind)
             if host is not None:
-                check_local_host(settings, "price", host, 443)
+                check_local_host(settings, Callee("price"), host, 443)
         except NotLocal:
             return False
     return True
@@ -59,5 +60,5 @@ def test_workflows_know_that_calls_may_be_local(env: dict[str, str]) -> None:
 def test_ordinary_calls_are_not_asked_about() -> None:
     """Whatever is said of local calls does not keep an activity from making its call."""
     settings = Settings().replace(calls=Settings().calls.replace(local_calls=False, timeout=timedelta(hours=1)))
-    check_local_function(settings, "price", "rest")
-    check_local_host(settings, "price", "api.example.com", 443)
+    check_local_function(settings, Callee("price"), "rest")
+    check_local_host(settings, Callee("price"), "api.example.com", 443)

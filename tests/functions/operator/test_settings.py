@@ -2,12 +2,14 @@
 
 import json
 import ssl
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from swf_temporal.errors import CallFailed, UsageError
+from swf_temporal.function_types import Callee
 from swf_temporal.functions.operator.forms import Rate, SharedFolder
 from swf_temporal.functions.operator.network import read_pattern
 from swf_temporal.functions.operator.settings import Options, Settings, read_settings
@@ -34,6 +36,9 @@ functions:
     rate: 5/10s
     sharedFolder: /srv/stock:/mnt/shared
     operation: shop.stock:check
+services:
+  orders.yaml: {baseUrl: http://orders:8080, timeout: 6, headers: {X-Shelf: 8, X-Orders: "yes"}, rate: 3/s}
+  resize: {sharedFolder: "/srv/stock:/mnt/shared"}
 hosts:
   api.example.com: {timeout: 7, concurrency: 2}
   "*.example.com": {timeout: 8, maxResponseBytes: 2000}
@@ -65,7 +70,7 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
     """Every option of the file becomes a setting."""
     settings = configured(tmp_path, EVERYTHING)
 
-    assert settings.base_url_for(["check-stock"]) == "http://stock:8080/api"
+    assert settings.base_url_for(Callee("check-stock")) == "http://stock:8080/api"
     assert settings.calls == Options(
         base_url="https://all.example.com",
         timeout=timedelta(minutes=1),
@@ -79,8 +84,8 @@ def test_a_file_says_everything(tmp_path: Path) -> None:
         shared_folder=SharedFolder("/srv/functions", "/srv/functions"),
     )
     assert settings.for_function("check-stock").rate == Rate(5, 10)
-    assert settings.shared_folder_for(["other", "check-stock"]) == SharedFolder("/srv/stock", "/mnt/shared")
-    assert settings.shared_folder_for(["other"]) == settings.calls.shared_folder
+    assert settings.shared_folder_for(Callee("other", ("resize",))) == SharedFolder("/srv/stock", "/mnt/shared")
+    assert settings.shared_folder_for(Callee("other")) == settings.calls.shared_folder
     assert settings.for_function("check-stock").operation == "shop.stock:check"
     assert settings.modules == ("shop", "bank.cards")
     assert settings.scripts
@@ -91,29 +96,33 @@ def test_the_nearest_word_counts(tmp_path: Path) -> None:
     """What is said of the function, else of the host, else of all."""
     settings = configured(tmp_path, EVERYTHING)
 
-    assert settings.options_for("check-stock", "api.example.com").timeout == timedelta(seconds=5)
-    assert settings.options_for("other", "api.example.com").timeout == timedelta(seconds=7)
-    assert settings.options_for("other", "API.example.com", 8443).timeout == timedelta(seconds=9)
-    assert settings.options_for("other", "b.example.com").timeout == timedelta(seconds=8)
-    assert settings.options_for("other", "example.org").timeout == timedelta(minutes=1)
+    assert settings.options_for(Callee("check-stock"), "api.example.com").timeout == timedelta(seconds=5)
+    orders = Callee("other", ("specs/orders.yaml", "orders.yaml", "orders"))
+    assert settings.options_for(orders, "api.example.com").timeout == timedelta(seconds=6)
+    assert settings.options_for(replace(orders, function="check-stock"), "stock").timeout == timedelta(seconds=5)
+    assert settings.options_for(Callee("orders.yaml"), "example.org").timeout == timedelta(minutes=1)
+    assert settings.options_for(Callee("other"), "api.example.com").timeout == timedelta(seconds=7)
+    assert settings.options_for(Callee("other"), "API.example.com", 8443).timeout == timedelta(seconds=9)
+    assert settings.options_for(Callee("other"), "b.example.com").timeout == timedelta(seconds=8)
+    assert settings.options_for(Callee("other"), "example.org").timeout == timedelta(minutes=1)
     assert settings.options_for(None, "api.example.com").max_response_bytes == 2000
-    assert Settings().options_for("other", "example.org").timeout == timedelta(seconds=30)
+    assert Settings().options_for(Callee("other"), "example.org").timeout == timedelta(seconds=30)
 
 
 def test_headers_of_all_places_are_sent(tmp_path: Path) -> None:
     """Where two places name the same header, in whatever case, the nearer one counts."""
     settings = configured(tmp_path, EVERYTHING)
 
-    assert settings.options_for("check-stock", "stock").headers == {"x-team": "stock", "X-Shelf": "7"}
-    assert settings.options_for("other", "stock").headers == {"X-Team": "orders"}
+    assert settings.options_for(Callee("check-stock"), "stock").headers == {"x-team": "stock", "X-Shelf": "7"}
+    assert settings.options_for(Callee("other"), "stock").headers == {"X-Team": "orders"}
 
 
 def test_a_host_alone_may_go_unverified(tmp_path: Path) -> None:
     """Verification is turned off for a host, and never for all or for a function."""
     settings = configured(tmp_path, EVERYTHING)
 
-    assert settings.options_for("other", "10.0.0.7").tls.context().verify_mode == ssl.CERT_NONE
-    assert settings.options_for("other", "10.0.0.8").tls.context().verify_mode == ssl.CERT_REQUIRED
+    assert settings.options_for(Callee("other"), "10.0.0.7").tls.context().verify_mode == ssl.CERT_NONE
+    assert settings.options_for(Callee("other"), "10.0.0.8").tls.context().verify_mode == ssl.CERT_REQUIRED
     for place in ("calls", "functions: {a", "functions: {b"):
         text = f"{place}: {{tls: {{verify: false}}}}" + "}" * place.count("{")
         with pytest.raises(UsageError, match="by its host alone"):
@@ -132,8 +141,8 @@ def test_no_proxy_is_a_choice(tmp_path: Path) -> None:
     """An empty proxy is none; a missing one is the next place's."""
     settings = configured(tmp_path, EVERYTHING)
 
-    assert settings.options_for("check-stock", "stock").proxy == ""
-    assert settings.options_for("other", "stock").proxy == "http://proxy.example.com:3128"
+    assert settings.options_for(Callee("check-stock"), "stock").proxy == ""
+    assert settings.options_for(Callee("other"), "stock").proxy == "http://proxy.example.com:3128"
 
 
 def test_variables_say_it_too() -> None:
@@ -161,14 +170,14 @@ def test_variables_say_it_too() -> None:
     )
 
     assert settings.calls.base_url == "https://all.example.com"
-    assert settings.base_url_for(["check-stock"]) == "http://stock:8080/api"
-    stock = settings.options_for("check-stock", "stock", 8080)
+    assert settings.base_url_for(Callee("check-stock")) == "http://stock:8080/api"
+    stock = settings.options_for(Callee("check-stock"), "stock", 8080)
     assert (stock.timeout, stock.proxy) == (timedelta(seconds=5), "http://proxy:3128")
     assert stock.headers == {"X-Team": "stock", "X-Shelf": "7"}
     assert stock.check_responses
     assert not stock.retry_on_closed_connection
-    assert settings.options_for("other", "b").retry_on_closed_connection
-    assert settings.options_for("other", "api.example.com").timeout == timedelta(seconds=6)
+    assert settings.options_for(Callee("other"), "b").retry_on_closed_connection
+    assert settings.options_for(Callee("other"), "api.example.com").timeout == timedelta(seconds=6)
     assert settings.for_function("check-stock").rate == Rate(30, 60)
     assert settings.for_function("check-stock").shared_folder == SharedFolder("/srv/stock", "/mnt/shared")
     assert settings.for_function("check-stock").operation == "rest:POST:/check"
@@ -204,8 +213,8 @@ def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
         SWF_ALLOW_HOSTS="a",
     )
 
-    assert settings.options_for("check-stock", "stock").timeout == timedelta(seconds=4)
-    assert settings.options_for("check-stock", "stock").headers["X-Shelf"] == "7"
+    assert settings.options_for(Callee("check-stock"), "stock").timeout == timedelta(seconds=4)
+    assert settings.options_for(Callee("check-stock"), "stock").headers["X-Shelf"] == "7"
     assert (settings.calls.base_url, settings.scripts) == ("http://b", False)
     assert settings.network.allow == (read_pattern("a"),)
 
@@ -335,13 +344,15 @@ def test_names_are_matched_as_variables_can_spell_them() -> None:
     """`check-stock` is found under what a variable can hold; the first name with a URL wins."""
     settings = Settings(
         calls=Options(base_url="http://c"),
-        functions={"CHECK_STOCK": Options(base_url="http://a"), "orders.json": Options(base_url="http://b")},
+        functions={"CHECK_STOCK": Options(base_url="http://a")},
+        services={"orders.json": Options(base_url="http://b")},
     )
 
-    assert settings.base_url_for(["check-stock", "orders.json"]) == "http://a"
-    assert settings.base_url_for(["other", "orders.json"]) == "http://b"
-    assert settings.base_url_for(["other"]) == "http://c"
-    assert Settings().base_url_for(["other"]) is None
+    assert settings.base_url_for(Callee("check-stock", ("orders.json",))) == "http://a"
+    assert settings.base_url_for(Callee("other", ("orders.json",))) == "http://b"
+    assert settings.base_url_for(Callee("other")) == "http://c"
+    assert settings.base_url_for(Callee("orders.json", ("check-stock",))) == "http://c", "a function is no service"
+    assert Settings().base_url_for(Callee("other")) is None
 
 
 def test_one_context_for_all_connections() -> None:

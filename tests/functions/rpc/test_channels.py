@@ -3,6 +3,7 @@
 import pytest
 
 from swf_temporal.errors import CallFailed
+from swf_temporal.function_types import Callee
 from swf_temporal.functions.operator.settings import read_settings
 from swf_temporal.functions.rpc.channels import Target, endpoint_of, library, target_of
 
@@ -35,9 +36,9 @@ def test_addresses_as_the_library_takes_them(addresses: list[str], read: str) ->
 
 def test_servers_of_the_environment() -> None:
     """A variable may give a server of gRPC."""
-    settings = read_settings({"SWF_BASE_URL_USERS": "grpcs://users:50051"})
+    settings = read_settings({"SWF_BASE_URL_USERS_PROTO": "grpcs://users:50051"})
 
-    assert settings.base_url_for(["users"]) == "grpcs://users:50051"
+    assert settings.base_url_for(Callee("ask", ("users.proto",))) == "grpcs://users:50051"
 
 
 def test_a_url_that_is_no_server() -> None:

@@ -32,7 +32,7 @@ async def users() -> AsyncIterator[Users]:
 async def functions(users: Users) -> AsyncIterator[Functions]:
     """Return functions whose services are the test's one."""
     functions = Functions(
-        settings=Settings(functions={"users.proto": Options(base_url=f"grpc://127.0.0.1:{users.port}")})
+        settings=Settings(services={"users.proto": Options(base_url=f"grpc://127.0.0.1:{users.port}")})
     )
     yield functions
     await functions.aclose()
@@ -121,7 +121,7 @@ async def test_a_proto_file_at_the_server_itself_and_one_call_at_once(failed: Fa
 async def test_the_server_by_the_services_name(users: Users) -> None:
     """Where a service is may be set by its own name."""
     functions = Functions(
-        settings=Settings(functions={"USERSERVICE": Options(base_url=f"grpc://127.0.0.1:{users.port}")})
+        settings=Settings(services={"USERSERVICE": Options(base_url=f"grpc://127.0.0.1:{users.port}")})
     )
 
     assert await functions.call(_call("RemoveUser")) == {}

@@ -40,9 +40,7 @@ class HttpBroker:
         yield _once(await self._http.request_raw(_sending(channel, message)))
 
     async def _asking(self, channel: Channel) -> AsyncIterator[BrokerMessage]:
-        request = Request(
-            _method(channel, "GET"), url_of(channel), tuple(headers_of(channel)), function=channel.function
-        )
+        request = Request(_method(channel, "GET"), url_of(channel), tuple(headers_of(channel)), callee=channel.callee)
         while True:
             try:
                 content, headers = await self._http.request_raw(request)
@@ -61,7 +59,7 @@ def _sending(channel: Channel, message: Message) -> Request:
     if message.content_type:
         headers.append(("Content-Type", message.content_type))
     method = _method(channel, "POST")
-    return Request(method, url_of(channel), tuple(headers), message.payload, channel.function)
+    return Request(method, url_of(channel), tuple(headers), message.payload, channel.callee)
 
 
 def _method(channel: Channel, usual: str) -> str:

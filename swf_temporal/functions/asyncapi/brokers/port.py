@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from swf_temporal.data import JSON
+from swf_temporal.function_types import Callee
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,8 @@ class Channel:
     """Of the host, those that may be connected to. A name that is looked up again may lead elsewhere."""
     max_bytes: int = 2 * 1024 * 1024
     """The largest message that is taken."""
-    function: str | None = None
-    """The function that asks, whose settings hold."""
+    callee: Callee | None = None
+    """The target of the call, whose settings hold."""
     subprotocols: tuple[str, ...] = ()
     """Of WebSocket: those that the client offers."""
 

@@ -55,6 +55,8 @@ class CallFrame(Record):
     """Of a call whose attempts the host makes one by one."""
     attempts: CallAttempts | None = None
     """How far those are."""
+    config_key: str | None = None
+    """The service among those of one name that it chose."""
 
 
 @dataclass(slots=True)

@@ -171,7 +171,7 @@ async def _performed(
     flow = lane.program.data_flow
     seen = await _given(action, data, lane)
     if not frame.done:
-        result = await invoke(action, name, seen, lane, timeout)
+        result = await invoke(action, name, seen, lane, timeout, whole=data)
         frame.done, frame.result = True, None if result is NOTHING else Value(result)
         lane.emit(TraceKind.ACTION_COMPLETED, name, **({} if result is NOTHING else {"result": result}))
     return ActionResult() if frame.result is None else await flow.action_result(action, frame.result.value, data, lane)

@@ -1,13 +1,14 @@
 """What actions invoke: a function, a sub-workflow, or an exchange of events."""
 
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import NotActive, TimedOut, WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING
-from swf_temporal.function_types import operation_type
+from swf_temporal.function_types import CONFIG_KEY, callee_of, operation_type
 from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionFrame, CallFrame
 from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce
 from swf_temporal.languages.serverless_workflow.execution.functions import locality_of, priority_of
@@ -28,13 +29,17 @@ from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.trace import ActionStarted
+from swf_temporal.strict_json import show_json
 
 
-async def invoke(action: Action, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None) -> Any:
-    """Return what *action* yields; NOTHING for what is fire-and-forget."""
+async def invoke(
+    action: Action, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None, *, whole: JSON
+) -> Any:
+    """Return what *action* yields; NOTHING for what is fire-and-forget. *data* is what its filter leaves of *whole*."""
     lane.run.checkpoint()
     if action.function_ref is not None:
-        return await _call_function(action, action.function_ref, name, data, lane, timeout)
+        function = await _as_called(lane.program.function(action.function_ref.ref_name), whole, lane)
+        return await _call_function(action, action.function_ref, function, name, data, lane, timeout)
     if action.sub_flow_ref is not None:
         return await _run_subflow(action, action.sub_flow_ref, name, data, lane, timeout)
     if action.event_ref is not None:
@@ -43,9 +48,14 @@ async def invoke(action: Action, name: str, data: JSON, lane: Lane[ActionFrame],
 
 
 async def _call_function(
-    action: Action, ref: FunctionRef, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
+    action: Action,
+    ref: FunctionRef,
+    function: Function,
+    name: str,
+    data: JSON,
+    lane: Lane[ActionFrame],
+    timeout: str | None,
 ) -> Any:
-    function = lane.program.function(ref.ref_name)
     frame = lane.frame
     begun = frame.call
     arguments, secret_template = (
@@ -67,7 +77,7 @@ async def _call_function(
     kept = None if begun is None else begun.attempts
 
     def keep(made: CallAttempts) -> None:  # without the call, which has it: a cycle for each call is slow to collect
-        frame.call = CallFrame(arguments, made)
+        frame.call = CallFrame(arguments, made, function.metadata.get(CONFIG_KEY))
 
     call = FunctionCall(
         id=call_id,
@@ -91,6 +101,26 @@ async def _call_function(
     result = await recorded_in_frame(lane.run.host.invoke(call), call, lane)
     frame.id = frame.call = None
     return NOTHING if call.fire_and_forget else noted_result(function, result, lane)
+
+
+async def _as_called(function: Function, data: JSON, lane: Lane[ActionFrame]) -> Function:
+    """Return *function* as this call has it: which service it is for, where the function's metadata choose one."""
+    said = function.metadata.get(CONFIG_KEY)
+    if said is None or not callee_of(function).services:
+        return function
+    if lane.frame.call is not None:  # it is made already, and stays the one that it is
+        return _choosing(function, lane.frame.call.config_key)
+    chosen = await lane.fill(said, data)
+    if isinstance(chosen, int | float) and not isinstance(chosen, bool):
+        chosen = str(chosen)
+    if not isinstance(chosen, str) or not chosen.strip():
+        message = f"{CONFIG_KEY} of function {function.name!r}, {said!r}, yields {show_json(chosen)}, and not a name"
+        raise lane.locate(WrongData(message))
+    return _choosing(function, chosen)
+
+
+def _choosing(function: Function, chosen: str | None) -> Function:
+    return function if chosen is None else replace(function, metadata={**function.metadata, CONFIG_KEY: chosen})
 
 
 async def _arguments(

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from swf_temporal.errors import Position
+from swf_temporal.function_types import CONFIG_KEY
 from swf_temporal.languages.serverless_workflow.execution import concurrency, search_attributes
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.by_kind import NodesByKind
@@ -107,6 +108,10 @@ def fields(nodes: NodesByKind) -> Iterator[Field]:
                         yield Field(owner, node, key, text, Sort.TEMPLATE, node.where.at(key, *path))
     yield from _in_metadata(nodes)
     for function, owner in nodes.each(definitions.Function):
+        chosen = function.metadata.get(CONFIG_KEY)
+        if isinstance(chosen, str):
+            where = function.where.at("metadata", CONFIG_KEY)
+            yield Field(owner, function, f"metadata.{CONFIG_KEY}", chosen, Sort.TEMPLATE, where)
         if isinstance(function.operation, str):
             sort = Sort.EXPRESSION if function.type == "expression" else Sort.TEMPLATE
             yield Field(owner, function, "operation", function.operation, sort, function.where.value("operation"))

@@ -10,8 +10,8 @@ from swf_temporal.runtime.external_activities import PREFIX
 
 def refusal_of_secrets(field: Field, functions: Iterable[Function]) -> tuple[str, str] | None:
     """Return why $SECRETS cannot be used in *field*, and what to do instead; None if it can."""
-    # An expression function is evaluated in the workflow, where what it yields would be kept.
-    in_workflow = isinstance(field.node, Function) and field.node.type == "expression"
+    # An expression function, and metadata, are evaluated in the workflow, where what they yield would be kept.
+    in_workflow = isinstance(field.node, Function) and (field.node.type == "expression" or field.key != "operation")
     in_selection = isinstance(field.node, FunctionRef) and field.key == "selectionSet"
     if in_workflow or in_selection or not isinstance(field.node, FunctionRef | Function | Auth):
         hint = "elsewhere they would become data, which is kept and shown: call a function that is given the secret"

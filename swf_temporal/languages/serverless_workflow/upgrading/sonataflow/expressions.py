@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from swf_temporal.expressions.evaluation import LANGUAGES, BadExpression, Expressions
 from swf_temporal.expressions.lexing import tokens
+from swf_temporal.function_types import CONFIG_KEY
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.constants import Constants
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
@@ -72,6 +73,8 @@ class Marking:
         root = self._root
         for function in children(root, "functions"):
             self._operation(function)
+            for metadata in children(function, "metadata"):
+                self._field(metadata, CONFIG_KEY, f"function {function.get('name')!r}")
         for state in states(root):
             self._state(state)
         for node in leavings(root):

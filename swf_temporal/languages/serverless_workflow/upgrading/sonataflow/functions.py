@@ -1,13 +1,16 @@
 """What functions do: names of documents, Knative services, Java services, and bodies that nothing is said of."""
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping, MutableMapping
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
+from swf_temporal.calls import Function
+from swf_temporal.function_types import CONFIG_KEY, CONFIGURED_AS
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, called, children, name_of
+from swf_temporal.text.clients import DESCRIBED, document_of, name_by, strategy_of
 from swf_temporal.text.round_trip import add, replace
 
 _URIS: Final = "workflow-uri-definitions"
@@ -42,6 +45,10 @@ def extensions(root: Tree, report: UpgradeReport) -> None:
         if name == _URIS and isinstance(extension.get("definitions"), dict):
             for function in children(root, "functions"):
                 _resolve(function, extension["definitions"], report)
+        elif name == _URIS and extension.get("uri") is not None:
+            hint = "write its content under 'definitions' in the place of 'uri'"
+            report.inexpressible(f"the extension {_URIS!r} has its names in {extension['uri']!r}", extension, hint)
+            left.append(extension)
         elif name == _SCHEMA and "dataOutputSchema" not in root and extension.get("outputSchema") is not None:
             root["dataOutputSchema"] = extension["outputSchema"]
             report.reshaped(f"the extension {_SCHEMA!r} is dataOutputSchema")
@@ -65,6 +72,43 @@ def _resolve(function: Tree, uris: dict[str, Any], report: UpgradeReport) -> Non
     if mark and isinstance(uris.get(alias), str):
         function["operation"] = f"{uris[alias]}#{rest}"
         report.reshaped(f"function {function.get('name')!r}: {alias!r} is {uris[alias]!r}", function)
+        if function.get("type", "rest") in DESCRIBED:
+            _configure_as(function, alias)
+
+
+def clients(root: Tree, report: UpgradeReport, properties: Mapping[str, str]) -> None:
+    """Say how a service is called in the configuration where it is not called as its document, and no more."""
+    strategy = strategy_of(properties)
+    for function in children(root, "functions"):
+        name, metadata = function.get("name"), function.get("metadata")
+        metadata = metadata if isinstance(metadata, MutableMapping) else {}
+        document = document_of(called_by(function))
+        if document is None and CONFIG_KEY in metadata:
+            del metadata[CONFIG_KEY]
+            report.reshaped(f"function {name!r}: {CONFIG_KEY} has no effect on it", function)
+        key = None if document is None else name_by(strategy, document, str(name), root.get("id"))
+        if key and not isinstance(metadata.get(CONFIGURED_AS), str):
+            _configure_as(function, key)
+            report.reshaped(f"function {name!r}: its service is configured as {key!r}", function)
+
+
+def called_by(function: Tree) -> Function:
+    """Return *function* in the terms in which calls have it."""
+    metadata = function.get("metadata")
+    return Function(
+        str(function.get("name")),
+        str(function.get("type", "rest")),
+        function.get("operation"),
+        metadata=metadata if isinstance(metadata, Mapping) else {},
+    )
+
+
+def _configure_as(function: Tree, name: str) -> None:
+    metadata = function.get("metadata")
+    if isinstance(metadata, MutableMapping):
+        add(metadata, CONFIGURED_AS, name)
+    else:
+        add(function, "metadata", {CONFIGURED_AS: name}, "operation")
 
 
 def operations(root: Tree, report: UpgradeReport) -> None:

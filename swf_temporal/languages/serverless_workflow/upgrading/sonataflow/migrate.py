@@ -24,7 +24,7 @@ from swf_temporal.text.parsing import read_object
 from swf_temporal.text.round_trip import round_trip
 
 _BEFORE = (tolerated.upgrade, texts_meant.upgrade, functions.extensions, functions.operations)
-_AFTER = (secrets.declare, effects.tell, merging.tell)
+_AFTER = (effects.tell, merging.tell)
 
 
 def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:
@@ -46,7 +46,9 @@ def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: boo
     constants = Constants(document.root, report, properties)
     for step in _BEFORE:
         step(document.root, report)
+    functions.clients(document.root, report, properties)
     expressions.mark(document.root, report, constants)
+    secrets.declare(document.root, report, properties)
     for step in _AFTER:
         step(document.root, report)
     if keeps_effects:

@@ -1,26 +1,37 @@
-"""Secrets: SonataFlow has any property of its configuration under `$SECRET`, declared or not."""
+"""Secrets: SonataFlow has any property of its configuration under `$SECRET`, declared or not.
+
+What it sends a service for the security schemes of a document are properties, too: here a secret for each service and
+scheme.
+"""
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
+from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.functions import called_by
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, children
+from swf_temporal.text.clients import client_of, credentials_in, strategy_of
 from swf_temporal.text.round_trip import add
 
 _USED: Final = re.compile(r"\$SECRETS(?:\.(\w+)|\[\"([^\"]+)\"\])")
 
 
-def declare(root: Tree, report: UpgradeReport) -> None:
-    """Declare the secrets that *root*, whose expressions are marked, uses in arguments."""
+def declare(root: Tree, report: UpgradeReport, properties: Mapping[str, str]) -> None:
+    """Declare the secrets that *root*, whose expressions are marked, uses in arguments, and those of its services."""
     declared = root.get("secrets")
     names = [one for one in declared if isinstance(one, str)] if isinstance(declared, list) else []
-    in_arguments: dict[str, None] = {}
+    wanted: dict[str, None] = {}
     for _, action in actions(root):
         for reference in children(action, "functionRef"):
-            in_arguments.update(dict.fromkeys(_names(reference.get("arguments"))))
+            wanted.update(dict.fromkeys(_names(reference.get("arguments"))))
     for auth in children(root, "auth"):
-        in_arguments.update(dict.fromkeys(_names(auth.get("properties"))))
-    missing = [name for name in in_arguments if name not in names]
+        wanted.update(dict.fromkeys(_names(auth.get("properties"))))
+    strategy = strategy_of(properties)
+    for function in children(root, "functions"):
+        client = client_of(called_by(function), strategy)
+        wanted.update({} if client is None else credentials_in(properties, client))
+    missing = [name for name in wanted if name not in names]
     if missing and not isinstance(declared, str):
         if isinstance(declared, list):
             declared.extend(missing)

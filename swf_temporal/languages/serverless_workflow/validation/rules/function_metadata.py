@@ -9,6 +9,7 @@ from typing import TypeAlias
 from swf_temporal.calls import PRIORITIES
 from swf_temporal.data import JSON
 from swf_temporal.errors import Problem
+from swf_temporal.function_types import CONFIG_KEY, CONFIGURED_AS
 from swf_temporal.languages.serverless_workflow.execution.functions import is_priority, truth_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context
@@ -19,12 +20,15 @@ _Can: TypeAlias = tuple[Callable[[JSON], bool], str]
 _SWITCH: _Can = (lambda value: isinstance(value, bool), "true or false")
 _SWITCH_OR_TEXT: _Can = (lambda value: truth_of(value) is not None, "'true' or 'false'")
 _VARIABLES: _Can = (lambda value: isinstance(value, dict), "an object")
+_NAME: _Can = (lambda value: isinstance(value, str) and bool(value.strip()), "a name")
+_CHOICE: _Can = (_NAME[0], "a name, or an expression that yields one")
 _RESULT: _Can = (lambda value: value in ("payload", "message"), "'payload' or 'message'")
 
 _PRIORITY: _Can = (is_priority, f"a whole number from {PRIORITIES[0]} to {PRIORITIES[-1]}")
 
 _EVERY: Mapping[str, _Can] = {
     "hideSecrets": _SWITCH, "priority": _PRIORITY, "longRunning": _SWITCH_OR_TEXT, "local": _SWITCH_OR_TEXT,
+    CONFIGURED_AS: _NAME, CONFIG_KEY: _CHOICE,
 }  # fmt: skip
 _PLAIN: Mapping[str, _Can] = {**_EVERY, "failOnStatusCode": _SWITCH}
 _DESCRIBED: Mapping[str, _Can] = {**_PLAIN, "checkResponse": _SWITCH, "serverVariables": _VARIABLES}

@@ -1,0 +1,179 @@
+"""Whose service, and whose credentials: the key is the document, and what cannot be told apart is a finding."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swf_temporal.migration.configuration import configuration
+from swf_temporal.migration.findings import Migration
+from swf_temporal.migration.migrate import migrate
+from swf_temporal.migration.owners import Called
+from swf_temporal.text.parsing import read_data
+from swf_temporal.text.properties import PropertiesText
+from swf_temporal.text.yaml_text import write_yaml
+from tests.migration.whose import Servers, line, servers, tried
+from tests.sampling import seeds
+
+_DOCUMENT = "{openapi: 3.0.3, info: {title: t, version: '1'}, paths: {/: {post: {operationId: send, responses: {}}}}}"
+A, B = Called("send", "a.yaml#send"), Called("send", "b.yaml#send")
+
+
+@pytest.fixture(scope="module")
+def there() -> Iterator[Servers]:
+    """Yield services that note who calls them."""
+    with servers() as found:
+        yield found
+
+
+@pytest.mark.parametrize("seed", seeds("whose services", 6, 200))
+def test_each_call_reaches_its_service(seed: int, there: Servers, tmp_path: Path) -> None:
+    """With its credentials and in its time, written and in the mode, whatever has equal names."""
+    counts, wrong = tried(seed, tmp_path, there)
+    assert wrong == [], line(counts)
+
+
+def made(text: str, *functions: Called) -> tuple[dict[str, Any], list[str]]:
+    """Return the settings that properties make, and what needs a hand."""
+    found = configuration(PropertiesText("p", text), list(functions))
+    return found.settings, [f"{one.message} ({one.hint})" for one in found.findings if one.kind == "by hand"]
+
+
+def test_all_that_is_said_of_a_client_is_of_its_document() -> None:
+    """The address, the time, the proxy and the certificates, of functions with one name."""
+    text = "".join(
+        f"quarkus.rest-client.{key}.url=http://{key}\nquarkus.rest-client.{key}.read-timeout={seconds}000\n"
+        f"quarkus.rest-client.{key}.proxy-address={key}:1\nquarkus.rest-client.{key}.trust-store={key}.pem\n"
+        for key, seconds in (("a_yaml", 1), ("b_yaml", 2))
+    )
+    settings, _ = made(text, A, B)
+    assert settings == {
+        "services": {
+            f"{name}.yaml": {
+                "baseUrl": f"http://{name}_yaml", "timeout": f"PT{seconds}S", "proxy": f"http://{name}_yaml:1",
+                "tls": {"ca": f"{name}_yaml.pem"},
+            }
+            for name, seconds in (("a", 1), ("b", 2))
+        }
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "functions", "told"),
+    [
+        ("quarkus.rest-client.a.url=http://a", (A,), "the key of 'a.yaml' is 'a_yaml'"),
+        ("quarkus.rest-client.send.url=http://a", (A, B), "the key of 'a.yaml' is 'a_yaml'"),
+        ("quarkus.rest-client.a_yaml.url=http://a\nkogito.sw.openapi.a_yaml.url=http://b", (A,), "neither is written"),
+        ("quarkus.rest-client.a_yaml.url=http://a", (A, Called("send", "A.yaml#send")), "'send' (A.yaml#send)"),
+        ("kogito.sw.functions.send.host=a", (Called("send", "rest:post:/send", "custom"), B), "'send' (b.yaml#send)"),
+        ('quarkus.rest-client."a_yaml.blue".url=http://a',
+         (Called("send", "a.yaml#send", metadata={"configKey": "${ .c }"}),
+          Called("send", "A.yaml#send", metadata={"configKey": "${ .c }"})), "(A.yaml#send)"),
+        ("quarkus.grpc.clients.Greeter.host=a",
+         (Called("hello", "g.proto#Greeter#Hello", "rpc"),
+          Called("hello", "g.yaml#hello", metadata={"configuredAs": "greeter"})), "'hello' (g.yaml#hello)"),
+        ("kogito.sw.operationIdStrategy=SPEC_TITLE\nquarkus.rest-client.t.url=http://a", (A,), "under 'services'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_told_apart_is_a_finding(text: str, functions: tuple[Called, ...], told: str) -> None:
+    """Nothing is written, as it would be a guess."""
+    settings, by_hand = made(text, *functions)
+    assert settings == {}
+    assert [one for one in by_hand if told in one], by_hand
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ('quarkus.rest-client."a_yaml.blue".url=http://a', {"a.yaml.blue": {"baseUrl": "http://a"}}),
+        ("quarkus.rest-client.a_yaml.url=http://a", None),
+        ('quarkus.rest-client."b_yaml.blue".url=http://a', None),
+    ],
+)
+def test_calls_that_choose_have_no_other_key(text: str, written: dict[str, Any] | None) -> None:
+    """That of the document alone is no key of theirs, and those that do not choose have no other."""
+    chooses = Called("send", "a.yaml#send", metadata={"configKey": "${ .cluster }"})
+    settings, _ = made(text, chooses, B)
+    assert settings == ({} if written is None else {"services": written})
+
+
+@pytest.mark.parametrize("operation", ["greet.proto#Greeter#Hello", "greet.proto#org.acme.Greeter#Hello"])
+def test_services_of_grpc_are_known_by_their_names(operation: str) -> None:
+    """Whatever has their proto files and functions of that name."""
+    settings, _ = made(
+        "quarkus.grpc.clients.Greeter.host=a\nquarkus.grpc.clients.Greeter.deadline=5s",
+        Called("send", operation, "rpc"),
+        Called("send", "greet.proto#Other#Hello", "rpc"),
+    )
+    assert settings == {"services": {"Greeter": {"baseUrl": "grpc://a:9000", "timeout": "PT5S"}}}
+
+
+def manifests(folder: Path, **properties: str) -> Migration:
+    """Return what is found in a folder with a resource for each workflow, and a ConfigMap with its *properties*."""
+    parts = []
+    for name, text in properties.items():
+        flow = {
+            "start": "S",
+            "functions": [{"name": "send", "operation": "a.yaml#send"}],
+            "states": [{"name": "S", "type": "operation", "actions": [{"functionRef": "send"}], "end": True}],
+        }
+        resource = {"apiVersion": "sonataflow.org/v1alpha08", "kind": "SonataFlow", "metadata": {"name": name}}
+        config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{name}-props"}}
+        parts.append(write_yaml({**resource, "spec": {"flow": flow}}))
+        parts.append(write_yaml({**config, "data": {"application.properties": text}}))
+    (folder / "all.yaml").write_text("---\n".join(parts))
+    (folder / "a.yaml").write_text(_DOCUMENT)
+    return migrate(folder)
+
+
+def written(migration: Migration, file: str) -> Any:
+    """Return what a file holds that is written."""
+    return next((read_data(one.content.decode()) for one in migration.files if one.path == file), None)
+
+
+_URL = "quarkus.rest-client.a_yaml.url=http://"
+_LOGIN = "quarkus.openapi-generator.a_yaml.auth.login.password="
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "settings", "told"),
+    [
+        (f"{_URL}a", f"{_URL}a", {"services": {"a.yaml": {"baseUrl": "http://a"}}}, None),
+        (f"{_URL}a", f"{_URL}b", None, "quarkus.rest-client.a_yaml.url: 'a.yaml'"),
+        (f"{_URL}a", "other=1", None, "quarkus.rest-client.a_yaml.url"),
+        ("quarkus.rest-client.read-timeout=1000", "other=1", None, "all calls"),
+        (f"{_LOGIN}x", f"{_LOGIN}y", None, "the secret 'a.yaml.login'"),
+        (f"{_LOGIN}x", f"{_LOGIN}x", None, None),
+    ],
+)
+def test_applications_of_one_worker_agree(
+    tmp_path: Path, one: str, other: str, settings: Any, told: str | None
+) -> None:
+    """What the ConfigMaps of two workflows say of one document is written if it is the same."""
+    migration = manifests(tmp_path, first=one, second=other)
+    assert written(migration, "swf.yaml") == settings
+    found = [each.message for each in migration.findings if "one worker serves them all" in each.message]
+    assert [told is not None and told in each for each in found] == ([] if told is None else [True])
+
+
+def test_a_secret_for_each_document_and_scheme(tmp_path: Path) -> None:
+    """Definitions declare those of the services that they call, and no others."""
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.yaml").write_text(_DOCUMENT)
+        (tmp_path / f"{name}.sw.yaml").write_text(
+            f"id: {name}\nstart: S\nfunctions: [{{name: send, operation: '{name}.yaml#send'}}]\n"
+            "states: [{name: S, type: operation, actions: [{functionRef: send}], end: true}]\n"
+        )
+    auth = "quarkus.openapi-generator.%s_yaml.auth.basicAuth.%s=%s\n"
+    (tmp_path / "application.properties").write_text(
+        "".join(auth % (name, key, key) for name in ("a", "b") for key in ("username", "password"))
+    )
+    migration = migrate(tmp_path)
+    assert {name: written(migration, f"{name}.sw.yaml")["secrets"] for name in ("a", "b")} == {
+        "a": ["a.yaml.basicAuth"], "b": ["b.yaml.basicAuth"],
+    }  # fmt: skip
+    assert written(migration, "secrets.example.yaml").keys() == {"a.yaml.basicAuth", "b.yaml.basicAuth"}
+    assert next(one.hint for one in migration.findings if one.kind == "by hand") == (
+        "set SWF_SECRET_A_YAML_BASICAUTH, an object with this property"
+    )

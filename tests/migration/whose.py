@@ -1,0 +1,362 @@
+"""Whose service, and whose credentials: `python -m tests.migration.whose --count 200`.
+
+Random projects for SonataFlow have documents and definitions with equal names, aliases, keys that a call chooses, and
+properties that mean no client. Each definition is run as `swf migrate --write` writes it, and as it is in the mode,
+with the configuration and the secrets that the migration names, against services that note who called them and how.
+What is expected follows from SonataFlow's rule alone: the key is the document. Exits with 1 if a call reaches another
+service, carries other credentials or may take another time. Keys that differ in capitals alone cannot be told apart
+here: what is said of them has a finding, and is not written.
+"""
+
+import argparse
+import base64
+import json
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from random import Random
+from typing import Any, Final, TypeAlias
+
+from swf_temporal import Definition, load
+from swf_temporal.data import JSON
+from swf_temporal.fetching.resources import in_mode
+from swf_temporal.function_types import callee_of
+from swf_temporal.functions.operator.settings import Settings, read_settings
+from swf_temporal.functions.secrets import Secrets
+from swf_temporal.migration.findings import Migration
+from swf_temporal.migration.migrate import migrate, write
+from swf_temporal.performing import Calls
+from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.simulation.context import SimulationContext
+from swf_temporal.simulation.services.calling_thread import CallingThread
+from tests.listening import listening
+
+_SERVICES: Final = 24
+_FOLDERS: Final = ("", "specs/", "specs/v2/")
+_FILES: Final = ("a.yaml", "b.yaml", "send.yaml", "my-api.v1.yaml", "notify.yaml", "Notify.yaml", "a.json")
+_ALIASES: Final = ("notify", "send", "a", "orders")
+_NAMES: Final = ("send", "get", "put")
+_CHOICES: Final = ("blue", "green", "grey")
+_SCHEMES: Final = ("basicAuth", "login")
+_STRATEGIES: Final = ("", "", "", "FILE_NAME", "FULL_URI", "FUNCTION_NAME")
+_DEFAULT_MS: Final = 30_000
+_SECRET: Final = re.compile(r"(\S+) is the property '(\w+)' of the secret '(.+)'")
+
+Seen: TypeAlias = tuple[int, str | None, float]
+"""The number of the service that was called, the credentials that came, and how many seconds the call might take."""
+
+
+class Servers:
+    """Services on ports of this machine, which note by whom they are called."""
+
+    def __init__(self, servers: list[ThreadingHTTPServer], noted: list[tuple[int, str | None]]) -> None:
+        self.noted = noted
+        self.urls = [f"http://127.0.0.1:{one.server_port}" for one in servers]
+
+
+@contextmanager
+def servers() -> Iterator[Servers]:
+    """Yield the services, which stop afterwards."""
+    noted: list[tuple[int, str | None]] = []
+
+    def handler(number: int) -> type[BaseHTTPRequestHandler]:
+        class Noting(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                noted.append((number, self.headers.get("Authorization")))
+                self.send_response(204)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None: ...
+
+        return Noting
+
+    with ExitStack() as stack:
+        started = [ThreadingHTTPServer(("127.0.0.1", 0), handler(number)) for number in range(_SERVICES)]
+        for one in started:
+            stack.enter_context(listening(one))
+        yield Servers(started, noted)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document, and its only security scheme."""
+
+    path: str
+    scheme: str
+    own: int
+    """The number of the service that it names itself."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A function of a definition."""
+
+    name: str
+    document: Document
+    alias: str | None = None
+    chooses: bool = False
+
+
+@dataclass
+class Project:
+    """What a project says, and what follows from that."""
+
+    strategy: str
+    documents: list[Document] = field(default_factory=list)
+    definitions: dict[str, list[Declared]] = field(default_factory=dict)
+    services: dict[str, int] = field(default_factory=dict)
+    """By keys: the number of the service."""
+    logins: dict[tuple[str, str], tuple[str, str]] = field(default_factory=dict)
+    """By keys and schemes: a name and a password."""
+    timeouts: dict[str, int] = field(default_factory=dict)
+    decoys: dict[str, str] = field(default_factory=dict)
+    """Properties of keys that no client has."""
+
+    def key(self, definition: str, function: Declared, choice: str) -> str:
+        """Return the key of the client of a function by SonataFlow's rule."""
+        name = function.alias
+        if name is None and self.strategy == "FUNCTION_NAME":
+            name = f"{definition}_{function.name}"
+        elif name is None:
+            path = function.document.path
+            name = path if self.strategy == "FULL_URI" else path.rpartition("/")[2]
+        return re.sub("[^A-Za-z0-9]", "_", name) + (f".{choice}" if function.chooses else "")
+
+    def expected(self, definition: str, choice: str) -> list[tuple[str, Seen, Seen]]:
+        """Return what each call does: its key, what it does, and what it does if its properties are not written."""
+        found = []
+        for one in self.definitions[definition]:
+            key = self.key(definition, one, choice)
+            login = self.logins.get((key, one.document.scheme))
+            credentials = None if login is None else _basic(*login)
+            seconds = self.timeouts.get(key, _DEFAULT_MS) / 1000
+            plain: Seen = (one.document.own, None, _DEFAULT_MS / 1000)
+            found.append((key, (self.services.get(key, one.document.own), credentials, seconds), plain))
+        return found
+
+    def alike(self) -> set[str]:
+        """Return the keys that differ from others only in capitals, which no name here does."""
+        keys = {key for name in self.definitions for choice in _CHOICES for key, *_ in self.expected(name, choice)}
+        counts = Counter(key.upper() for key in keys)
+        return {key for key in keys if counts[key.upper()] > 1}
+
+    def properties(self, urls: list[str]) -> dict[str, str]:
+        """Return all properties."""
+        found = {"kogito.sw.operationIdStrategy": self.strategy} if self.strategy else {}
+        found |= {f"quarkus.rest-client.{_quoted(key)}.url": urls[number] for key, number in self.services.items()}
+        found |= {f"quarkus.rest-client.{_quoted(key)}.read-timeout": str(ms) for key, ms in self.timeouts.items()}
+        for (key, scheme), (name, password) in self.logins.items():
+            begin = f"quarkus.openapi-generator.{_quoted(key)}.auth.{scheme}"
+            found |= {f"{begin}.username": name, f"{begin}.password": password}
+        return found | self.decoys
+
+
+def _quoted(key: str) -> str:
+    return f'"{key}"' if "." in key else key
+
+
+def _basic(name: str, password: str) -> str:
+    return f"Basic {base64.b64encode(f'{name}:{password}'.encode()).decode()}"
+
+
+def project_of(seed: int) -> Project:
+    """Return a project."""
+    chance = Random(seed)  # noqa: S311 - no secret
+    project = Project(chance.choice(_STRATEGIES))
+    numbers = iter(chance.sample(range(_SERVICES), _SERVICES))
+    paths = chance.sample([folder + file for folder in _FOLDERS for file in _FILES], chance.randint(2, 4))
+    project.documents = [Document(path, chance.choice(_SCHEMES), next(numbers)) for path in paths]
+    for number in range(chance.randint(1, 4)):
+        names = chance.sample(_NAMES, chance.randint(1, len(_NAMES)))
+        aliases = dict(zip(_ALIASES, chance.sample(project.documents * 2, 2), strict=False))
+        functions = []
+        for name in names:
+            alias = chance.choice(list(aliases)) if chance.random() < 0.25 else None
+            document = aliases[alias] if alias is not None else chance.choice(project.documents)
+            functions.append(Declared(name, document, alias, chance.random() < 0.25))
+        project.definitions[f"flow{number}"] = functions
+    keys = {
+        (project.key(definition, one, choice), one.document.scheme)
+        for definition, functions in project.definitions.items()
+        for one in functions
+        for choice in _CHOICES[:2]
+    }
+    for key in sorted({key for key, _ in keys}):
+        if chance.random() < 0.7 and (free := next(numbers, None)) is not None:
+            project.services[key] = free
+        if chance.random() < 0.3:
+            project.timeouts[key] = chance.randint(31, 99) * 1000
+    for key, scheme in sorted(keys):
+        if chance.random() < 0.7:
+            project.logins[key, scheme] = f"user-{len(project.logins)}", f"pw-{chance.randrange(10**12)}"
+    # Properties that one may think to mean a client, and that SonataFlow does not read for any.
+    near = {re.sub("[^A-Za-z0-9]", "_", one.path.rpartition("/")[2]) for one in project.documents}
+    near |= {one.path.rpartition("/")[2].partition(".")[0] for one in project.documents} | set(_NAMES)
+    for key in sorted(near - {key for key, _ in keys}):
+        if chance.random() < 0.3 and (free := next(numbers, None)) is not None:
+            project.decoys[f"quarkus.rest-client.{key}.url"] = f"http://127.0.0.1:1/{free}"
+            project.decoys[f"quarkus.openapi-generator.{key}.auth.{_SCHEMES[0]}.username"] = "nobody"
+    return project
+
+
+def write_project(project: Project, folder: Path, urls: list[str]) -> None:
+    """Write the files of *project*."""
+    for one in project.documents:
+        path = folder / one.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(_openapi(one, urls)))
+    for definition, functions in project.definitions.items():
+        (folder / f"{definition}.sw.json").write_text(json.dumps(_definition(definition, functions)))
+    text = "\n".join(f"{key}={value}" for key, value in project.properties(urls).items())
+    (folder / "application.properties").write_text(text)
+
+
+def _openapi(document: Document, urls: list[str]) -> dict[str, Any]:
+    operation = {"operationId": "send", "responses": {"204": {"description": "sent"}}}
+    return {
+        "openapi": "3.0.3",
+        "info": {"title": "t", "version": "1"},
+        "servers": [{"url": urls[document.own]}],
+        "security": [{document.scheme: []}],
+        "paths": {"/send": {"post": operation}},
+        "components": {"securitySchemes": {document.scheme: {"type": "http", "scheme": "basic"}}},
+    }
+
+
+def _definition(name: str, functions: list[Declared]) -> dict[str, Any]:
+    declared = [
+        {
+            "name": one.name,
+            "operation": f"{one.alias or one.document.path}#send",
+            **({"metadata": {"configKey": ".cluster"}} if one.chooses else {}),
+        }
+        for one in functions
+    ]
+    uris = {one.alias: one.document.path for one in functions if one.alias is not None}
+    return {
+        "id": name,
+        "version": "1.0",
+        "specVersion": "0.8",
+        "start": "Call",
+        "extensions": [{"extensionid": "workflow-uri-definitions", "definitions": uris}],
+        "functions": declared,
+        "states": [
+            {
+                "name": "Call",
+                "type": "operation",
+                "actions": [{"functionRef": one.name} for one in functions],
+                "end": True,
+            }
+        ],
+    }
+
+
+class _Worker(CallingThread):
+    """Makes calls as a worker with these settings and secrets does."""
+
+    def __init__(self, settings: Settings, secrets: Mapping[str, JSON]) -> None:
+        super().__init__()
+        self._settings, self._secrets = settings, Secrets(secrets)
+        self.seconds: list[float] = []
+
+    async def start(self) -> Calls:
+        return Calls(settings=self._settings, secrets=self._secrets)
+
+    async def attempt(self, calls: Calls, call: FunctionCall, source: str, key: str, attempt: int) -> JSON:
+        options = self._settings.options_for(callee_of(call.function), "127.0.0.1", 1)
+        self.seconds.append(options.timeout.total_seconds())
+        return await calls.perform(call, source=source, key=key, attempt=attempt)
+
+
+def called(
+    definition: Definition, choice: str, settings: Settings, secrets: Mapping[str, JSON], there: Servers
+) -> tuple[list[Seen], str | None]:
+    """Return what each call of *definition* did, and how the run failed, if it did."""
+    there.noted.clear()
+    worker = _Worker(settings, secrets)
+    context = SimulationContext([definition], {}, [], {}, stub_services=worker)
+    ended = context.run({"cluster": choice})
+    seen = [(number, told, seconds) for (number, told), seconds in zip(there.noted, worker.seconds, strict=False)]
+    return seen, None if ended.error is None else ended.error.message
+
+
+def secrets_named(migration: Migration, properties: Mapping[str, str]) -> dict[str, JSON]:
+    """Return the secrets that a person makes of the findings: the values are those of the properties."""
+    found: dict[str, Any] = {}
+    for one in migration.findings:
+        if (told := _SECRET.match(one.message)) is not None:
+            found.setdefault(told[3], {})[told[2]] = properties[told[1]]
+    return found
+
+
+def tried(seed: int, folder: Path, there: Servers) -> tuple[Counter[str], list[str]]:
+    """Return counts of what the calls of a project did, and what was wrong."""
+    project, wrong, counts = project_of(seed), [], Counter[str](projects=1)
+    original, written = folder / "project", folder / "migrated"
+    original.mkdir(parents=True)
+    write_project(project, original, there.urls)
+    migration = migrate(original)
+    write(migration, written)
+    config = written / "swf.yaml"
+    settings = read_settings({}, local=True, file=config if config.exists() else None)
+    secrets = secrets_named(migration, project.properties(there.urls))
+    by_hand = {key for key in project.alike() if _is_told(key, migration)}
+    for name in project.definitions:
+        file = f"{name}.sw.json"
+        ways = {"written": load(written / file), "in the mode": load(original / file, resources=in_mode("sonataflow"))}
+        for way, definition in ways.items():
+            for choice in _CHOICES:
+                expected = project.expected(name, choice)
+                wanted = [plain if key in by_hand else usual for key, usual, plain in expected]
+                seen, error = called(definition, choice, settings, secrets, there)
+                counts["calls"] += len(wanted)
+                counts["not told apart"] += sum(key in by_hand for key, *_ in expected)
+                counts["another service"] += sum(a[0] != b[0] for a, b in zip(seen, wanted, strict=False))
+                counts["other credentials"] += sum(a[1] != b[1] for a, b in zip(seen, wanted, strict=False))
+                counts["another time"] += sum(a[2] != b[2] for a, b in zip(seen, wanted, strict=False))
+                if seen != wanted or error is not None:
+                    wrong.append(f"seed {seed}, {name} {way}, {choice}: {seen} instead of {wanted}: {error}")
+    return counts, wrong
+
+
+def _is_told(key: str, migration: Migration) -> bool:
+    return any("is not written" in one.message and f".{_quoted(key)}." in one.message for one in migration.findings)
+
+
+def line(counts: Mapping[str, int]) -> str:
+    """Return what is printed of all projects."""
+    return (
+        f"{counts['projects']} projects, {counts['calls']} calls: {counts['another service']} reached another service, "
+        f"{counts['other credentials']} carried other credentials, {counts['another time']} had another time; "
+        f"{counts['not told apart']} calls of services that cannot be told apart, each with a finding"
+    )
+
+
+def main() -> int:
+    """Print the counts, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.migration.whose", description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0, help="The first of the seeds of the projects.")
+    options = parser.parse_args()
+    counts, wrong = Counter[str](), []
+    with servers() as there, tempfile.TemporaryDirectory() as place:
+        for seed in range(options.seed, options.seed + options.count):
+            found, told = tried(seed, Path(place, str(seed)), there)
+            counts += found
+            wrong += told
+    sys.stdout.write("\n".join([*wrong, line(counts), ""]))
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

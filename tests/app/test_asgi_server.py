@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from swf_temporal.app import asgi_server
+from swf_temporal.app import asgi_server, http_connections
 from swf_temporal.app.option_values import Address
 
 
@@ -27,7 +27,7 @@ def test_answers_are_sent_at_once(host: str) -> None:
 
 async def test_half_a_head_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its connection is closed after a while; that of a request that is being answered is not."""
-    monkeypatch.setattr(asgi_server, "_PATIENCE", 0.5)
+    monkeypatch.setattr(http_connections, "_PATIENCE", 0.5)
     may_answer = asyncio.Event()
 
     async def answer(_: Request) -> Response:

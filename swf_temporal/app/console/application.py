@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from swf_temporal.app.client import refusals_as_usage_errors
 from swf_temporal.app.console import definitions, instances, moving, retrying, tasks
+from swf_temporal.app.console.drawing import Drawing
 from swf_temporal.app.console.pages import address, page, static
 from swf_temporal.app.console.sessions import LONGEST_KEY, Session, end_session
 from swf_temporal.app.console.visits import Show, Visit, redirect
@@ -63,6 +64,7 @@ class Console:
         self._refusal_of = refusal_of
         self._is_open = settings.is_open
         self._watching = Watching(settings)
+        self._drawing = Drawing()
 
     def routes(self) -> list[Route]:
         return [
@@ -101,7 +103,7 @@ class Console:
             session, is_new = Session.of(request), False
             if session is None:
                 session, is_new = Session(), True
-            visit = Visit(await self._asked(request, session.key), session, self._watching)
+            visit = Visit(await self._asked(request, session.key), session, self._watching, self._drawing)
             with refusals_as_usage_errors():
                 async with asyncio.timeout(PATIENCE):
                     response = await show(visit)
@@ -145,7 +147,7 @@ class Console:
     async def _log_out(self, request: Request) -> Response:
         session = Session.of(request)
         if session is not None:
-            await Visit(await self._asked(request, session.key), session, self._watching).form()
+            await Visit(await self._asked(request, session.key), session, self._watching, self._drawing).form()
         response = redirect(_LOGIN)
         end_session(response)
         return response

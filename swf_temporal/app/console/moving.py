@@ -14,10 +14,6 @@ from swf_temporal.app.console.watching import WatchedInstance
 from swf_temporal.app.gateway.instances import TenantInstance, instance_of
 from swf_temporal.app.http_connections import UNDER_WAY
 from swf_temporal.app.http_settings import Operation
-from swf_temporal.app.pictures import runs_of_instance
-from swf_temporal.drawing.model import Picture
-from swf_temporal.drawing.svg import svg_of
-from swf_temporal.drawing.timeline import Timeline
 from swf_temporal.errors import UsageError
 from swf_temporal.strict_json import write_json
 
@@ -63,16 +59,12 @@ async def pictures(visit: Visit) -> Response:
     """Show what an instance has done on its definition, and when."""
     visit.refuse(Operation.READ)
     found = await _instance(visit)
-    drawn, why = list[Markup](), ""
+    drawn, why = list[str](), ""
     try:
-        for number, run in enumerate(await runs_of_instance(visit.asked.client, found.instance.id)):
-            shown: list[Picture | Timeline] = [run.picture, *([run.timeline] if run.timeline is not None else [])]
-            drawn += [
-                Markup(await asyncio.to_thread(svg_of, one, is_styled=False, ids=f"c{number}{place}-"))  # noqa: S704 - it escapes all texts
-                for place, one in enumerate(shown)
-            ]
+        drawn = await visit.drawing.pictures_of(visit.asked.client, found.instance.id)
     except UsageError as error:
         why = str(error)
+    drawn = [Markup(one) for one in drawn]  # noqa: S704 - it escapes all texts
     return visit.page("pictures.html", instance_id=found.instance.id, drawn=drawn, why=why)
 
 

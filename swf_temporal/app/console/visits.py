@@ -15,6 +15,7 @@ from swf_temporal.app.gateway.requests import RequestContext
 from swf_temporal.app.http_settings import Operation
 
 if TYPE_CHECKING:
+    from swf_temporal.app.console.drawing import Drawing
     from swf_temporal.app.console.watching import Watching
 
 _MOST_FIELDS: Final = 1000
@@ -26,6 +27,7 @@ class Visit:
     asked: RequestContext
     session: Session
     watching: "Watching"
+    drawing: "Drawing"
 
     @property
     def values(self) -> dict[str, Any]:

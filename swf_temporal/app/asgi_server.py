@@ -117,6 +117,7 @@ async def asgi_server(application: Any, address: Address, hint: str, **options: 
             await application(scope, receive, send)
 
     with _listening(address, hint) as listening:
+        listening.connections = connections
         config = uvicorn.Config(
             counted,
             http=watched(_PROTOCOL, connections),

@@ -7,11 +7,12 @@ sender was authenticated is waited for, and counted for that sender.
 
 import asyncio
 import errno
+import logging
 import socket
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
 
 _PATIENCE: Final = 30.0
@@ -22,7 +23,12 @@ _KEPT: Final = 4
 """How many times as long as others a connection waits that has been of use."""
 _REST: Final = 0.9
 """Seconds for which nothing is accepted after the process has run out of files: asyncio tries again after one."""
+_QUIET: Final = 60.0
+"""Seconds for which it is not told again that there are too many connections."""
 _NO_ROOM: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+_log = logging.getLogger("swf")
 
 
 class TooManyRequestsError(Exception):
@@ -92,7 +98,7 @@ class Connection:
 
     @property
     def address(self) -> object:
-        """The address of its client; behind a trusted proxy that of the proxy's, as far as it is known."""
+        """The address of its client; behind a trusted proxy that of the proxy's client, once it is known."""
         found = self.client if self.request is None else self.cycle.scope["client"]
         return found and found[0]
 
@@ -101,7 +107,8 @@ class Connection:
         unread = self.transport.get_write_buffer_size()
         if unread != self.unread or not unread:
             self.unread, self.unread_since = unread, now
-        return now - (self.since if self.request is None else self.unread_since) > _PATIENCE
+        is_waiting = self.request is None and not unread
+        return now - (self.since if is_waiting else self.unread_since) > _PATIENCE
 
 
 class Connections:
@@ -112,7 +119,23 @@ class Connections:
         self.most = MAX_CONNECTIONS if files is None else min(files * 3 // 4, MAX_CONNECTIONS)
         self._few = 1 + self.most // 100
         self._open = set[Connection]()
+        self._accepted: dict[int, socket.socket] = {}
+        """By their files, the sockets of those that may not have shaken hands yet, as TLS does."""
+        self._told = -_QUIET
         self._senders = Counter[str]()
+
+    def accepted(self, accepted: socket.socket) -> None:
+        """Take in a connection that may still have to shake hands. Of too many, the first gives way."""
+        self._accepted.pop(accepted.fileno(), None)
+        self._accepted[accepted.fileno()] = accepted
+        if len(self._accepted) > self.most // 8:
+            first = self._accepted.pop(next(iter(self._accepted)))
+            with suppress(OSError):  # it was closed meanwhile
+                first.shutdown(socket.SHUT_RDWR)
+
+    def made(self, transport: asyncio.Transport) -> None:
+        """Take in that a connection need not shake hands any more."""
+        self._accepted.pop(transport.get_extra_info("socket").fileno(), None)
 
     def opened(self, connection: Connection) -> None:
         """Take *connection* in, if there is room or one gives way."""
@@ -151,6 +174,11 @@ class Connections:
             those.sort(key=lambda one: one.has_waited(now))
             ranked += enumerate(those)
         ranked.sort(key=lambda pair: -pair[0])
+        if now - self._told >= _QUIET:
+            self._told = now
+            _log.warning(
+                "there are more than %s connections; those whose clients keep them waiting are closed", self.most
+            )
         for _, one in ranked[:number]:
             self._give_up(one)
         return min(number, len(ranked))
@@ -173,6 +201,8 @@ class ListeningSocket(socket.socket):
     """
 
     _until = 0.0
+    connections: Connections | None = None
+    """Those that are accepted."""
 
     def listen(self, _: int = _BACKLOG) -> None:
         """Listen, however few the library accepts at once."""
@@ -183,11 +213,14 @@ class ListeningSocket(socket.socket):
         if time.monotonic() < self._until:
             raise BlockingIOError
         try:
-            return super().accept()
+            accepted, address = super().accept()
         except OSError as error:
             if error.errno in _NO_ROOM:
                 self._until = time.monotonic() + _REST
             raise
+        if self.connections is not None:
+            self.connections.accepted(accepted)
+        return accepted, address
 
 
 def open_files() -> int | None:
@@ -206,10 +239,12 @@ def watched(protocol: Any, connections: Connections) -> Any:
     class Watched(protocol, Connection):  # type: ignore[misc]  # which of them it is depends on what is installed
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
-            self._connections, self.app_state = connections, {CONNECTION: self}  # which the library gives to each request
+            self._connections = connections
+            self.app_state = {CONNECTION: self}  # the library gives it to each request
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
+            connections.made(transport)
             connections.opened(self)
 
         def connection_lost(self, exc: Exception | None) -> None:

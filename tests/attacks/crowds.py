@@ -1,4 +1,4 @@
-"""Many connections at once, made to leave no room for others: `python -m tests.attacks.crowds HOST PORT NUMBER CROWD`."""
+"""Many connections at once, made to leave no room for others. As a program it holds them."""
 
 import asyncio
 import subprocess

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.temporal, pytest.mark.skipif(sys.platform != "linux", 
 
 FILES = 1024
 NUMBERS = {"kept connections": 700}
-"""How many are held, where it is not more than there can be: clients of one address that are all alike are not told apart."""
+"""How many are held: not more than there can be, where others of the same address cannot be told from them."""
 SECONDS = 8
 
 
@@ -46,9 +46,11 @@ async def test_others_are_answered_while_a_large_instance_is_watched() -> None:
         others = Others(host, port, "/console/definitions", COOKIE)
         with crowding(host, port, 600, "pages", path=f"{watched.path}/stream", cookie=COOKIE):
             await others.served_for(SECONDS)
-            async with httpx.AsyncClient(base_url=f"http://{host}:{port}", trust_env=False) as client:
+            async with httpx.AsyncClient(base_url=f"http://{host}:{port}", trust_env=False, timeout=60) as client:
                 refused = await client.get(f"{watched.path}/stream", headers={"cookie": COOKIE})
+                drawn = await client.get(f"{watched.path}/pictures", headers={"cookie": COOKIE})
         print(f"streams: {others}")
     assert not others.failures
     assert refused.status_code == 429
     assert "50 pages of instances are open with this key, as many as may be at once" in refused.text
+    assert drawn.text.count("<svg") == 2

@@ -23,7 +23,7 @@ from swf_temporal.app.instances import PAUSED, STATUSES, facts_of, filter_of, is
 from swf_temporal.app.rerunning import RETRIED
 from swf_temporal.client_errors import RunEnded
 from swf_temporal.errors import PayloadUnavailable, SwfError, UsageError
-from swf_temporal.temporal.client import query, result
+from swf_temporal.temporal.client import Handle, query, result
 from swf_temporal.temporal.client_errors import has_ended
 from swf_temporal.temporal.pausing import pause, resume
 
@@ -165,6 +165,12 @@ async def live_of(client: Client, found: TenantInstance) -> dict[str, Any]:
     facts = await facts_of(client, instance.id, with_trace=True)
     trace = facts.pop("trace", [])
     is_running = is_open(facts["status"])
+    data = output = None
+    if is_running and "note" not in facts:
+        data = await _shown(client, query(client.temporal, instance.id, "data", result_type=RawValue))
+    if facts["status"] == "completed":
+        handle: Handle = client.temporal.get_workflow_handle(instance.id, result_type=RawValue)
+        output = await _shown(client, result(handle))
     return {
         "facts": facts,
         "trace": trace[-_MOST_ENTRIES:],
@@ -173,12 +179,12 @@ async def live_of(client: Client, found: TenantInstance) -> dict[str, Any]:
         "has_failed": facts["status"] in RETRIED,
         "is_paused": facts["status"] == PAUSED,
         "awaited": awaited_of(instance.id, found.definition, facts) if is_running else [],
-        "data": await _shown(client, query(client.temporal, instance.id, "data", result_type=RawValue)) if is_running and "note" not in facts else None,
-        "output": await _shown(client, result(client.temporal.get_workflow_handle(instance.id, result_type=RawValue))) if facts["status"] == "completed" else None,
+        "data": data,
+        "output": output,
     }
 
 
-async def _shown(client: Client, asked: Awaitable[RawValue]) -> str | None:
+async def _shown(client: Client, asked: Awaitable[Any]) -> str | None:
     """Return the JSON of what *asked* gives as it is shown; None if it cannot be had."""
     try:
         return shown_payload((await asked).payload, client.temporal.data_converter)

@@ -23,7 +23,7 @@ def shown_payload(payload: Payload, converter: DataConverter) -> str:
 
 
 def indented(written: bytes, most: int) -> tuple[str, bool]:
-    """Return *most* characters of *written*, which is JSON, with line breaks and indents, and whether there are more."""
+    """Return *most* characters of *written*, which is JSON, with lines and indents, and whether there are more."""
     known = written[: _WIDEST * (most + 1)]
     pieces, length, depth = list[str](), 0, 0
     for token in _TOKEN.findall(known.decode(errors="ignore")):

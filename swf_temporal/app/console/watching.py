@@ -66,8 +66,8 @@ class WatchedInstance:
                 elif self.looking.done():
                     return
                 else:
-                    waited_for = {looked, self.looking, is_over}
-                    await asyncio.wait(waited_for, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+                    awaited: list[asyncio.Future[Any]] = [looked, self.looking, is_over]
+                    await asyncio.wait(awaited, timeout=left, return_when=asyncio.FIRST_COMPLETED)
         finally:
             is_over.cancel()
 

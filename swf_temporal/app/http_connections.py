@@ -19,6 +19,10 @@ _PATIENCE: Final = 30.0
 """Seconds in which a client has to send the head of a request, and within which it has to read some of an answer."""
 MAX_CONNECTIONS: Final = 8192
 """The number of connections beyond which some give way, where three quarters of the open files allow so many."""
+AT_ONCE: Final = 32
+"""How many connections are accepted before those that are open have their turn."""
+_BACKLOG: Final = 2048
+"""How many connections may wait until they are accepted."""
 _KEPT: Final = 4
 """How many times as long as others a connection waits that has been of use."""
 _REST: Final = 0.9
@@ -128,7 +132,7 @@ class Connections:
         """Take in a connection that may still have to shake hands. Of too many, the first gives way."""
         self._accepted.pop(accepted.fileno(), None)
         self._accepted[accepted.fileno()] = accepted
-        if len(self._accepted) > self.most // 8:
+        if len(self._accepted) > max(self.most // 8, 2 * AT_ONCE):
             first = self._accepted.pop(next(iter(self._accepted)))
             with suppress(OSError):  # it was closed meanwhile
                 first.shutdown(socket.SHUT_RDWR)
@@ -186,12 +190,6 @@ class Connections:
     def _give_up(self, connection: Connection) -> None:
         self._open.discard(connection)
         connection.transport.abort()  # closing would wait for a client that does not read
-
-
-AT_ONCE: Final = 32
-"""How many connections are accepted before those that are open have their turn."""
-_BACKLOG: Final = 2048
-"""How many connections may wait until they are accepted."""
 
 
 class ListeningSocket(socket.socket):

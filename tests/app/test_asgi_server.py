@@ -97,22 +97,31 @@ async def test_those_give_way_that_wait_longest(monkeypatch: pytest.MonkeyPatch,
 async def test_a_sender_has_so_many_requests_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """Others have theirs, as long as there is room for all together; and each that ends makes room."""
     limited(monkeypatch, 16)  # 12 connections: 6 of a sender, 9 of all
-    may_answer = asyncio.Event()
+    may_answer, under_way = asyncio.Event(), asyncio.Semaphore(0)
 
     async def answer(request: Request) -> Response:
         try:
             request.scope[http_connections.UNDER_WAY].admit(request.url.path)
         except http_connections.TooManyRequestsError as error:
             return PlainTextResponse(str(error), 429)
+        under_way.release()
         await may_answer.wait()
         return PlainTextResponse("answered")
 
-    async with served(answer) as address, httpx.AsyncClient(base_url=f"http://{address}", trust_env=False) as client:
-        first = [asyncio.create_task(client.get("/a")) for _ in range(6)]
-        await asyncio.sleep(0.5)
+    async with (
+        served(answer) as address,
+        httpx.AsyncClient(base_url=f"http://{address}", trust_env=False, timeout=60) as client,
+    ):
+
+        async def begun(path: str, number: int) -> list[asyncio.Task[httpx.Response]]:
+            asked = [asyncio.create_task(client.get(path)) for _ in range(number)]
+            for _ in asked:
+                await under_way.acquire()
+            return asked
+
+        first = await begun("/a", 6)
         refused = await client.get("/a")
-        second = [asyncio.create_task(client.get("/b")) for _ in range(3)]
-        await asyncio.sleep(0.5)
+        second = await begun("/b", 3)
         full = await client.get("/b")
         may_answer.set()
         assert [(await one).status_code for one in first + second] == [200] * 9
@@ -125,7 +134,7 @@ async def test_a_sender_has_so_many_requests_under_way(monkeypatch: pytest.Monke
 
 async def test_half_a_handshake_gives_way(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """To those that are made in a moment: nobody is known to be there before."""
-    limited(monkeypatch, 64)  # 48 connections, and 6 that shake hands
+    limited(monkeypatch, 64)  # 48 connections, and 64 that shake hands
     authority = trustme.CA()
     files = tmp_path / "chain.pem"
     authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(files)
@@ -136,10 +145,10 @@ async def test_half_a_handshake_gives_way(monkeypatch: pytest.MonkeyPatch, tmp_p
         return PlainTextResponse("answered")
 
     async with served(answer, ssl_certfile=files) as address, AsyncExitStack() as stack:
-        halves = [await stack.enter_async_context(connected(address, b"")) for _ in range(20)]
+        halves = [await stack.enter_async_context(connected(address, b"")) for _ in range(80)]
         async with httpx.AsyncClient(trust_env=False, verify=trusting) as client:
             assert (await client.get(f"https://{address}/")).text == "answered"
-        assert [await one.read() for one in halves[:14]] == [b""] * 14
+        assert [await one.read() for one in halves[:16]] == [b""] * 16
         assert not halves[-1].at_eof()
 
 

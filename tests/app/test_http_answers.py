@@ -1,7 +1,7 @@
 """The small server of health checks."""
 
 import asyncio
-import socket
+from contextlib import suppress
 
 from swf_temporal.app import http_answers
 from tests.cli.conftest import answer_of, free_port
@@ -15,23 +15,13 @@ async def test_many_that_say_nothing_leave_room() -> None:
 
     port, most = free_port(), http_answers._MAX_CONNECTIONS
     async with http_answers.answering(port, answer, "--health", "127.0.0.1"):
-        silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(most + 10)]
+        silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(most + 10)]
         try:
             assert await asyncio.to_thread(answer_of, port, "livez") == 200
-            for one in silent[:10]:
-                one.settimeout(1)
-                assert await asyncio.to_thread(_is_closed, one)
-            silent[-1].setblocking(False)  # noqa: FBT003 - of the library
-            assert not _is_closed(silent[-1])
+            for reader, _ in silent[:10]:
+                with suppress(ConnectionResetError):
+                    assert await reader.read() == b""
+            assert not silent[-1][0].at_eof()
         finally:
-            for one in silent:
-                one.close()
-
-
-def _is_closed(connection: socket.socket) -> bool:
-    try:
-        return connection.recv(1) == b""
-    except BlockingIOError:
-        return False
-    except ConnectionResetError:
-        return True
+            for _, writer in silent:
+                writer.transport.abort()

@@ -12,9 +12,9 @@ from tests.attacks.others import Others
 from tests.attacks.probing import probed
 from tests.attacks.streams import COOKIE, large_instance
 
-_CROWDS: Final = ((4300, 20_000),)
+_CROWDS: Final = ((600, 1024), (4300, 20_000))
 """How many connections are held, and how many files the gateway may have open."""
-_PAGES: Final = ((600, "/stream"), (40, "/stream"), (4, ""), (4, "/pictures"))
+_PAGES: Final = ((600, "/stream"), (40, "/stream"), (4, "/pictures"))
 _SECONDS: Final = 20
 
 
@@ -49,7 +49,7 @@ async def _watch(address: str, words: Sequence[str]) -> None:
             others = Others(host, port, "/console/definitions", COOKIE)
             with crowding(host, port, number, "pages", path=f"{watched.path}{what}", cookie=COOKIE):
                 await others.served_for(_SECONDS)
-        print(f"{number} times {what or 'the page'} of a large instance: {others}", flush=True)
+        print(f"{number} times {what} of a large instance: {others}", flush=True)
 
 
 async def _main(words: Sequence[str]) -> None:

@@ -45,7 +45,8 @@ def attacked(
         place.write("definitions/served.yaml", definition)
         place.write("swf.yaml", configuration)
         words = ["definitions", "--config", "swf.yaml", "--port", "0", "--address", temporal, *options]
-        limited = [] if files is None else ["sh", "-c", f'ulimit -n {files}; exec "$@"', "-"]
+        limit = "" if files is None else f"ulimit -n {files}; "
+        limited = ["sh", "-c", f'{limit}exec "$@" 2>log', "-"]  # nobody reads a pipe, which would fill
         with place.running("gateway", *words, command=[*limited, *COMMAND], stream="stdout") as gateway:
             url = urlsplit(gateway.until("http://").strip())
             yield Target(url.hostname or "", url.port or 0, gateway.process.pid)

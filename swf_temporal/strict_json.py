@@ -31,6 +31,7 @@ _TO_ZERO: Final = bytes.maketrans(b"123456789", b"000000000")
 _MANY_DIGITS: Final = b"0" * 309
 """So many digits does the largest number of a double have that is written as an integer."""
 _MAX: Final = sys.float_info.max
+_SHOWING: Final = json.JSONEncoder(indent=2, ensure_ascii=False, default=str)
 _SHOWN: Final = 24
 """Characters of a number that are shown."""
 
@@ -149,7 +150,23 @@ def show_json(
     value: Any, *, indent: int | str | None = None, sort_keys: bool = False, ensure_ascii: bool = False
 ) -> str:
     """Return *value* as JSON for people to read; what is not JSON is shown as Python does."""
-    text = json.dumps(value, indent=indent, sort_keys=sort_keys, ensure_ascii=ensure_ascii, default=str)
+    return _without_halves(
+        json.dumps(value, indent=indent, sort_keys=sort_keys, ensure_ascii=ensure_ascii, default=str)
+    )
+
+
+def show_beginning(value: Any, most: int) -> tuple[str, bool]:
+    """Return *value* as indented JSON, *most* characters of it, and whether it has more. These are not written."""
+    pieces, length = list[str](), 0
+    for piece in _SHOWING.iterencode(value):
+        pieces.append(piece)
+        length += len(piece)
+        if length > most:
+            break
+    return _without_halves("".join(pieces)[:most]), length > most
+
+
+def _without_halves(text: str) -> str:
     return text if text.isascii() else HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 

@@ -2,13 +2,13 @@
 
 import asyncio
 import socket
-import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final
 
 import uvicorn
 
+from swf_temporal.app.http_connections import AT_ONCE, CONNECTION, UNDER_WAY, Connections, ListeningSocket, watched
 from swf_temporal.app.option_values import Address
 from swf_temporal.errors import UsageError
 
@@ -18,21 +18,21 @@ _GRACE = 5
 
 STOPPING: Final = "swf.stopping"
 """The key under which the scope of a request has an event: that the server stops, for what never ends by itself."""
-_PATIENCE: Final = 30.0
-"""Seconds in which a connection has to send the head of a request. Once it has sent one, uvicorn closes it sooner."""
+_TICKS: Final = 10
+"""How often the library looks after its connections in a second."""
 _MAX_HEAD: Final = 64 * 1024
 """The size limit of the head of a request, in bytes, in which each header counts some more."""
 _HEADER_COST: Final = 32
 _TOO_LONG: Final = f"The head of a request has at most {_MAX_HEAD:,} bytes."
-_MAX_CONNECTIONS: Final = 4096
-"""The number of connections beyond which idle ones are closed, where half the limit of open files allows so many."""
 
 
 try:
     import httptools
     from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 except ImportError:  # then uvicorn reads requests with h11, which limits heads by itself
-    _PROTOCOL: Any = "h11"
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    _PROTOCOL: Any = H11Protocol
 else:
 
     class _Protocol(HttpToolsProtocol):
@@ -86,45 +86,21 @@ else:
 
 
 class _Server(uvicorn.Server):
-    """A server in a process that has its own way of being told to stop. It closes idle connections to have room."""
+    """A server in a process that has its own way of being told to stop. It closes connections to have room."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: uvicorn.Config, connections: Connections) -> None:
         super().__init__(config)
-        self._most = _most_connections()
-        self._idle: dict[Any, tuple[object, float]] = {}
+        self._open = connections
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
     async def on_tick(self, counter: int) -> bool:
-        """Close idle connections, several times a second, and do what the library does."""
-        self._close_idle(time.monotonic())
+        """Close connections that stand still, once a second, and do what the library does."""
+        if counter % _TICKS == 0:
+            self._open.close_idle()
         return await super().on_tick(counter)
-
-    def _close_idle(self, now: float) -> None:
-        """Close connections without a request under way: those that are so for long and, of too many, the longest."""
-        before, self._idle = self._idle, {}
-        connections: set[Any] = self.server_state.connections
-        for one in connections:
-            latest = one.cycle  # the request that it has sent last
-            if latest is None or latest.response_complete:
-                known, since = before.get(one, (latest, now))
-                self._idle[one] = latest, since if known is latest else now
-        excess = len(connections) - self._most
-        for number, (one, (_, since)) in enumerate(sorted(self._idle.items(), key=lambda item: item[1][1])):
-            if number < excess or now - since > _PATIENCE:
-                one.transport.abort()  # closing would wait for a client that does not read
-
-
-def _most_connections() -> int:
-    """Return how many connections leave enough of the files that the process may have open at once."""
-    try:
-        import resource  # noqa: PLC0415 - not on Windows
-    except ImportError:
-        return _MAX_CONNECTIONS
-    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return _MAX_CONNECTIONS if limit == resource.RLIM_INFINITY else min(limit // 2, _MAX_CONNECTIONS)
 
 
 @asynccontextmanager
@@ -133,16 +109,19 @@ async def asgi_server(application: Any, address: Address, hint: str, **options: 
 
     *options* are those of uvicorn. Raises UsageError with *hint* if nothing can listen there.
     """
-    stopping = asyncio.Event()
+    stopping, connections = asyncio.Event(), Connections()
 
-    async def stoppable(scope: Any, receive: Any, send: Any) -> None:
+    async def counted(scope: Any, receive: Any, send: Any) -> None:
         scope[STOPPING] = stopping
-        await application(scope, receive, send)
+        with scope["state"][CONNECTION].answering() as scope[UNDER_WAY]:
+            await application(scope, receive, send)
 
     with _listening(address, hint) as listening:
+        listening.connections = connections
         config = uvicorn.Config(
-            stoppable,
-            http=_PROTOCOL,
+            counted,
+            http=watched(_PROTOCOL, connections),
+            backlog=AT_ONCE,
             h11_max_incomplete_event_size=_MAX_HEAD,
             lifespan="off",
             ws="none",
@@ -152,7 +131,7 @@ async def asgi_server(application: Any, address: Address, hint: str, **options: 
             timeout_graceful_shutdown=_GRACE,
             **options,
         )
-        server = _Server(config)
+        server = _Server(config, connections)
         serving = asyncio.create_task(server.serve([listening]))
         try:
             yield Address(address.host, listening.getsockname()[1])
@@ -162,13 +141,14 @@ async def asgi_server(application: Any, address: Address, hint: str, **options: 
             await serving
 
 
-def _listening(address: Address, hint: str) -> socket.socket:
+def _listening(address: Address, hint: str) -> ListeningSocket:
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:
-        listening = socket.create_server((address.host, address.port), family=family)
+        made = socket.create_server((address.host, address.port), family=family)
     except OSError as error:
         why = str(error.strerror or error).partition(" (while attempting")[0]  # what follows is a tuple of Python's
         raise UsageError(f"nothing can listen at {address}: {why}", hint) from None
+    listening = ListeningSocket(made.family, made.type, made.proto, made.detach())
     # asyncio does this for sockets that it makes itself. Without it the body of an answer, which is a second packet,
     # waits for the client to acknowledge the first: 40 ms.
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

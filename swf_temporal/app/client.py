@@ -151,6 +151,8 @@ class Client:
             raise UsageError(what, "write await Client.connect(…), or Client(temporalio_client)")
         self.temporal = temporal_client
         self.mailbox_locks = WeakValueDictionary[str, Lock]()
+        self.payloads: PayloadSettings | None = None
+        """What becomes of payloads on their way, where this class has connected it."""
         self._server: Server | None = None
 
     @classmethod
@@ -191,7 +193,9 @@ class Client:
         check_text("namespace", namespace)
         payloads = payloads or payloads_of_environment()
         interceptors = tracing_interceptors()
-        return cls(await connect(address=address, namespace=namespace, payloads=payloads, interceptors=interceptors))
+        found = cls(await connect(address=address, namespace=namespace, payloads=payloads, interceptors=interceptors))
+        found.payloads = payloads
+        return found
 
     async def start(
         self,

@@ -26,6 +26,8 @@ _MAX_MESSAGE: Final = 4000
 """The length limit of a message in a header, in bytes: HTTP clients refuse long headers."""
 _IDLE: Final = 60
 """Seconds after which a connection is closed that sends nothing."""
+_MAX_WAITING: Final = 256
+"""How many connections may wait for a request. Of more, the one is closed that has waited for longest."""
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -44,6 +46,7 @@ class FunctionServer(ThreadingHTTPServer):
         self.tell = tell
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._calls: dict[str, list[CallInProgress]] = {}
+        self._waiting: dict[socket.socket, None] = {}
         self._lock = threading.Lock()
         self._is_closing = False
         self._folders = TemporaryDirectory(prefix="functions-", ignore_cleanup_errors=True)
@@ -72,6 +75,21 @@ class FunctionServer(ThreadingHTTPServer):
     def url(self) -> str:
         host = f"[{self.server_name}]" if ":" in self.server_name else self.server_name
         return f"http://{host}:{self.server_port}/"
+
+    def wait_for_request(self, connection: socket.socket) -> None:
+        """Let *connection* wait for a request, for as long as there are not too many that do."""
+        with self._lock:
+            self._waiting[connection] = None
+            oldest = next(iter(self._waiting)) if len(self._waiting) > _MAX_WAITING else None
+            if oldest is not None:
+                del self._waiting[oldest]
+                with suppress(OSError):
+                    oldest.shutdown(socket.SHUT_RDWR)
+
+    def take_request(self, connection: socket.socket) -> None:
+        """Take in that all of a request has come."""
+        with self._lock:
+            self._waiting.pop(connection, None)
 
     def call(self, request: Request) -> bytes:
         """Return the result of a call. Raises FunctionError."""
@@ -148,6 +166,14 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = _IDLE
 
+    def handle_one_request(self) -> None:
+        """Wait for a request, and answer it."""
+        self._server.wait_for_request(self.connection)
+        try:
+            super().handle_one_request()
+        finally:
+            self._server.take_request(self.connection)
+
     def do_POST(self) -> None:
         """Answer with the result of a call, or with headers that tell of its error."""
         try:
@@ -156,6 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self._answer(400, b"the body cannot be read\n")
             return
+        self._server.take_request(self.connection)
         action_id = self.headers.get(ACTION_ID) or uuid4().hex
         try:
             with self._server.folder(self.headers.get(TEMP_DIR)) as folder:

@@ -60,15 +60,6 @@ async def retrace_file(file: Path) -> list[Retraced]:
         raise UsageError(f"{file} is not the history of a workflow: {why_unreadable(error)}") from None
 
 
-async def retrace_instance(client: Client, workflow_id: str) -> list[Retraced]:
-    """Return what happened in each execution of an instance, the first one first.
-
-    Those whose history the server does not keep any longer are left out. Raises UsageError if the id is unknown.
-    """
-    found = [await one.retraced(converter_used_by(client)) async for one in executions_of(client, workflow_id)]
-    return found[::-1]
-
-
 class Execution(NamedTuple):
     """The history of one of the executions of an instance."""
 

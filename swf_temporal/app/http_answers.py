@@ -13,13 +13,21 @@ Answer: TypeAlias = Callable[[str], Awaitable[tuple[int, str]]]
 
 ANY_HOST = "0.0.0.0"  # noqa: S104 - what looks after containers asks from outside
 _MAX_WAIT = 5
+_MAX_CONNECTIONS = 100
+"""Of more, the one is closed that has been open for longest: each is answered in a moment."""
 
 
 @asynccontextmanager
 async def answering(port: int, answer: Answer, option: str, host: str = ANY_HOST) -> AsyncIterator[None]:
     """Answer on *port* for as long as the context lasts. Raises UsageError if it is taken, which names the *option*."""
+    connections: dict[asyncio.StreamWriter, None] = {}
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections[writer] = None
+        if len(connections) > _MAX_CONNECTIONS:
+            oldest = next(iter(connections))
+            del connections[oldest]
+            oldest.transport.abort()
         try:
             async with asyncio.timeout(_MAX_WAIT):
                 words = (await reader.readline()).split(b" ")
@@ -32,6 +40,7 @@ async def answering(port: int, answer: Answer, option: str, host: str = ANY_HOST
         except (OSError, TimeoutError, ValueError):
             pass  # the client does not listen any more, or never spoke HTTP
         finally:
+            connections.pop(writer, None)
             writer.close()
 
     try:

@@ -17,14 +17,17 @@ class SlowBodyError(Exception):
     """A body that did not arrive in time."""
 
 
-async def body_of(request: Request, limit: int) -> bytes:
-    """Return the body of *request*. Raises BodyTooLargeError if it has more bytes than *limit*, and SlowBodyError."""
+async def body_of(request: Request, limit: int, seconds: float = _SENDING) -> bytes:
+    """Return the body of *request*.
+
+    Raises BodyTooLargeError if it has more bytes than *limit*, and SlowBodyError if it takes more *seconds*.
+    """
     length = request.headers.get("content-length", "")
     chunks, size = list[bytes](), 0
     if length.isdecimal() and (len(length) > len(str(limit)) or int(length) > limit):
         raise BodyTooLargeError(f"the body has more than {limit:,} bytes")
     try:
-        async with asyncio.timeout(_SENDING):
+        async with asyncio.timeout(seconds):
             async for chunk in request.stream():
                 size += len(chunk)
                 if size > limit:

@@ -173,6 +173,8 @@ class Tenant(Section):
     """The task queue of its instances, if not that of the gateway."""
     rate: Annotated[Rate, RATE] | None = None
     """How many requests it may make, where each further event of a batch counts as one."""
+    max_live_pages: Count = 50
+    """How many pages of instances it may have open that move."""
 
     def has_workflow(self, definition_id: str) -> bool:
         return is_like(definition_id, self.workflows)
@@ -181,8 +183,8 @@ class Tenant(Section):
         return is_like(source, self.sources)
 
 
-EVERYONE: Final = Tenant(workflows=("*",))
-"""Who asks a gateway that has no tenants."""
+EVERYONE: Final = Tenant(workflows=("*",), max_live_pages=1_000_000)
+"""Who asks a gateway that has no tenants: the limits of the gateway are its own."""
 
 
 def _no_secrets(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -210,6 +212,8 @@ class GatewaySettings(HttpServerSettings):
     """Whether it has pages for people at `/console`."""
     console_read_only: bool = False
     """Whether people may only look there."""
+    max_live_pages: Count = 200
+    """How many pages of instances all clients together may have open that move."""
     sonataflow_api: bool = False
     """Whether it answers the paths of SonataFlow's instances, too."""
     kept_headers: Annotated[Names, AfterValidator(_no_secrets)] = ()

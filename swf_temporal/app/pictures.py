@@ -1,15 +1,17 @@
 """Pictures of instances: the definition that each runs, with what happened on it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
+from temporalio.api.workflow.v1 import PendingActivityInfo
+from temporalio.converter import DataConverter
 from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.histories import retrace_file, retrace_instance
+from swf_temporal.app.histories import Execution, converter_used_by, executions_of, retrace_file
 from swf_temporal.drawing.course import Course, course_of
 from swf_temporal.drawing.model import Picture
 from swf_temporal.drawing.timeline import Timeline, timeline_of
@@ -61,8 +63,37 @@ async def runs_of_instance(client: Client, workflow_id: str) -> list[DrawnRun]:
 
     Calls that are tried again and again are told as the server knows them. Raises UsageError if the id is unknown.
     """
-    found = runs_of(await retrace_instance(client, workflow_id))
-    await _add_attempts(client, found[-1])
+    return await runs_seen(await seen_of(client, workflow_id), converter_used_by(client))
+
+
+class SeenInstance(NamedTuple):
+    """What a server has of an instance, of which its pictures are made."""
+
+    executions: Sequence[Execution]
+    """The first one first."""
+    pending: Sequence[PendingActivityInfo]
+    """The calls that are under way."""
+
+    @property
+    def size(self) -> int:
+        """The size of its histories, in bytes."""
+        return sum(event.ByteSize() for one in self.executions for event in one.history.events)
+
+
+async def seen_of(client: Client, workflow_id: str) -> SeenInstance:
+    """Return what the server has of an instance. Raises UsageError if the id is unknown."""
+    executions = [one async for one in executions_of(client, workflow_id)]
+    try:
+        described = await client.temporal.get_workflow_handle(workflow_id).describe()
+    except RPCError as error:
+        raise not_there(error, workflow_id) from None
+    return SeenInstance(executions[::-1], described.raw_description.pending_activities)
+
+
+async def runs_seen(seen: SeenInstance, converter: DataConverter) -> list[DrawnRun]:
+    """Return what happened in an instance, whose payloads *converter* reads. Raises UsageError if it ran nothing."""
+    found = runs_of([await one.retraced(converter) for one in seen.executions])
+    _add_attempts(found[-1], seen.pending)
     return found
 
 
@@ -83,13 +114,9 @@ def runs_of(executions: Sequence[Retraced]) -> list[DrawnRun]:
     return runs
 
 
-async def _add_attempts(client: Client, run: DrawnRun) -> None:
+def _add_attempts(run: DrawnRun, pending: Iterable[PendingActivityInfo]) -> None:
     """Add to a run what no history has: how often calls under way were tried, and why the last attempt failed."""
-    try:
-        described = await client.temporal.get_workflow_handle(run.workflow_id).describe()
-    except RPCError as error:
-        raise not_there(error, run.workflow_id) from None
-    for call in described.raw_description.pending_activities:
+    for call in pending:
         part = run.definition.outline.part_at(call.activity_id.rpartition("#")[0])
         own = None if part is None else run.course.parts.get(part.path)
         if own is not None and call.attempt > 1:

@@ -219,15 +219,17 @@ async def send(client: Client, workflow_id: str, event: Mapping[str, Any]) -> No
         await send_data(client, workflow_id, event["name"], event.get("data"))
 
 
-async def query(client: Client, workflow_id: str, name: str, patience: timedelta = PATIENCE) -> Any:
-    """Return what an instance answers to a query: `status`, `data` or `trace`.
+async def query(
+    client: Client, workflow_id: str, name: str, patience: timedelta = PATIENCE, *, result_type: type | None = None
+) -> Any:
+    """Return what an instance answers to a query: `status`, `data` or `trace`; as a *result_type*, if that is said.
 
     Raises InstancePausedError if it is paused, and NoAnswerError if no worker answers within *patience*: at once where
     the server knows of none.
     """
     handle = client.get_workflow_handle(workflow_id)
     try:
-        return await answer_of(partial(handle.query, name, rpc_timeout=patience))
+        return await answer_of(partial(handle.query, name, result_type=result_type, rpc_timeout=patience))
     except WorkflowQueryFailedError as error:
         raise UsageError(f"{workflow_id!r} does not answer {name!r}: {error.message}") from None
     except RPCError as error:

@@ -47,10 +47,10 @@ class Capacity:
 
 
 def tune_gc() -> None:
-    """Prepare a process that is a worker and nothing else, once everything is loaded.
+    """Prepare a process that is a worker or a gateway and nothing else, once everything is loaded.
 
     What is there now stays until the process ends, so the garbage collector need not look at it again and again; and
-    workflows make many small objects that live as long as their workflow task, so it need not look so often.
+    workflows and requests make many small objects that live for a moment, so it need not look so often.
     """
     gc.collect()
     gc.freeze()

@@ -1,17 +1,24 @@
 """The server of the gateway, of the codec server, and of functions."""
 
 import asyncio
+import resource
 import socket
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+import trustme
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from swf_temporal.app import asgi_server
+from swf_temporal.app import asgi_server, http_connections
 from swf_temporal.app.option_values import Address
 
 
@@ -25,9 +32,168 @@ def test_answers_are_sent_at_once(host: str) -> None:
             assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
+@asynccontextmanager
+async def served(answer: Callable[[Request], Awaitable[Response]], **options: Any) -> AsyncIterator[Address]:
+    """Serve what *answer* returns at any path."""
+    application: Any = Starlette(routes=[Route("/{path:path}", answer, methods=["GET", "POST"])])
+    async with asgi_server.asgi_server(application, Address("127.0.0.1", 0), "", **options) as address:
+        yield address
+
+
+@asynccontextmanager
+async def connected(address: Address, sent: bytes, source: str = "127.0.0.1") -> AsyncIterator[asyncio.StreamReader]:
+    """Open a connection, and send something."""
+    reader, writer = await asyncio.open_connection(address.host, address.port, local_addr=(source, 0))
+    try:
+        writer.write(sent)
+        yield reader
+    finally:
+        writer.transport.abort()
+
+
+HALF = b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nx"
+WHOLE = b"GET / HTTP/1.1\r\nhost: a\r\n\r\n"
+
+
+def limited(monkeypatch: pytest.MonkeyPatch, files: int) -> None:
+    """Let servers take it that so many files may be open."""
+    monkeypatch.setattr(http_connections, "open_files", lambda: files)
+
+
+@pytest.mark.parametrize("protocol", [asgi_server._PROTOCOL, H11Protocol], ids=["httptools", "h11"])
+async def test_those_give_way_that_wait_longest(monkeypatch: pytest.MonkeyPatch, protocol: Any) -> None:
+    """Of the address that has most of them; not those whose requests are being answered, or were authenticated."""
+    limited(monkeypatch, 12)  # 9 connections
+    monkeypatch.setattr(asgi_server, "_PROTOCOL", protocol)
+    may_answer = asyncio.Event()
+
+    async def answer(request: Request) -> Response:
+        if request.url.path == "/known":
+            request.scope[http_connections.UNDER_WAY].admit("somebody")
+        if request.url.path == "/long":
+            await may_answer.wait()
+        return PlainTextResponse((await request.body()).decode() or "answered")
+
+    async with served(answer) as address, AsyncExitStack() as stack:
+
+        async def connect(sent: bytes, source: str = "127.0.0.1") -> asyncio.StreamReader:
+            found = await stack.enter_async_context(connected(address, sent, source))
+            await asyncio.sleep(0.05)
+            return found
+
+        working = await connect(WHOLE.replace(b"/ ", b"/long ", 1))
+        known = await connect(HALF.replace(b"/ ", b"/known ", 1))
+        other = await connect(HALF, "127.0.0.2")
+        halves = [await connect(HALF) for _ in range(6)]
+        last = [await connect(WHOLE, source) for source in ("127.0.0.1", "127.0.0.2", "127.0.0.3")]
+        for one in last:
+            assert (await one.readline()) == b"HTTP/1.1 200 OK\r\n"
+        assert [await one.read() for one in halves[:3]] == [b"", b"", b""]
+        may_answer.set()
+        assert (await working.readline()) == b"HTTP/1.1 200 OK\r\n"
+        assert not any(one.at_eof() for one in (known, other, *halves[3:]))
+
+
+async def test_a_sender_has_so_many_requests_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others have theirs, as long as there is room for all together; and each that ends makes room."""
+    limited(monkeypatch, 16)  # 12 connections: 6 of a sender, 9 of all
+    may_answer, under_way = asyncio.Event(), asyncio.Semaphore(0)
+
+    async def answer(request: Request) -> Response:
+        try:
+            request.scope[http_connections.UNDER_WAY].admit(request.url.path)
+        except http_connections.TooManyRequestsError as error:
+            return PlainTextResponse(str(error), 429)
+        under_way.release()
+        await may_answer.wait()
+        return PlainTextResponse("answered")
+
+    async with (
+        served(answer) as address,
+        httpx.AsyncClient(base_url=f"http://{address}", trust_env=False, timeout=60) as client,
+    ):
+
+        async def begun(path: str, number: int) -> list[asyncio.Task[httpx.Response]]:
+            asked = [asyncio.create_task(client.get(path)) for _ in range(number)]
+            for _ in asked:
+                await under_way.acquire()
+            return asked
+
+        first = await begun("/a", 6)
+        refused = await client.get("/a")
+        second = await begun("/b", 3)
+        full = await client.get("/b")
+        may_answer.set()
+        assert [(await one).status_code for one in first + second] == [200] * 9
+        assert (refused.text, full.text) == (
+            "too many requests of this client are under way",
+            "too many requests are under way",
+        )
+        assert (await client.get("/a")).status_code == 200
+
+
+async def test_half_a_handshake_gives_way(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """To those that are made in a moment: nobody is known to be there before."""
+    limited(monkeypatch, 64)  # 48 connections, and 64 that shake hands
+    authority = trustme.CA()
+    files = tmp_path / "chain.pem"
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(files)
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+
+    async def answer(_: Request) -> Response:
+        return PlainTextResponse("answered")
+
+    async with served(answer, ssl_certfile=files) as address, AsyncExitStack() as stack:
+        halves = [await stack.enter_async_context(connected(address, b"")) for _ in range(80)]
+        async with httpx.AsyncClient(trust_env=False, verify=trusting) as client:
+            assert (await client.get(f"https://{address}/")).text == "answered"
+        assert [await one.read() for one in halves[:16]] == [b""] * 16
+        assert not halves[-1].at_eof()
+
+
+async def test_an_answer_that_is_not_read_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its connection is closed once nothing of it was read for a while."""
+    monkeypatch.setattr(http_connections, "_PATIENCE", 1.0)
+    has_ended = asyncio.Event()
+
+    async def answer(_: Request) -> Response:
+        async def pieces() -> AsyncIterator[bytes]:
+            try:
+                while True:
+                    yield b"x" * 100_000
+                    await asyncio.sleep(0)
+            finally:
+                has_ended.set()
+
+        return StreamingResponse(pieces())
+
+    async with served(answer) as address:
+        with socket.create_connection((address.host, address.port)) as connection:
+            connection.sendall(WHOLE)
+            async with asyncio.timeout(30):
+                await has_ended.wait()
+
+
+def test_nothing_is_accepted_for_a_while_once_there_are_no_more_files() -> None:
+    """The library makes as many attempts as connections may wait, and comes back for each that fails."""
+    with asgi_server._listening(Address("127.0.0.1", 0), "") as listening, ExitStack() as stack:
+        stack.enter_context(socket.create_connection(listening.getsockname()))
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+        try:
+            with pytest.raises(OSError, match="Too many open files"):
+                listening.accept()
+            for _ in range(2):
+                with pytest.raises(BlockingIOError):
+                    listening.accept()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
 async def test_half_a_head_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its connection is closed after a while; that of a request that is being answered is not."""
-    monkeypatch.setattr(asgi_server, "_PATIENCE", 0.5)
+    monkeypatch.setattr(http_connections, "_PATIENCE", 0.5)
     may_answer = asyncio.Event()
 
     async def answer(_: Request) -> Response:

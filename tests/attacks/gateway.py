@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from tests.cli.conftest import HELLO, Place
+from tests.cli.conftest import COMMAND, HELLO, Place
 
 EVENT: Final = b'{"specversion":"1.0","id":"1","source":"s","type":"t"}'
 STRUCTURED: Final = "application/cloudevents+json"
@@ -30,15 +30,24 @@ class Target(NamedTuple):
 
 
 @contextmanager
-def attacked(temporal: str, configuration: str = "", **env: str) -> Iterator[Target]:
-    """Serve a gateway for as long as the context lasts."""
+def attacked(
+    temporal: str,
+    configuration: str = "",
+    *options: str,
+    definition: str = HELLO,
+    files: int | None = None,
+    **env: str,
+) -> Iterator[Target]:
+    """Serve a gateway for as long as the context lasts; it may have so many *files* open."""
     with TemporaryDirectory() as folder:
         place = Place(Path(folder))
         place.env |= env
-        place.write("definitions/hello.yaml", HELLO)
+        place.write("definitions/served.yaml", definition)
         place.write("swf.yaml", configuration)
-        options = ["definitions", "--config", "swf.yaml", "--port", "0", "--address", temporal]
-        with place.running("gateway", *options, stream="stdout") as gateway:
+        words = ["definitions", "--config", "swf.yaml", "--port", "0", "--address", temporal, *options]
+        limit = "" if files is None else f"ulimit -n {files}; "
+        limited = ["sh", "-c", f'{limit}exec "$@" 2>log', "-"]  # nobody reads a pipe, which would fill
+        with place.running("gateway", *words, command=[*limited, *COMMAND], stream="stdout") as gateway:
             url = urlsplit(gateway.until("http://").strip())
             yield Target(url.hostname or "", url.port or 0, gateway.process.pid)
 

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -16,7 +17,7 @@ from swf_temporal.calls import Function
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Options, Settings
-from tests.cli.conftest import Running, Swf
+from tests.cli.conftest import PATIENCE, Running, Swf
 
 FUNCTIONS = """\
 import asyncio, sys
@@ -116,6 +117,25 @@ async def until_there(path: Path) -> None:
     """Wait for a file."""
     while not await asyncio.to_thread(path.exists):
         await asyncio.sleep(0.01)
+
+
+async def test_connections_that_wait_leave_room(serving: Serving) -> None:
+    """Those are closed that have waited for longest with half a request; calls are answered."""
+    with serving("served.py:answer") as (url, _):
+        address = urlsplit(url)
+        halves = [socket.create_connection((address.hostname or "", address.port or 0)) for _ in range(300)]
+        try:
+            for one in halves:
+                one.sendall(b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nx")
+            assert await call(url, {"what": "ever"}) == {"was": {"what": "ever"}}
+            halves[0].settimeout(PATIENCE)
+            assert await asyncio.to_thread(halves[0].recv, 1) == b""
+            halves[-1].setblocking(False)  # noqa: FBT003 - of the library
+            with pytest.raises(BlockingIOError):
+                halves[-1].recv(1)
+        finally:
+            for one in halves:
+                one.close()
 
 
 async def test_python_function(serving: Serving) -> None:

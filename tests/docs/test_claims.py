@@ -10,7 +10,8 @@ import typer
 
 import swf_temporal.temporal.event_mailboxes as mailboxes
 from swf_temporal import Call, definition_cache, strict_json
-from swf_temporal.app import asgi_server, working
+from swf_temporal.app import http_connections, working
+from swf_temporal.app.console import application
 from swf_temporal.app.gateway import batches
 from swf_temporal.app.gateway.endpoints import ENDPOINTS, SONATAFLOW
 from swf_temporal.app.gateway.openapi import description_of
@@ -173,8 +174,9 @@ CLAIMS = {
     ],
     "gateway": [
         f"Temporal has {PATIENCE:g} seconds for each event",
-        f"A client has {asgi_server._PATIENCE:g} seconds to send the head of a request",
-        f"or than {asgi_server._MAX_CONNECTIONS:,},",
+        f"A client has {http_connections._PATIENCE:g} seconds to send the head of a request",
+        f"(`ulimit -n`), or than {http_connections.MAX_CONNECTIONS:,},",
+        f"has {application._LOGGING_IN:g} seconds, and {application._LONGEST_LOGIN >> 10} KiB",
         f"Up to {batches._AT_ONCE} events of a batch are sent at once",
     ],
     "operating": [

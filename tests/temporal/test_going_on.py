@@ -12,7 +12,7 @@ import pytest
 
 from swf_temporal.app.carried import Carried
 from swf_temporal.app.client import Client
-from swf_temporal.app.histories import retrace_instance
+from swf_temporal.app.histories import executions_of
 from swf_temporal.app.pictures import runs_of_instance
 from swf_temporal.app.rerunning import Rerun, plan_rerun, plan_retry
 from swf_temporal.client_errors import InstanceEndedError, RunEnded
@@ -258,7 +258,8 @@ async def test_what_is_made_again_has_the_key_that_it_had(
             service.forget()
             assert await went_on(bench, await plan_rerun(client, handle.id, name, patch=patch)) == expected
             assert service.succeeded == keys[-number:]
-        trace = [entry for one in await retrace_instance(client, handle.id) for entry in one.trace]
+        runs = [await one.retraced(CONVERTER) async for one in executions_of(client, handle.id)]
+        trace = [entry for one in reversed(runs) for entry in one.trace]
 
     assert len(keys) == len(set(keys)) == 3
     assert [one.state for one in trace if one.kind is TraceKind.STATE_LEFT] == ["One", "Wait", "Two", "Three"]
@@ -377,7 +378,7 @@ async def test_what_a_task_without_commands_did_has_happened(bench: Bench) -> No
         for number in range(1, 6):
             name, event = ("A", "go") if number % 2 else ("B", "back")
             await running.awaiting(handle, event)
-            [seen] = await retrace_instance(Client(bench.client), handle.id)
+            [seen] = [await one.retraced(CONVERTER) async for one in executions_of(Client(bench.client), handle.id)]
             entered = [one for one in seen.trace if one.kind is TraceKind.STATE_ENTERED]
             plan = await plan_rerun(Client(bench.client), handle.id, name)
             assert (await handle.query("status"))["state"] == entered[-1].state == name

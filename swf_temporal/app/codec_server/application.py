@@ -28,6 +28,7 @@ from swf_temporal.app.http_authentication import (
     is_same,
 )
 from swf_temporal.app.http_bodies import BodyTooLargeError, SlowBodyError, body_of
+from swf_temporal.app.http_connections import UNDER_WAY, TooManyRequestsError
 from swf_temporal.app.http_settings import CodecServerSettings
 from swf_temporal.app.logs import in_one_line
 from swf_temporal.errors import PayloadUnavailable
@@ -66,6 +67,8 @@ def codec_application(settings: CodecServerSettings, converter_of: ConverterOf, 
     async def work(request: Request, *, decode: bool) -> Response:
         _refuse_origin(request, settings)
         subject = await authentication.subject_of(request)
+        if subject != OPEN:
+            request.scope[UNDER_WAY].admit(subject)
         namespace = _namespace(request, settings)
         converter = converters.get(namespace)
         if converter is None:
@@ -108,6 +111,8 @@ async def _answered(request: Request, work: Awaitable[Response]) -> Response:
         response.headers["WWW-Authenticate"] = "Bearer"
     except KeysUnavailableError as error:
         response, why = _error(503, "the keys of the issuer of tokens cannot be fetched"), str(error)
+    except TooManyRequestsError as error:
+        response, why = _error(429, str(error)), str(error)
     except _RefusedError as error:
         response, why = _error(error.status, str(error)), str(error)
     except PayloadUnavailable as error:

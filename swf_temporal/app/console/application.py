@@ -7,22 +7,29 @@ from typing import Final
 from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from swf_temporal.app.client import refusals_as_usage_errors
 from swf_temporal.app.console import definitions, instances, moving, retrying, tasks
+from swf_temporal.app.console.drawing import Drawing
 from swf_temporal.app.console.pages import address, page, static
 from swf_temporal.app.console.sessions import LONGEST_KEY, Session, end_session
 from swf_temporal.app.console.visits import Show, Visit, redirect
+from swf_temporal.app.console.watching import Watching
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import PATIENCE, RequestContext
 from swf_temporal.app.http_bodies import BodyTooLargeError, SlowBodyError, body_of
+from swf_temporal.app.http_settings import GatewaySettings
 
 _HOME: Final = "/console/definitions"
 _LOGIN: Final = "/console/login"
 _UNAUTHENTICATED: Final = (401, 403)
-_LONGEST_LOGIN: Final = 16_384
+_LONGEST_LOGIN: Final = 12 * 1024
+"""The longest form of a login, in bytes: a key that a cookie can hold, escaped, and a path."""
+_LOGGING_IN: Final = 10.0
+"""Seconds in which it has to arrive, from whoever sends it."""
+_TOO_LONG: Final = f"The key has more than {LONGEST_KEY} bytes, too many for a browser."
 
 Asked = Callable[[Request, str], Awaitable[RequestContext]]
 """Returns a request as that of the tenant whose key it is. Raises Refused."""
@@ -49,13 +56,15 @@ class Console:
     """Answers people, with what the gateway knows of who asks."""
 
     def __init__(
-        self, asked: Asked, refuse_pages: Callable[[Request], None], refusal_of: RefusalOf, *, is_open: bool
+        self, asked: Asked, refuse_pages: Callable[[Request], None], refusal_of: RefusalOf, settings: GatewaySettings
     ) -> None:
-        """Answer by what the gateway makes of requests; where it *is_open* nobody logs in."""
+        """Answer by what the gateway makes of requests; where its *settings* have no tenants nobody logs in."""
         self._asked = asked
         self._refuse_pages = refuse_pages
         self._refusal_of = refusal_of
-        self._is_open = is_open
+        self._is_open = settings.is_open
+        self._watching = Watching(settings)
+        self._drawing = Drawing()
 
     def routes(self) -> list[Route]:
         return [
@@ -83,7 +92,9 @@ class Console:
             if refusal.status == _UNAUTHENTICATED[0]:
                 return redirect(address(_LOGIN, next=request.url.path if request.method == "GET" else ""))
             _log.info("refused %s of the console: %s %s", request.method, refusal.status, refusal.code)
-            return page("refused.html", refusal.status, refusal=refusal, is_open=self._is_open)
+            response = page("refused.html", refusal.status, refusal=refusal, is_open=self._is_open)
+            response.headers.update(refusal.headers)
+            return response
 
         return endpoint
 
@@ -92,7 +103,7 @@ class Console:
             session, is_new = Session.of(request), False
             if session is None:
                 session, is_new = Session(), True
-            visit = Visit(await self._asked(request, session.key), session)
+            visit = Visit(await self._asked(request, session.key), session, self._watching, self._drawing)
             with refusals_as_usage_errors():
                 async with asyncio.timeout(PATIENCE):
                     response = await show(visit)
@@ -114,12 +125,15 @@ class Console:
     async def _log_in(self, request: Request) -> Response:
         """Keep the key that was given, if it is one of a tenant."""
         try:
-            fields = dict(parse_qsl((await body_of(request, _LONGEST_LOGIN)).decode(errors="replace")))
-        except (BodyTooLargeError, SlowBodyError):
-            fields = {}
+            body = await body_of(request, _LONGEST_LOGIN, _LOGGING_IN)
+        except BodyTooLargeError:
+            return _closing(_login("", _TOO_LONG))
+        except SlowBodyError as error:
+            return _closing(PlainTextResponse(f"{error}\n", 408))
+        fields = dict(parse_qsl(body.decode(errors="replace")))
         key, following = fields.get("key", "").strip(), fields.get("next", "")
         if len(key.encode()) > LONGEST_KEY:
-            return _login(following, f"The key has more than {LONGEST_KEY} bytes, too many for a browser.")
+            return _login(following, _TOO_LONG)
         try:
             await self._asked(request, key)
         except Refused as refusal:
@@ -133,7 +147,7 @@ class Console:
     async def _log_out(self, request: Request) -> Response:
         session = Session.of(request)
         if session is not None:
-            await Visit(await self._asked(request, session.key), session).form()
+            await Visit(await self._asked(request, session.key), session, self._watching, self._drawing).form()
         response = redirect(_LOGIN)
         end_session(response)
         return response
@@ -144,6 +158,12 @@ _log = logging.getLogger("swf")
 
 def _login(following: str, error: str = "") -> Response:
     return page("login.html", 401 if error else 200, next=following, error=error)
+
+
+def _closing(response: Response) -> Response:
+    """Return *response* to a request whose body was not read to its end."""
+    response.headers["Connection"] = "close"
+    return response
 
 
 def _own(path: str) -> str:

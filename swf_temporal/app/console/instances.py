@@ -8,11 +8,13 @@ from typing import Any, Final, NamedTuple
 
 from starlette.responses import Response
 from temporalio.client import WorkflowExecutionDescription
+from temporalio.common import RawValue
 from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.console.awaited import Awaited, awaited_of
 from swf_temporal.app.console.pages import shown_json
+from swf_temporal.app.console.payloads import shown_payload
 from swf_temporal.app.console.visits import Visit, redirect
 from swf_temporal.app.gateway.instances import TenantInstance, instance_of
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
@@ -20,9 +22,9 @@ from swf_temporal.app.http_settings import Operation
 from swf_temporal.app.instances import PAUSED, STATUSES, facts_of, filter_of, is_open, row_of
 from swf_temporal.app.rerunning import RETRIED
 from swf_temporal.client_errors import RunEnded
-from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadUnavailable, SwfError, UsageError
-from swf_temporal.temporal.begun_again import input_of_start
+from swf_temporal.temporal.begun_again import input_of_start, record_of_start
+from swf_temporal.temporal.client import Handle, query, result
 from swf_temporal.temporal.client_errors import has_ended
 from swf_temporal.temporal.pausing import pause, resume
 
@@ -140,9 +142,9 @@ async def shown(
     visit: Visit, found: TenantInstance, refusal: Refused | None = None, forms: Sequence[Awaited] | None = None
 ) -> Response:
     """Show an instance, with why something was refused, and the forms as they were sent."""
-    live = await live_of(visit, found)
-    if forms is not None:
-        live["awaited"] = forms
+    live = await live_of(visit.asked.client, found)
+    if forms is not None or not visit.may(Operation.TASKS):
+        live["awaited"] = forms or []
     row = await found.instance.handle.describe()
     return visit.page(
         "instance.html",
@@ -158,13 +160,18 @@ async def shown(
     )
 
 
-async def live_of(visit: Visit, found: TenantInstance) -> dict[str, Any]:
+async def live_of(client: Client, found: TenantInstance) -> dict[str, Any]:
     """Return what changes while an instance runs, for the templates that show it."""
-    client, instance = visit.asked.client, found.instance
+    instance = found.instance
     facts = await facts_of(client, instance.id, with_trace=True)
     trace = facts.pop("trace", [])
     is_running = is_open(facts["status"])
-    may_answer = visit.may(Operation.TASKS)
+    data = output = None
+    if is_running and "note" not in facts:
+        data = await _shown(client, query(client.temporal, instance.id, "data", result_type=RawValue))
+    if facts["status"] == "completed":
+        handle: Handle = client.temporal.get_workflow_handle(instance.id, result_type=RawValue)
+        output = await _shown(client, result(handle))
     return {
         "facts": facts,
         "trace": trace[-_MOST_ENTRIES:],
@@ -172,16 +179,16 @@ async def live_of(visit: Visit, found: TenantInstance) -> dict[str, Any]:
         "is_open": is_running,
         "has_failed": facts["status"] in RETRIED,
         "is_paused": facts["status"] == PAUSED,
-        "awaited": awaited_of(instance.id, found.definition, facts) if is_running and may_answer else [],
-        "data": await _shown(instance.data()) if is_running and "note" not in facts else None,
-        "output": await _shown(instance.result()) if facts["status"] == "completed" else None,
+        "awaited": awaited_of(instance.id, found.definition, facts) if is_running else [],
+        "data": data,
+        "output": output,
     }
 
 
-async def _shown(asked: Awaitable[JSON]) -> str | None:
+async def _shown(client: Client, asked: Awaitable[Any]) -> str | None:
     """Return the JSON of what *asked* gives as it is shown; None if it cannot be had."""
     try:
-        return shown_json(await asked)
+        return shown_payload((await asked).payload, client.temporal.data_converter)
     except (SwfError, RunEnded):
         return None
 
@@ -193,7 +200,11 @@ async def _input_of(client: Client, row: WorkflowExecutionDescription) -> str | 
     try:
         async for event in handle.fetch_history_events(page_size=1):
             given = event.workflow_execution_started_event_attributes.input.payloads
-            return shown_json(await input_of_start(client.temporal.data_converter, given))
+            converter = client.temporal.data_converter
+            if await record_of_start(converter, given):  # it went on there: its first input is in what it carried
+                return shown_json(await input_of_start(converter, given))
+            raw = await converter.decode(given[:1], [RawValue] * len(given[:1]))
+            return shown_payload(raw[0].payload, converter) if raw else shown_json(None)
     except (RPCError, PayloadUnavailable, ValueError, RuntimeError):
         pass
     return None

@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.drawing.style import STYLE
-from swf_temporal.strict_json import show_json
+from swf_temporal.strict_json import show_beginning
 
 HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
@@ -21,7 +21,7 @@ HEADERS: Final = {
     "Cache-Control": "no-store",
 }
 """The headers of all that has something of a definition or an instance: nothing in it can run, even if it were HTML."""
-_MOST_SHOWN: Final = 20_000
+MOST_SHOWN: Final = 20_000
 """How many characters of a value are shown."""
 _LATER: Final = 503
 _OF_PROGRAMS: Final = (404, 429)
@@ -40,10 +40,14 @@ def address(path: str, **query: object) -> str:
     return f"{path}?{urlencode(given)}" if given else path
 
 
-def shown_json(value: Any) -> str:
+def shown_json(value: Any, most: int = MOST_SHOWN) -> str:
     """Return *value* as indented JSON, cut if it is long."""
-    text = show_json(value, indent=2)
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}\n… {len(text) - _MOST_SHOWN:,} characters more"
+    return cut(*show_beginning(value, most))
+
+
+def cut(text: str, is_cut: bool) -> str:  # noqa: FBT001 - what functions return that cut
+    """Return *text*, with a line that says so if it *is_cut*."""
+    return f"{text}\n… the rest is not shown" if is_cut else text
 
 
 def _moment(text: str | datetime | None) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import parse_qsl, quote
 
 from starlette.responses import RedirectResponse, Response
@@ -14,6 +14,10 @@ from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import RequestContext
 from swf_temporal.app.http_settings import Operation
 
+if TYPE_CHECKING:
+    from swf_temporal.app.console.drawing import Drawing
+    from swf_temporal.app.console.watching import Watching
+
 _MOST_FIELDS: Final = 1000
 _CHANGING: Final = (Operation.EVENTS, Operation.START, Operation.END, Operation.TASKS, Operation.RERUN)
 
@@ -22,6 +26,8 @@ _CHANGING: Final = (Operation.EVENTS, Operation.START, Operation.END, Operation.
 class Visit:
     asked: RequestContext
     session: Session
+    watching: "Watching"
+    drawing: "Drawing"
 
     @property
     def values(self) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from swf_temporal.app.gateway.limits import TenantLimits
 from swf_temporal.app.gateway.metrics import Metrics
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import PATIENCE, RequestContext, TenantCatalogue
+from swf_temporal.app.http_connections import UNDER_WAY
 from swf_temporal.app.http_settings import LOOPBACK, GatewaySettings
 from swf_temporal.app.logs import in_one_line
 from swf_temporal.app.tracing import continued
@@ -64,7 +65,7 @@ class Gateway:
             max_age=600,
         )
         if settings.console:
-            console = Console(self._asked, self._refuse_pages, _refusal_or_bug, is_open=settings.is_open)
+            console = Console(self._asked, self._refuse_pages, _refusal_or_bug, settings)
             routes += console.routes()
         routes += docs_routes()
         if settings.sonataflow_api:  # last: a definition may have the id `events`
@@ -131,6 +132,8 @@ class Gateway:
 
     async def _asked(self, request: Request, token: str | None = None) -> RequestContext:
         tenant, identity = await self._authentication.caller_of(request, token)
+        if not self._settings.is_open:
+            request.scope[UNDER_WAY].admit(tenant.name)
         await self._limits.count_request(tenant)
         catalogue = TenantCatalogue(self._catalogue, tenant)
         client = self._clients[tenant.namespace]

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from swf_temporal.app.http_connections import TooManyRequestsError
 from swf_temporal.app.rerunning import GoneOnError, NeverThereError, NotFailedError, SubWorkflowError
 from swf_temporal.app.tasks import DataRefusedError, NoSuchTaskError
 from swf_temporal.client_errors import (
@@ -71,6 +72,8 @@ def refusal_of(error: BaseException) -> Refused:
         return unavailable("Temporal did not answer in time")
     if isinstance(error, OSError) and error.errno in NO_MORE_FILES:
         return unavailable("the gateway cannot open more files at the moment")
+    if isinstance(error, TooManyRequestsError):
+        return Refused(429, "too-many-requests", str(error), retry_after=RETRY_AFTER)
     hint = _HINTS.get(type(error), getattr(error, "hint", None))
     for kind, (status, code) in _KINDS.items():
         if isinstance(error, kind):

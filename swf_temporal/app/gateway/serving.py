@@ -24,6 +24,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.known import import_everything
 from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.temporal.connecting import refuse_unless_readable
+from swf_temporal.temporal.worker import tune_gc
 
 GATEWAY_PORT: Final = 8080
 """The port where it listens if no other is chosen."""
@@ -104,6 +105,7 @@ async def serve(prepared: Prepared, ready: Callable[[str], None], *, waits: bool
         if not list(prepared.catalogue):
             _log.warning("there is no definition in %s: no event starts anything; %s", prepared.catalogue.where, _HINT)
         ready(url)
+        tune_gc()
         await stopping.wait()
     return 0
 

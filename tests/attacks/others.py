@@ -1,0 +1,104 @@
+"""Clients beside those that attack, and what they see."""
+
+import asyncio
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+_PATIENCE: Final = 10
+_LATE: Final = 0.15
+"""Seconds between a connection and the head that is sent late."""
+_EVERY: Final = 0.05
+_KEPT_EVERY: Final = 1.0
+
+
+@dataclass
+class Served:
+    """What clients of one kind saw."""
+
+    seconds: list[float] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        p95 = statistics.quantiles(self.seconds, n=20)[-1] if len(self.seconds) > 1 else sum(self.seconds)
+        return f"p95 {p95:.3f} s, {len(self.failures)} of {len(self.seconds) + len(self.failures)} failed"
+
+
+class Others:
+    """Clients that send the head of a request at once, that send it late, and that keep their connections."""
+
+    def __init__(self, host: str, port: int, path: str = "/livez", cookie: str = "") -> None:
+        self._host, self._port = host, port
+        self._request = f"GET {path} HTTP/1.1\r\nhost: {host}\r\ncookie: {cookie}\r\n"
+        self.served = {kind: Served() for kind in ("head at once", "head after 150 ms", "kept connections")}
+
+    def __str__(self) -> str:
+        return "; ".join(f"{kind}: {one}" for kind, one in self.served.items())
+
+    @property
+    def failures(self) -> list[str]:
+        """What failed, of all of them."""
+        return [f"{kind}: {failure}" for kind, one in self.served.items() for failure in one.failures]
+
+    async def served_for(self, seconds: float) -> None:
+        """Ask again and again for so long."""
+        kinds = [self._new("head at once", 0), self._new("head after 150 ms", _LATE), *[self._kept() for _ in range(4)]]
+        asking = [asyncio.create_task(one) for one in kinds]
+        done, rest = await asyncio.wait(asking, timeout=seconds)
+        for one in rest:
+            one.cancel()
+        await asyncio.wait(asking)
+        for one in done:
+            one.result()
+
+    async def _new(self, kind: str, late: float) -> None:
+        while True:
+
+            async def asked() -> float:
+                reader, writer = await asyncio.open_connection(self._host, self._port)
+                try:
+                    await asyncio.sleep(late)
+                    writer.write(f"{self._request}connection: close\r\n\r\n".encode())
+                    await _answered(reader)
+                finally:
+                    writer.transport.abort()
+                return late
+
+            await self._count(self.served[kind], asked)
+            await asyncio.sleep(_EVERY)
+
+    async def _kept(self) -> None:
+        while True:
+            reader, writer = await asyncio.open_connection(self._host, self._port)
+
+            async def asked(reader: asyncio.StreamReader = reader, writer: asyncio.StreamWriter = writer) -> float:
+                writer.write(f"{self._request}\r\n".encode())
+                await _answered(reader)
+                return 0
+
+            try:
+                while await self._count(self.served["kept connections"], asked):
+                    await asyncio.sleep(_KEPT_EVERY)
+            finally:
+                writer.transport.abort()
+
+    async def _count(self, served: Served, ask: Callable[[], Awaitable[float]]) -> bool:
+        began = time.monotonic()
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                waited = await ask()
+        except (OSError, EOFError, TimeoutError, ValueError) as error:
+            served.failures.append(repr(error))
+            return False
+        served.seconds.append(time.monotonic() - began - waited)
+        return True
+
+
+async def _answered(reader: asyncio.StreamReader) -> None:
+    head = await reader.readuntil(b"\r\n\r\n")
+    if b" 200 " not in head.partition(b"\r\n")[0]:
+        raise ValueError(head.partition(b"\r\n")[0].decode())
+    length = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
+    await reader.readexactly(int(length or 0))

@@ -52,9 +52,7 @@ COMMANDS = {
     "list": Command("instances", "list_", "List instances: those that run first, then what ended last."),
     "pause": Command("changing", "pause", "Pause instances, which take no further step until they are resumed."),
     "resume": Command("changing", "resume", "Resume instances that are paused."),
-    "retry": Command(
-        "rerun", "retry", "Let instances that failed go on from the beginning of the state that they were in."
-    ),
+    "retry": Command("rerun", "retry", "Let instances that failed go on from where they failed."),
     "rerun": Command(
         "rerun",
         "rerun",

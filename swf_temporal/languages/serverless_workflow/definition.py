@@ -117,7 +117,7 @@ class ServerlessWorkflowDefinition(Definition):
 
     def correlation_value(self, event: CloudEvent, rule: CorrelationRule) -> JSON:
         """Return the value of a context attribute or, in the first draft, at a path."""
-        return value_in(event, Correlation(context_attribute_name=rule.attribute, path=rule.path))
+        return value_in(Correlation(context_attribute_name=rule.attribute, path=rule.path), event)
 
     @property
     def concurrency(self) -> Concurrency | None:

@@ -17,7 +17,6 @@ from swf_temporal.languages.direktiv.functions import called
 from swf_temporal.languages.direktiv.model.states import Action, FunctionFile, RetryPolicy
 from swf_temporal.languages.direktiv.model.workflow import SubflowFunction
 from swf_temporal.languages.direktiv.names import candidates
-from swf_temporal.runtime.attempts import repeat
 from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.retrying import MAX_DELAY
@@ -47,20 +46,17 @@ async def perform(action: Action, frame: ActionFrame, lane: Lane, *, forget: boo
         await run.pacing.give_way()
         return await _attempt(action, lane, forget=forget)
 
-    async def again_at(outcome: JSON | WorkflowFault) -> float | None:
+    async def delay_after(outcome: JSON | WorkflowFault) -> float | None:
         if not isinstance(outcome, WorkflowFault):
             return None
         outcome.action = outcome.action or name
         delay = None if forget else await _delay_after(outcome, action, attempts.number - 1, lane)
-        if delay is None:
-            return None
-        lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name, delay=delay)
-        return run.time() + delay
+        if delay is not None:
+            lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name, delay=delay)
+        return delay
 
     try:
-        result = await repeat(
-            attempts, attempt, again_at, lambda until: run.sleep_until(until, lane.timer("retry", name))
-        )
+        result = await lane.repeat(attempts, attempt, delay_after, name)
     except WorkflowFault as fault:
         lane.emit_failed_action(name, _invoked(lane.execution.program.functions[name]), fault)
         raise
@@ -124,7 +120,7 @@ async def _call(action: Action, function: "Function", lane: Lane, *, forget: boo
         id=run.next_id(f"{lane.path}/{action.function}"),
         function=callee,
         arguments=arguments,
-        state=lane.state,
+        state=lane.state_path,
         action=action.function,
         secret_template=secret_template,
         secrets=tuple(action.secrets),
@@ -166,7 +162,7 @@ async def _run_subflow(action: Action, function: SubflowFunction, lane: Lane, *,
             workflow_id=name,
             version=version,
             data=data,
-            state=lane.state,
+            state=lane.state_path,
             action=action.function,
             fire_and_forget=forget,
             parent_close_policy="abandon" if forget else "terminate",

@@ -21,7 +21,6 @@ from swf_temporal.languages.direktiv.execution.timeouts import seconds_of, timeo
 from swf_temporal.languages.direktiv.model.states import State
 from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, TraceKind
-from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.runtime.run import Run
 
 if TYPE_CHECKING:
@@ -103,11 +102,7 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
             due.append(self._soft)
         if min(due) <= self.run.time() and not is_resumed:
             raise self._expired()
-        expiry = self.run.time_out_at(min(due), lane.timer("timeout"))
-        left = await within(logic_of(state, frame, lane), expiry)
-        if left is MISSING:
-            raise self._expired()
-        return left
+        return await lane.in_time(min(due), logic_of(state, frame, lane), self._expired)
 
     def _expired(self) -> WorkflowFault:
         now = self.run.time()

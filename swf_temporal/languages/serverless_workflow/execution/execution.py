@@ -14,7 +14,6 @@ from swf_temporal.errors import NotActive, TransitionRefused, WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.compensation import CompensationLog, compensate, while_undoing
 from swf_temporal.languages.serverless_workflow.execution.concurrency import concurrency_key
-from swf_temporal.languages.serverless_workflow.execution.correlation import CorrelationKeys
 from swf_temporal.languages.serverless_workflow.execution.events import produce_all
 from swf_temporal.languages.serverless_workflow.execution.execution_timeout import Expired, run_in_time
 from swf_temporal.languages.serverless_workflow.execution.frames import (
@@ -40,6 +39,7 @@ from swf_temporal.languages.serverless_workflow.execution.search_attributes impo
 from swf_temporal.languages.serverless_workflow.execution.step import Ended, Terminated
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
 from swf_temporal.languages.serverless_workflow.model.version import REQUEST_FACTS
+from swf_temporal.runtime.correlation import CorrelationKeys
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
 from swf_temporal.runtime.joining import Group
 from swf_temporal.runtime.progress import Value

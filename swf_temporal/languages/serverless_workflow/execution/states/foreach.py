@@ -207,7 +207,7 @@ class _IterationSchedule:
             last = now if self._one_at_a_time or lane.frame.begun is None else lane.frame.begun
             begin = max(now, last + length) if index else now
             own.frame.before = lane.frame.begun = begin
-        await lane.run.sleep_until(begin, lane.timer("sleep before", f"iteration {index + 1}"))
+        await lane.sleep_until(begin, "sleep before", f"iteration {index + 1}")
 
 
 async def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]:

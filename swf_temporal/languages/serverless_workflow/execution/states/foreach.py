@@ -19,12 +19,8 @@ from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState
 from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
-from swf_temporal.runtime.iterations import run_in_turn
-from swf_temporal.runtime.joining import Path, SuspendRequested
+from swf_temporal.runtime.iterations import MAX_AT_ONCE, Iterations, begin_front
 from swf_temporal.runtime.progress import Value
-
-MAX_AT_ONCE = 1000
-"""The number of iterations that run at once where there is no batchSize: what an engine can hold, with room."""
 
 
 async def run(state: ForeachState, data: JSON, lane: Lane[ForeachBody]) -> Step:
@@ -49,42 +45,40 @@ class _Iterations:
         self._flow = lane.program.data_flow
         self._timeout = lane.program.timeouts(state).action_exec_timeout
         self._turns = _IterationSchedule(state, data, one_at_a_time=one_at_a_time)
-        self._actions = None if state.scope is not None else {name_of(action) for action in state.actions}
 
     async def run(self, window: int) -> JSON:
         """Run them, and return the state's data with what they come to."""
         lane, state = self._lane, self._state
         front, iterations = lane.frame.front, lane.frame.iterations
         if front is None:
-            lane.run.begin_iterations(lane.path, len(self._items) * max(1, len(state.actions)))
-            front = lane.frame.front = ForeachFront(len(self._items))
+            calls = max(1, len(state.actions))
+            front = lane.frame.front = begin_front(ForeachFront, len(self._items), lane, calls)
         self._turns.go_on(front, iterations)
         keeps_outputs = state.output_collection is not None or state.scope is not None
         folding = self._flow.folding(self._data if front.data is None else front.data.value, lane)
 
-        def fold(index: int) -> bool:
-            part = iterations.get(index)
-            if part is None or not part.done:
-                return False
+        def keep(part: PartFrame) -> None:
             if not keeps_outputs:
                 for effect in part.effects:
                     folding.apply(effect)
                 front.data = Value(folding.data)
             elif part.output is not None:
                 front.outputs.append(part.output.value)
-            front.count = index + 1
-            del iterations[index]
-            lane.run.forget_iteration(lane.path, index, self._actions)
-            return True
 
-        try:
-            await run_in_turn(len(self._items), front.count, self._path, fold, window=window)
-        except SuspendRequested:
+        await Iterations(
+            lane,
+            front,
+            iterations,
+            run_one=self._one,
+            is_complete=lambda part: part.done,
+            keep=keep,
+            calls=None if state.scope is not None else {name_of(action) for action in state.actions},
+        ).run(
+            window=window,
+            passed_over=self._passed_over,
             # A condition is asked of all outputs after each iteration: there they stay together.
-            if keeps_outputs and state.until is None:
-                front.hand_over(lane.run.host)
-            raise
-        lane.run.begin_iterations(lane.path)
+            hands_over=keeps_outputs and state.until is None,
+        )
         if not keeps_outputs:
             return folding.data
         return await self._with_outputs(await front.all_outputs(lane.run.host))
@@ -94,20 +88,8 @@ class _Iterations:
             return await _appended(outputs, self._state.output_collection, self._data, self._lane)
         return await self._flow.with_outputs(self._state, outputs, self._data, self._lane)
 
-    def _path(self, index: int) -> Path[None] | None:
-        """Return the path of an iteration that is not complete yet."""
-        iterations = self._lane.frame.iterations
-        if index in iterations and iterations[index].done:
-            return None
-        if self._turns.are_over:
-            iterations[index] = PartFrame(done=True)
-            return None
-
-        async def path() -> None:
-            await self._lane.run.pacing.give_way()
-            await self._one(index)
-
-        return path
+    def _passed_over(self, _: int) -> PartFrame | None:
+        return PartFrame(done=True) if self._turns.are_over else None
 
     async def _one(self, index: int) -> None:
         """Run one iteration, unless it is complete."""

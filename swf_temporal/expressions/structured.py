@@ -83,10 +83,8 @@ class StructuredJq:
         self._kept: dict[int, tuple[JSON, _Part]] = {}
 
     @classmethod
-    def named(cls, language: str) -> "StructuredJq | None":
-        """Return a compiler of what has the name *language* in records; None where that is another language."""
-        if language not in _OPTIONS:
-            return None
+    def named(cls, language: str) -> "StructuredJq":
+        """Return a compiler of what has the name *language* in records."""
         null_fails, several = _OPTIONS[language]
         return cls(null_fails=null_fails, several=several)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
 
-from swf_temporal.calls import Function
+from swf_temporal.calls import Auth, Function
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, as_text
 from swf_temporal.errors import Position, Problem, Severity, UsageError, WorkflowFault
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from swf_temporal.drawing.model import Picture
     from swf_temporal.languages.upgraded import Upgraded
     from swf_temporal.outline import Outline, WorkflowRef
+    from swf_temporal.runtime.host import SecretTemplate
     from swf_temporal.runtime.run import Program
 
 START: Final = Position()
@@ -335,6 +336,12 @@ class Language(Protocol):
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         """Return *definition* as a program of runs that began with the semantics number *semantics*."""
+
+    def fill(self, given: "SecretTemplate", secrets: Mapping[str, JSON]) -> JSON:
+        """Return arguments of a call with secrets filled in. Raises WorkflowFault where an expression fails."""
+
+    def fill_auth(self, auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
+        """Return the properties of credentials with secrets filled in; a text is a token. Raises CallFailed."""
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions, for editors. Raises UsageError for a version that has none."""

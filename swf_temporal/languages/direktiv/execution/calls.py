@@ -17,6 +17,7 @@ from swf_temporal.languages.direktiv.functions import called
 from swf_temporal.languages.direktiv.model.states import Action, FunctionFile, RetryPolicy
 from swf_temporal.languages.direktiv.model.workflow import SubflowFunction
 from swf_temporal.languages.direktiv.names import candidates
+from swf_temporal.languages.direktiv.words import NAME
 from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.retrying import MAX_DELAY
@@ -109,8 +110,8 @@ async def _call(action: Action, function: "Function", lane: Lane, *, forget: boo
     secret_template: SecretTemplate | None = None
     if action.secrets:
         template = plain(action.input)
-        language = lane.execution.program.jq.language
-        secret_template = SecretTemplate(template, lane.data, {"__now": run.time()}, language)
+        dialect = lane.execution.program.jq.language
+        secret_template = SecretTemplate(template, lane.data, {"__now": run.time()}, dialect)
         arguments: JSON = template
     else:
         arguments = await lane.evaluate(action.input, lane.data)
@@ -125,6 +126,7 @@ async def _call(action: Action, function: "Function", lane: Lane, *, forget: boo
         secret_template=secret_template,
         secrets=tuple(action.secrets),
         fire_and_forget=forget,
+        language=NAME,
         folder=_folder(action, lane),
     )
     return await _answer(call, callee, lane)

@@ -24,6 +24,7 @@ from swf_temporal.languages.serverless_workflow.execution.request_facts import (
 )
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
+from swf_temporal.languages.serverless_workflow.model.version import LANGUAGE_NAME
 from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.retrying import RetryRule
@@ -85,6 +86,7 @@ async def _call_function(
         headers=inherited_headers(function, lane),
         local=locality_of(function),
         fire_and_forget=ref.invoke == "async",
+        language=LANGUAGE_NAME,
         attempts=None if ref.invoke == "async" else Attempts(kept, keep, lane.run.sleep_until),
         outlast=call_outlasting(ref, function, lane),
     )

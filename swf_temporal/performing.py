@@ -5,14 +5,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from swf_temporal.calls import fill_plain_auth
 from swf_temporal.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.languages.known import language_named
 from swf_temporal.languages.made_of_secrets import made_of_secrets
-from swf_temporal.languages.secrets import filled
+from swf_temporal.languages.performing import fill_auth_of, filled
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.secret_providers import ProvidedSecrets, SecretProvider
 
@@ -56,7 +54,7 @@ class Calls:
                 attempt=attempt,
                 auth=call.auth,
                 secrets=secrets,
-                fill_auth=language_named(call.language).fill_auth if call.language else fill_plain_auth,
+                fill_auth=fill_auth_of(call),
                 made_of_secrets=made_of_secrets(call, secrets, arguments),
                 folder=call.folder,
             )

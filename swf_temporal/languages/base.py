@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from swf_temporal.calls import Auth, fill_plain_auth
 from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
+from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object
@@ -51,6 +51,10 @@ class LanguageBase(ABC):
     def fill_auth(self, auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
         """Return the properties of credentials as they are, or as they are in the secret that they name."""
         return fill_plain_auth(auth, secrets)
+
+    def holds(self, condition: JSON, fault: WorkflowFault) -> bool:  # noqa: ARG002 - for those that have such
+        """Return False: the language writes no conditions."""
+        return False
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:  # noqa: ARG002 - for those that have one
         """Raise UsageError: there is no schema."""

@@ -11,7 +11,7 @@ from typing import Final
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
-from swf_temporal.languages.secrets import filled
+from swf_temporal.languages.performing import filled
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.strict_json import write_json
 

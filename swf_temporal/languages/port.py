@@ -343,6 +343,9 @@ class Language(Protocol):
     def fill_auth(self, auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
         """Return the properties of credentials with secrets filled in; a text is a token. Raises CallFailed."""
 
+    def holds(self, condition: JSON, fault: WorkflowFault) -> bool:
+        """Tell whether the condition of a retry rule holds of *fault*. Raises nothing: where it cannot be told, no."""
+
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions, for editors. Raises UsageError for a version that has none."""
 

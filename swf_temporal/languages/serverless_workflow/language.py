@@ -10,6 +10,7 @@ from swf_temporal.calls import Auth
 from swf_temporal.data import JSON
 from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
+from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.port import Checked, Definition, WrittenIn
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
@@ -42,11 +43,11 @@ _OF_ABSENCE = {
 """The codes of problems that consist in something not being there."""
 
 
-class ServerlessWorkflow:
+class ServerlessWorkflow(LanguageBase):
     """The language, as others see it."""
 
-    name: Final = LANGUAGE_NAME
-    title: Final = "Serverless Workflow 0.8"
+    name = LANGUAGE_NAME
+    title = "Serverless Workflow 0.8"
 
     def looks_like(self, text: str) -> bool:
         """Tell whether *text* has states, or what a version calls so, or says a version of the specification."""

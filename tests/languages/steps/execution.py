@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from swf_temporal.calls import Function
+from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, merge
 from swf_temporal.durations import parse_duration
@@ -13,17 +13,20 @@ from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.branches import DetachedBranches, first_to_succeed
 from swf_temporal.runtime.correlation import CorrelationKeys, KeyRule
 from swf_temporal.runtime.execution import ExecutionBase
-from swf_temporal.runtime.host import Completed, FunctionCall, TraceKind
+from swf_temporal.runtime.host import Completed, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.iterations import MAX_AT_ONCE, Iterations, begin_front
 from swf_temporal.runtime.joining import MISSING, Path, join
 from swf_temporal.runtime.lanes import LaneBase
 from swf_temporal.runtime.outputs import Front
 from swf_temporal.runtime.progress import Value
+from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.waiting import EventSelector, TakenEvents, next_event, next_of_each
 from swf_temporal.runtime.walks import walk
+from tests.languages.steps.expressions import SECRETS
+from tests.languages.steps.faults import problem_of
 from tests.languages.steps.frames import LeftFrame, ListFrame, StepFrame, StepsFrame
-from tests.languages.steps.model import Step, Steps
+from tests.languages.steps.model import NAME, Step, Steps, id_of
 
 if TYPE_CHECKING:
     from tests.languages.steps.language import StepsDefinition
@@ -130,17 +133,62 @@ async def _wait(step: Step, data: JSON, frame: StepFrame, lane: Lane) -> JSON:
 
 async def _call(step: Step, data: JSON, _: StepFrame, lane: Lane) -> JSON:
     lane.run.checkpoint()
-    name = step.value
-    lane.emit(TraceKind.ACTION_STARTED, name, function=name, arguments=data)
+    definition, function = lane.execution.definition, function_of(step, lane.state_path)
+    written: JSON = {} if isinstance(step.value, str) else step.value.get("with", {})
+    is_secret = SECRETS in definition.expressions.mentions(written)
+    arguments = data if isinstance(step.value, str) else written if is_secret else await lane.value_of(written, data)
+    lane.emit(TraceKind.ACTION_STARTED, function.name, function=function.name, arguments=arguments)
     call = FunctionCall(
-        id=lane.run.next_id(f"{lane.path}/{name}"),
-        function=Function(name, "custom"),
-        arguments=data,
+        id=lane.run.next_id(f"{lane.path}/{function.type}"),
+        function=function,
+        arguments=arguments,
         state=lane.state_path,
-        action=name,
+        action=function.name,
+        secret_template=SecretTemplate(written, data, dict(lane.variables)) if is_secret else None,
+        secrets=definition.secrets,
+        auth=_auths_of(step, function),
+        retry=_rule_of(step),
+        language=NAME,
     )
     result = await lane.run.host.invoke(call)
-    lane.emit(TraceKind.ACTION_COMPLETED, name, result=result)
+    lane.emit(TraceKind.ACTION_COMPLETED, function.name, result=result)
+    return merge(data, result)
+
+
+def function_of(step: Step, path: str) -> Function:
+    """Return what a step calls: a function by its name or, without one, what the step at *path* says itself."""
+    if isinstance(step.value, str):
+        return Function(step.value, "custom")
+    reference = AuthRef(invocation=path) if "as" in step.value else None
+    return Function(path, step.value["type"], step.value["operation"], reference)
+
+
+def _auths_of(step: Step, function: Function) -> tuple[Auth, ...]:
+    """Return the credentials that stand in the step."""
+    if function.auth_ref is None:
+        return ()
+    scheme, properties = next(iter(step.value["as"].items()))
+    return (Auth(function.name, scheme, properties),)
+
+
+def _rule_of(step: Step) -> RetryRule | None:
+    """Return how a call is made again, as a condition over its error says."""
+    again = {} if isinstance(step.value, str) else step.value.get("again", {})
+    if not again:
+        return None
+    delay = parse_duration(again.get("after", "PT0S")).total_seconds()
+    return RetryRule(delay=delay, max_attempts=1 + again["times"], condition=again.get("when"))
+
+
+async def _run(step: Step, data: JSON, _: StepFrame, lane: Lane) -> JSON:
+    """Run another workflow of the same kitchen, or one of another, by all parts of its id."""
+    lane.run.checkpoint()
+    meant = id_of(step.value, lane.execution.definition.namespace)
+    lane.emit(TraceKind.ACTION_STARTED, meant, subflow=meant)
+    call_id = lane.run.next_id(f"{lane.path}/{meant}")
+    call = SubflowCall(id=call_id, workflow_id=meant, version=None, data=data, state=lane.state_path, action=meant)
+    result = await lane.run.host.run_subflow(call)
+    lane.emit(TraceKind.ACTION_COMPLETED, meant, result=result)
     return merge(data, result)
 
 
@@ -244,17 +292,6 @@ def _fault(problem: Any) -> WorkflowFault:
     )
 
 
-def problem_of(fault: WorkflowFault) -> dict[str, JSON]:
-    """Return *fault* as problem details (RFC 9457)."""
-    known: dict[str, JSON] = {
-        "type": fault.name,
-        "title": fault.message,
-        "status": fault.status,
-        "instance": fault.state,
-    }
-    return {key: value for key, value in known.items() if value is not None}
-
-
 async def _listen(step: Step, data: JSON, frame: StepFrame, lane: Lane) -> JSON:
     """Wait for one of several events, or for one of each: they stand under their types, and have no other names."""
     kinds: list[Mapping[str, Any]] = step.value.get("all") or step.value["any"]
@@ -317,6 +354,6 @@ def _data_of(record: JSON) -> JSON:
 
 _RUNNERS: dict[str, Callable[[Step, JSON, StepFrame, Lane], Awaitable[JSON]]] = {
     "set": _set, "wait": _wait, "call": _call, "do": _do, "in": _in, "each": _each, "beside": _beside, "race": _race,
-    "leave": _leave, "try": _try, "raise": _raise, "listen": _listen, "stream": _stream,
+    "leave": _leave, "run": _run, "try": _try, "raise": _raise, "listen": _listen, "stream": _stream,
 }  # fmt: skip
 KINDS = tuple(_RUNNERS)

@@ -1,6 +1,7 @@
 """The language's own form of expressions: a text that begins with `=` is jq, wherever it stands.
 
-They see `$kitchen`, which has the id and the day, `$error`, and what iterations and streams name.
+They see `$kitchen`, which has the id, `$error`, and what iterations and streams name. Where a call is performed, its
+arguments and credentials see `$vault`, which has the secrets.
 """
 
 from typing import Final
@@ -11,7 +12,8 @@ from swf_temporal.expressions.compiled import NOTHING, Compiled, Constant, Varia
 from swf_temporal.expressions.jq import JqProgram
 
 MARK: Final = "="
-DECLARED: Final = frozenset({"kitchen", "error", "vault"})
+SECRETS: Final = "vault"
+DECLARED: Final = frozenset({"kitchen", "error", SECRETS})
 
 
 class StepsExpressions:

@@ -9,23 +9,27 @@ Its lists nest to any depth: `execution.py` says what each kind of step does.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
-from swf_temporal.calls import Function
-from swf_temporal.errors import Problem
+from swf_temporal.calls import Auth
+from swf_temporal.data import JSON
+from swf_temporal.errors import Problem, WorkflowFault
 from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.port import Checked, Definition, FunctionUse, Language
 from swf_temporal.languages.triggers import ConsumedEvent
-from swf_temporal.outline import Outline, OutlinePart, Way, Work, in_a_line
+from swf_temporal.outline import Outline, OutlinePart, Way, Work, WorkflowRef, in_a_line
+from swf_temporal.runtime.host import SecretTemplate
 from swf_temporal.runtime.run import Run
 from swf_temporal.text.located import Object, objects_in, plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
-from tests.languages.steps.execution import KINDS, StepsExecution
-from tests.languages.steps.expressions import StepsExpressions
+from tests.languages.steps.execution import KINDS, StepsExecution, function_of
+from tests.languages.steps.expressions import SECRETS, StepsExpressions
+from tests.languages.steps.faults import problem_of
 from tests.languages.steps.frames import StepsFrame
-from tests.languages.steps.model import Step, Steps, every_step, steps_in
+from tests.languages.steps.model import NAME, Step, Steps, every_step, id_of, steps_in
 
 
 class StepsDefinition(Definition):
@@ -33,11 +37,11 @@ class StepsDefinition(Definition):
 
     def __init__(self, language: Language, root: Object, source: Source) -> None:
         self.language = language
-        self.id, self.source, self.root = (
-            ".".join(root["id"]) if isinstance(root["id"], list) else str(root["id"]),
-            source,
-            root,
-        )
+        self.source, self.root = source, root
+        parts = plain(root["id"])
+        self.namespace = parts[0] if isinstance(parts, list) else None
+        self.id = id_of(parts, None)
+        self.secrets = tuple(root.get(SECRETS, ()))
         self.steps = steps_in(plain(root["steps"]))
 
     @cached_property
@@ -54,8 +58,8 @@ class StepsDefinition(Definition):
     @property
     def functions(self) -> tuple[FunctionUse, ...]:
         """What it calls."""
-        called = (one.value for _, one in every_step(self.steps) if one.kind == "call")
-        return tuple(FunctionUse(Function(name, "custom")) for name in dict.fromkeys(called))
+        called = (function_of(one, path) for path, one in every_step(self.steps) if one.kind == "call")
+        return tuple(FunctionUse(one) for one in {function.name: function for function in called}.values())
 
     @property
     def consumed_events(self) -> tuple[ConsumedEvent, ...]:
@@ -67,6 +71,10 @@ class StepsDefinition(Definition):
     def outline(self) -> Outline:
         """Each step leads to the next."""
         return Outline(_parts(self.steps, ""))
+
+    def meant_by(self, reference: WorkflowRef) -> tuple[WorkflowRef, ...]:
+        """Return the workflow of the same kitchen, if the reference is no more than a name."""
+        return (replace(reference, id=reference.id if "." in reference.id else id_of(reference.id, self.namespace)),)
 
     def with_source(self, source: Source) -> Self:
         """Return the same steps, read from elsewhere."""
@@ -86,7 +94,7 @@ def _parts(steps: Steps, path: str) -> tuple[OutlinePart, ...]:
             own,
             one.kind,
             own,
-            work=(_work(one),),
+            work=(_work(one, own),),
             ways=(Way("completion", following),),
             parts=tuple(part for name, inner in one.lists.items() for part in _parts(inner, f"{own}/{name}")),
         )
@@ -94,9 +102,11 @@ def _parts(steps: Steps, path: str) -> tuple[OutlinePart, ...]:
     )
 
 
-def _work(step: Step) -> Work:
+def _work(step: Step, path: str) -> Work:
     if step.kind == "call":
-        return Work(calls=step.value)
+        return Work(calls=function_of(step, path).name)
+    if step.kind == "run":
+        return Work(runs=WorkflowRef(id_of(step.value, None)))
     kinds = tuple(kind["type"] for kind in _kinds_of(step))
     return (
         Work(awaits=kinds) if kinds else Work(text=step.kind if step.lists else f"{step.kind} {in_a_line(step.value)}")
@@ -118,7 +128,7 @@ class StepsProgram:
 class StepsLanguage(LanguageBase):
     """The language."""
 
-    name = "steps"
+    name = NAME
     title = "Steps"
 
     def recognises(self, root: Object) -> bool:
@@ -129,6 +139,19 @@ class StepsLanguage(LanguageBase):
         """Return the definition, or what is wrong with it."""
         problems = tuple(_problems(root, source))
         return Checked(None if problems else StepsDefinition(self, root, source), problems)
+
+    def fill(self, given: SecretTemplate, secrets: Mapping[str, JSON]) -> JSON:
+        """Return arguments in which `$vault` has the secrets."""
+        expressions = StepsExpressions(frozenset(given.variables))
+        return expressions.value_of(given.template, given.data, {**given.variables, SECRETS: dict(secrets)})
+
+    def fill_auth(self, auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
+        """Return the properties of credentials, which stand in the step itself."""
+        return StepsExpressions().value_of(auth.properties, None, {SECRETS: dict(secrets)})
+
+    def holds(self, condition: JSON, fault: WorkflowFault) -> bool:
+        """Tell whether a condition holds of `$error`."""
+        return StepsExpressions().value_of(condition, None, {"error": problem_of(fault)}) is True
 
     def prepare(self, definition: Definition, semantics: int) -> StepsProgram:
         """Return the program of some steps."""

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+NAME = "steps"
+"""The name of the language."""
 LISTS = ("do", "catch")
 """The keys under which a step has lists of steps; side by side, each list has a name."""
 SIDE_BY_SIDE = ("beside", "race")
@@ -20,6 +22,13 @@ class Step:
 
 
 Steps: TypeAlias = tuple[Step, ...]
+
+
+def id_of(written: Any, kitchen: str | None) -> str:
+    """Return an id that is known everywhere: it has two parts, the first of which may be that of its own *kitchen*."""
+    if isinstance(written, list):
+        return ".".join(written)
+    return written if kitchen is None else f"{kitchen}.{written}"
 
 
 def steps_in(written: Any) -> Steps:

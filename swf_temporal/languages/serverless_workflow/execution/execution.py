@@ -14,6 +14,7 @@ from swf_temporal.errors import NotActive, TransitionRefused, WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.compensation import CompensationLog, compensate, while_undoing
 from swf_temporal.languages.serverless_workflow.execution.concurrency import concurrency_key
+from swf_temporal.languages.serverless_workflow.execution.error_data import public
 from swf_temporal.languages.serverless_workflow.execution.events import produce_all
 from swf_temporal.languages.serverless_workflow.execution.execution_timeout import Expired, run_in_time
 from swf_temporal.languages.serverless_workflow.execution.frames import (
@@ -102,7 +103,7 @@ class Execution:
 
     def caught(self, fault: WorkflowFault) -> None:
         """Let expressions see *fault* from now on."""
-        self.frame.error = fault.public()
+        self.frame.error = public(fault)
         self._tell(error=self.frame.error)
 
     @property

@@ -1,11 +1,14 @@
-"""Arguments with secrets, filled where a call is performed, by the language in which its definition is written."""
+"""What is asked of a definition's language where a call is performed: about secrets, and about errors."""
 
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
 
+from swf_temporal.calls import FillAuth, fill_plain_auth
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.languages.known import language_named
 from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.runtime.retrying import JitterSource
 
 
 def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
@@ -19,6 +22,22 @@ def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
         return language_named(call.language).fill(call.secret_template, secrets)
     except WorkflowFault as fault:
         raise _without_reason(fault, call) from None
+
+
+def fill_auth_of(call: FunctionCall) -> FillAuth:
+    """Return what fills secrets in where they stand in the credentials of *call*."""
+    return language_named(call.language).fill_auth if call.language else fill_plain_auth
+
+
+def delay_after(
+    call: FunctionCall, attempt: int, fault: WorkflowFault, draw: JitterSource, *, slow_is_fatal: bool = False
+) -> timedelta | None:
+    """Return how long to wait after *attempt* at *call* met *fault*, or None if it is not made again."""
+    rule = call.retry
+    if rule is None:
+        return None
+    holds = None if rule.condition is None else language_named(call.language).holds
+    return rule.after(attempt, fault, draw, slow_is_fatal=slow_is_fatal, holds=holds)
 
 
 def _without_reason(fault: WorkflowFault, call: FunctionCall) -> WorkflowFault:

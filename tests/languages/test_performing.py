@@ -5,7 +5,7 @@ import pytest
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed
-from swf_temporal.languages.secrets import filled
+from swf_temporal.languages.performing import filled
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 
 SECRETS: dict[str, JSON] = {"KEY": "p8Xz-41Lw"}

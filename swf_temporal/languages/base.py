@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from swf_temporal.calls import Auth, fill_plain_auth
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
-from swf_temporal.languages.port import Checked, Definition
+from swf_temporal.languages.marks import Kind, Mark
+from swf_temporal.languages.port import Checked, Definition, ShownExpression
 from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
@@ -55,6 +56,18 @@ class LanguageBase(ABC):
     def holds(self, condition: JSON, fault: WorkflowFault) -> bool:  # noqa: ARG002 - for those that have such
         """Return False: the language writes no conditions."""
         return False
+
+    def marks(self, root: Object) -> list[Mark]:  # noqa: ARG002 - for those that can tell
+        """Return nothing: editors are told no names."""
+        return []
+
+    def kind_of_names(self, key: str) -> Kind | None:  # noqa: ARG002 - as above
+        """Return None, as above."""
+        return None
+
+    def expression_at(self, line: str, column: int) -> ShownExpression | None:  # noqa: ARG002 - as above
+        """Return None: editors show no values of expressions."""
+        return None
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:  # noqa: ARG002 - for those that have one
         """Raise UsageError: there is no schema."""

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, Self
 
 from swf_temporal.calls import Auth, Function
 from swf_temporal.cloud_event import CloudEvent
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from swf_temporal.calendars.specs import ScheduleSpec
     from swf_temporal.drawing.building import DrawnCourse
     from swf_temporal.drawing.model import Picture
+    from swf_temporal.expressions.compiled import EvaluationOutcome
+    from swf_temporal.languages.marks import Kind, Mark
     from swf_temporal.languages.upgraded import Upgraded
     from swf_temporal.outline import Outline, WorkflowRef
     from swf_temporal.runtime.host import SecretTemplate
@@ -303,6 +305,16 @@ class Checked:
         return tuple(problem for problem in self.problems if problem.severity is Severity.WARNING)
 
 
+class ShownExpression(NamedTuple):
+    """An expression in a line of text, which an editor shows on sample data."""
+
+    start: int
+    end: int
+    """The columns between which it stands, from 0."""
+    evaluate: Callable[[JSON], "EvaluationOutcome"]
+    """Returns what it yields for data. Raises BadExpression and SwfError."""
+
+
 Addresses = Callable[[Iterable[Function]], Mapping[str, dict[str, Any]]]
 """Tells where functions lead, by their names, as far as that is known without calling anything."""
 
@@ -345,6 +357,15 @@ class Language(Protocol):
 
     def holds(self, condition: JSON, fault: WorkflowFault) -> bool:
         """Tell whether the condition of a retry rule holds of *fault*. Raises nothing: where it cannot be told, no."""
+
+    def marks(self, root: Object) -> "list[Mark]":
+        """Return the names in a document that may not run yet, in the order of the text, for editors."""
+
+    def kind_of_names(self, key: str) -> "Kind | None":
+        """Return of what kind the names are that are referred to under *key*; None if none are."""
+
+    def expression_at(self, line: str, column: int) -> ShownExpression | None:
+        """Return the expression that stands at *column* of a *line*, for editors; None if there is none."""
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions, for editors. Raises UsageError for a version that has none."""

@@ -10,6 +10,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import Severity
 from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.direktiv.words import FUNCTION_TYPES, NAME, STATE_TYPES
+from swf_temporal.languages.marks import Kind, Mark
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.text.located import Object, objects_in
 from swf_temporal.text.origin import Source
@@ -85,6 +86,18 @@ class Direktiv(LanguageBase):
         from swf_temporal.languages.direktiv.secrets import fill
 
         return fill(given, secrets)
+
+    def marks(self, root: Object) -> list[Mark]:
+        """Return the names in a document."""
+        from swf_temporal.languages.direktiv.editing import NAMES
+
+        return NAMES.marks(root)
+
+    def kind_of_names(self, key: str) -> Kind | None:
+        """Return of what kind the names are that stand under *key*."""
+        from swf_temporal.languages.direktiv.editing import NAMES
+
+        return NAMES.kind_of(key)
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions. Raises UsageError for a version: there is one schema."""

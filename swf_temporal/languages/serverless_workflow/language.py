@@ -11,7 +11,8 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
 from swf_temporal.languages.base import LanguageBase
-from swf_temporal.languages.port import Checked, Definition, WrittenIn
+from swf_temporal.languages.marks import Kind, Mark
+from swf_temporal.languages.port import Checked, Definition, ShownExpression, WrittenIn
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
 from swf_temporal.languages.serverless_workflow.model.version import LANGUAGE_NAME
@@ -104,6 +105,24 @@ class ServerlessWorkflow(LanguageBase):
     def fill_auth(self, auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
         """Return the properties of an auth definition with `$SECRETS` filled in."""
         return fill_auth(auth, secrets)
+
+    def marks(self, root: Object) -> list[Mark]:
+        """Return the names in a document."""
+        from swf_temporal.languages.serverless_workflow.editing import NAMES
+
+        return NAMES.marks(root)
+
+    def kind_of_names(self, key: str) -> Kind | None:
+        """Return of what kind the names are that stand under *key*."""
+        from swf_temporal.languages.serverless_workflow.editing import NAMES
+
+        return NAMES.kind_of(key)
+
+    def expression_at(self, line: str, column: int) -> ShownExpression | None:
+        """Return the expression in braces at a place."""
+        from swf_temporal.languages.serverless_workflow.editing import expression_at
+
+        return expression_at(line, column)
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions of *version*; without one that of 0.8 and its successor."""

@@ -17,7 +17,8 @@ from swf_temporal.calls import Auth
 from swf_temporal.data import JSON
 from swf_temporal.errors import Problem, WorkflowFault
 from swf_temporal.languages.base import LanguageBase
-from swf_temporal.languages.port import Checked, Definition, FunctionUse, Language
+from swf_temporal.languages.marks import Kind, Mark
+from swf_temporal.languages.port import Checked, Definition, FunctionUse, Language, ShownExpression
 from swf_temporal.languages.triggers import ConsumedEvent
 from swf_temporal.outline import Outline, OutlinePart, Way, Work, WorkflowRef, in_a_line
 from swf_temporal.runtime.host import SecretTemplate
@@ -25,6 +26,7 @@ from swf_temporal.runtime.run import Run
 from swf_temporal.text.located import Object, objects_in, plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
+from tests.languages.steps.editing import expression_at, marks_in
 from tests.languages.steps.execution import KINDS, StepsExecution, function_of
 from tests.languages.steps.expressions import SECRETS, StepsExpressions
 from tests.languages.steps.faults import problem_of
@@ -152,6 +154,18 @@ class StepsLanguage(LanguageBase):
     def holds(self, condition: JSON, fault: WorkflowFault) -> bool:
         """Tell whether a condition holds of `$error`."""
         return StepsExpressions().value_of(condition, None, {"error": problem_of(fault)}) is True
+
+    def marks(self, root: Object) -> list[Mark]:
+        """Return the names in a document."""
+        return marks_in(root)
+
+    def kind_of_names(self, key: str) -> Kind | None:
+        """Return that functions are named under `call`."""
+        return Kind.FUNCTION if key == "call" else None
+
+    def expression_at(self, line: str, column: int) -> ShownExpression | None:
+        """Return the expression at a place."""
+        return expression_at(line, column)
 
     def prepare(self, definition: Definition, semantics: int) -> StepsProgram:
         """Return the program of some steps."""

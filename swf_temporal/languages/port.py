@@ -83,10 +83,14 @@ class Words:
     """The language's words for the parts that messages about an instance name."""
 
     state: str = "state"
-    handler: str = "onErrors entry"
+    handler: str = "handler"
     """What a state handles an error by."""
     slow_call: str = "give it a timeout"
     """What an author can do about a call that holds its instance up."""
+    input_schema: str = "the input schema"
+    """What describes the input of an instance."""
+    credentials: str = "give it credentials"
+    """What an author can do about a call that a service wants credentials for."""
 
 
 class Definition(ABC):
@@ -159,6 +163,11 @@ class Definition(ABC):
         from swf_temporal.outline import Outline  # noqa: PLC0415 - most are asked for their own
 
         return Outline()
+
+    @property
+    def pointers(self) -> Mapping[str, str]:
+        """The JSON Pointers of its parts in its text, by their paths, as far as the language can tell."""
+        return {}
 
     def picture(self, course: "DrawnCourse | None" = None, *about: str) -> "Picture":
         """Return it as it is drawn, from its outline, with what is given of runs on it: a course, or a coverage.

@@ -261,9 +261,7 @@ class _Reading:
             self._find("rewritten", key, f"{key} is part of the baseUrl of {name!r}", None)
             return True
         if option in ("username", "password", "access_token", "api_key"):
-            hint = (
-                f"give function {name!r} an authRef, and the value in SWF_SECRET_{_NOT_A_NAME.sub('_', name).upper()}"
-            )
+            hint = f"give function {name!r} an auth, and the value in SWF_SECRET_{_NOT_A_NAME.sub('_', name).upper()}"
             self._find("by hand", key, f"{key} is a credential", hint)
             return True
         return False

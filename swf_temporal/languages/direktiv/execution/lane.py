@@ -1,13 +1,19 @@
 """The lane of a state: its data, the run, and the evaluation of its fields."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import ExpressionFailed
 from swf_temporal.expressions.structured import NOT_OBJECT, jq_fault
+from swf_temporal.languages.direktiv import codes
 from swf_temporal.runtime.lanes import LaneBase
 
 if TYPE_CHECKING:
     from swf_temporal.languages.direktiv.execution.execution import DirektivExecution
+
+
+T = TypeVar("T")
 
 
 class Lane(LaneBase):
@@ -35,16 +41,27 @@ class Lane(LaneBase):
         """
         self.run.pacing.charge()
         jq, now = self.execution.program.jq, self.run.time() if at is None else at
-        return await self.run.evaluated(lambda: jq.evaluate(value, data, now))
+        return await self._coded(lambda: jq.evaluate(value, data, now))
 
     async def results(self, value: JSON, data: JSON, at: float) -> list[JSON]:
         """Return all results, where *value* is a query with several; *at* is as for `evaluate`."""
         self.run.pacing.charge()
         jq = self.execution.program.jq
-        return await self.run.evaluated(lambda: jq.results(value, data, at))
+        return await self._coded(lambda: jq.results(value, data, at))
+
+    async def _coded(self, work: Callable[[], T]) -> T:
+        try:
+            return await self.run.evaluated(work)
+        except ExpressionFailed as error:
+            raise codes.coded(error) from None
 
     async def object_of(self, value: JSON, data: JSON, what: str) -> dict[str, JSON]:
         result = await self.evaluate(value, data)
         if not isinstance(result, dict):
-            raise jq_fault(f"{what} must be an object", NOT_OBJECT)
+            raise not_object(f"{what} must be an object")
         return result
+
+
+def not_object(message: str) -> ExpressionFailed:
+    """Return the error of a query whose result is not an object where one is needed."""
+    return codes.coded(jq_fault(message, NOT_OBJECT))

@@ -1,12 +1,11 @@
 """The `foreach` state: one call for each element of an array, all at once."""
 
 from swf_temporal.data import JSON
-from swf_temporal.expressions.structured import NOT_OBJECT, jq_fault
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.calls import perform
 from swf_temporal.languages.direktiv.execution.data import with_result
 from swf_temporal.languages.direktiv.execution.frames import ActionFrame, ForeachBody, StateFrame
-from swf_temporal.languages.direktiv.execution.lane import Lane
+from swf_temporal.languages.direktiv.execution.lane import Lane, not_object
 from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.model.states import ForeachState
 from swf_temporal.runtime.iterations import Iterations, begin_front
@@ -52,7 +51,7 @@ async def _elements(state: ForeachState, frame: StateFrame, lane: Lane) -> list[
         raise codes.fault(codes.BAD_ARRAY, "jq returned a value that is not an array")
     for index, element in enumerate(elements):
         if not isinstance(element, dict):
-            raise jq_fault(f"element {index} of the array is not an object", NOT_OBJECT)
+            raise not_object(f"element {index} of the array is not an object")
     return elements
 
 

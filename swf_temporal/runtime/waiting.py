@@ -49,11 +49,20 @@ class EventSelector:
     def which(self, fixed: Mapping[str, JSON], given: Given, event: CloudEvent) -> int:
         """Return the number of the first kind that *event* is of; -1 if it is of none."""
         for index, is_of_kind in enumerate(self.kinds):
-            if is_of_kind(event) and (
-                not self.is_correlated or correlates(self.rules[index], event, fixed, given[index])
-            ):
+            if is_of_kind(event) and correlates(self.rules[index], event, fixed, given[index]):
                 return index
         return -1
+
+    def which_alike(self, event: CloudEvent) -> int:
+        """Return the same where the values of an instance do not matter."""
+        for index, is_of_kind in enumerate(self.kinds):
+            if is_of_kind(event):
+                return index
+        return -1
+
+    def is_any_alike(self, event: CloudEvent) -> bool:
+        """Tell whether *event* is of one of the kinds."""
+        return self.which_alike(event) >= 0
 
 
 _NO_KEYS = CorrelationKeys({})
@@ -69,15 +78,10 @@ async def next_event(
     given: Given = (),
 ) -> tuple[int, CloudEvent] | None:
     """Return the first event to come that *selector* selects, and of which kind; None if *deadline* comes first."""
-    run, names = lane.run, selector.names
-    which = partial(selector.which, keys.values, given)
-    criterion = selector.criterion
+    run, names, criterion = lane.run, selector.names, selector.criterion
+    which, accepts = _choosing(selector, keys, given)
     if selector.is_correlated:
         criterion = (criterion, write_json([keys.values, *given]))
-
-    def accepts(event: CloudEvent) -> bool:
-        return which(event) >= 0
-
     event = run.inbox.take(accepts, criterion)
     while event is None or (index := which(event)) < 0:
         if event is not None:
@@ -102,11 +106,21 @@ def take_kept(
     selector: EventSelector, lane: LaneBase, *, keys: CorrelationKeys = _NO_KEYS, given: Given = ()
 ) -> CloudEvent | None:
     """Return the first event that was kept and that *selector* selects; None if there is none."""
-    which = partial(selector.which, keys.values, given)
-    event = lane.run.inbox.take(lambda one: which(one) >= 0)
+    which, accepts = _choosing(selector, keys, given)
+    event = lane.run.inbox.take(accepts)
     if event is not None:
         _take(selector, which(event), event, lane, keys)
     return event
+
+
+def _choosing(
+    selector: EventSelector, keys: CorrelationKeys, given: Given
+) -> tuple[Callable[[CloudEvent], int], Callable[[CloudEvent], bool]]:
+    """Return what tells of which kind an event is that belongs to the instance, and whether it is of any."""
+    if not selector.is_correlated:
+        return selector.which_alike, selector.is_any_alike
+    which = partial(selector.which, keys.values, given)
+    return which, lambda event: which(event) >= 0
 
 
 def _take(selector: EventSelector, index: int, event: CloudEvent, lane: LaneBase, keys: CorrelationKeys) -> None:

@@ -8,15 +8,13 @@ from swf_temporal.runtime.run import Run
 T = TypeVar("T")
 
 
-async def walk(run: Run, step: Callable[[], Awaitable[T | None]], before: Callable[[], None] = lambda: None) -> T:
+async def walk(run: Run, step: Callable[[], Awaitable[T | None]]) -> T:
     """Take one *step* after the other until one returns what the walk comes to; a frame says which is next.
 
-    Between two steps a run can be suspended, and its host gets control. *before* is called there, and may end the walk
-    by raising something.
+    Between two steps a run can be suspended, and its host gets control.
     """
     while True:
         run.checkpoint()
-        before()
         await run.pacing.give_way(1)
         ended = await step()
         if ended is not None:

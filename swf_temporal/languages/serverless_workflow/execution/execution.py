@@ -171,15 +171,15 @@ class Execution:
         The states of a branch or an iteration run *within* its lane, and see its variables.
         """
         step = partial(self._walk_step, frame, self.program.scope if scope is None else scope, within)
-        return await walk(self.run, step, partial(self._check_expiry, frame))
-
-    def _check_expiry(self, frame: WalkFrame) -> None:
-        """Raise Expired where no further state is to begin."""
-        if frame.run is None and self.deadline_passed and not self.compensation.is_undoing:
-            raise Expired
+        return await walk(self.run, step)
 
     async def _walk_step(self, frame: WalkFrame, scope: Scope, within: Lane | None) -> Ended | None:
-        """Run the state where *frame* is, and have the frame say which is next; return the end if there is none."""
+        """Run the state where *frame* is, and have the frame say which is next; return the end if there is none.
+
+        Raises Expired where no further state is to begin.
+        """
+        if frame.run is None and self.deadline_passed and not self.compensation.is_undoing:
+            raise Expired
         name = frame.state
         state = scope.state(name)
         run = frame.run

@@ -61,7 +61,8 @@ async def _came(state: EventState, plan: StatePlan, data: JSON, lane: Lane[Event
     if frame.complete:
         return True
     wanted, time = plan.events, plan.timeouts.event_timeout
-    selector, given = lane.program.event_selector(wanted), await required_of(wanted, lane)
+    selector = lane.program.event_selector(wanted)
+    given = await required_of(wanted, lane) if selector.is_correlated else ()
 
     def fits(ref: str, event: CloudEvent) -> bool:
         return selector.is_for(wanted.index(ref), event, lane.correlation.values, given)

@@ -4,11 +4,12 @@ These records are plain, whatever language a definition is written in. They trav
 histories, so that every release reads what an earlier one wrote, and passes over fields that a later one added.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
 
 PRIORITIES: Final = range(1, 6)
 """Of the calls that wait for a worker, those with the lowest number are performed first."""
@@ -75,7 +76,7 @@ class Auth:
     name: str
     scheme: str = _USUAL_SCHEME
     properties: Any = None
-    """The name of a secret, or an object whose fields depend on the scheme; both may hold expressions over secrets."""
+    """The name of a secret, or an object whose fields depend on the scheme. Where secrets stand says the language."""
 
     def to_json(self) -> dict[str, JSON]:
         """Return the credentials as JSON, without what is as usual. Secrets stand in them by their names alone."""
@@ -88,6 +89,32 @@ class Auth:
         return Auth(
             name=record["name"], scheme=record.get("scheme", _USUAL_SCHEME), properties=record.get("properties")
         )
+
+
+FillAuth: TypeAlias = Callable[[Auth, Mapping[str, JSON]], JSON]
+"""Returns the properties of credentials with secrets filled in; a text is a token. Raises CallFailed."""
+
+
+def fill_plain_auth(auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
+    """Return the properties of *auth*, or those in the secret that they name: no secrets stand in them."""
+    properties: JSON = auth.properties
+    return secret_at(auth, [properties], secrets) if isinstance(properties, str) else properties
+
+
+def secret_at(auth: Auth, path: Sequence[str], secrets: Mapping[str, JSON]) -> JSON:
+    """Return the secret, or the part of one, that *auth* needs. Raises CallFailed if it is not known."""
+    value: JSON = dict(secrets)
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
+    if value is None:
+        message = f"auth '{auth.name}' needs the secret '{'.'.join(path)}', which is not known here"
+        raise CallFailed(message, code="NoSecret", retryable=False)
+    return value
+
+
+def bad_auth(auth: Auth, why: str) -> CallFailed:
+    """Return the fault of a call whose credentials cannot be used as they are written."""
+    return CallFailed(f"auth '{auth.name}': {why}", code="BadAuth", retryable=False)
 
 
 def _set(**values: JSON) -> dict[str, JSON]:

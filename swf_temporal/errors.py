@@ -232,18 +232,6 @@ class WorkflowFault(SwfError):  # noqa: N818 - a fault of the run, in the specif
         kind = _KINDS.get(facts.get("kind", ""), WorkflowFault)
         return kind(str(facts.get("message", "")), **known)
 
-    def public(self) -> dict[str, JSON]:
-        """Return what a workflow sees of the fault as `$WORKFLOW.error`."""
-        return {
-            "name": self.name,
-            "code": self.code,
-            "message": self.message,
-            "state": self.state,
-            "action": self.action,
-            "status": self.status,
-            "body": self.body,
-        }
-
 
 _FACTS = (
     "message", "name", "code", "status", "body", "state", "action", "branch", "attempt", "function",

@@ -111,6 +111,8 @@ class OutlinePart:
     work: tuple[Work, ...] = ()
     limits: Mapping[str, str] = field(default_factory=dict)
     """Its timeouts, by the words of the language for them."""
+    waits_at_most: str | None = None
+    """Which of them ends its wait for events, as it is written."""
     ways: tuple[Way, ...] = ()
     parts: tuple["OutlinePart", ...] = ()
     """The parts that it holds; where they are a scope, the one that it starts with first."""

@@ -9,9 +9,9 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.functions.secrets import Secrets
+from swf_temporal.languages.made_of_secrets import made_of_secrets
+from swf_temporal.languages.performing import fill_auth_of, filled
 from swf_temporal.runtime.host import FunctionCall
-from swf_temporal.runtime.made_of_secrets import made_of_secrets
-from swf_temporal.runtime.performing import filled
 from swf_temporal.secret_providers import ProvidedSecrets, SecretProvider
 
 
@@ -54,6 +54,7 @@ class Calls:
                 attempt=attempt,
                 auth=call.auth,
                 secrets=secrets,
+                fill_auth=fill_auth_of(call),
                 made_of_secrets=made_of_secrets(call, secrets, arguments),
                 folder=call.folder,
             )

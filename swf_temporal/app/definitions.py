@@ -17,8 +17,6 @@ from swf_temporal.text.origin import Source
 Warn = Callable[[object], None]
 """Is told what is doubtful about definitions that can run, one thing at a time."""
 
-_LEADS_ON = ("subFlowRef", "continueAs")
-
 
 def resources_of(folders: Iterable[Path] | None) -> Resources:
     """Return what definitions may read: what the environment allows, and *folders*. Raises UsageError."""
@@ -161,7 +159,7 @@ def with_sub_workflows(
     """
     warned: list[Problem] = []
     catalogue = catalogue_of(_only_folders(folders), resources, warned)
-    if workflow.sub_workflows or any(word in workflow.source.text for word in _LEADS_ON):
+    if workflow.sub_workflows or workflow.continuations:
         catalogue = Catalogue([*_beside(file, resources, warned, warn), *catalogue])
     catalogue.add(workflow)
     reachable = list(catalogue.with_reachable(workflow))
@@ -174,7 +172,7 @@ def refuse_unfit(workflow: Definition, data: JSON) -> None:
     """Raise UsageError if a run of *workflow* would fail at once, because *data* does not fit its schema."""
     refusal = workflow.refusal_of({} if data is None else data)
     if refusal is not None:
-        raise UsageError(refusal, f"dataInputSchema of {workflow.id!r} describes the required input")
+        raise UsageError(refusal, f"{workflow.words.input_schema} of {workflow.id!r} describes the required input")
 
 
 def scheduled_in(paths: Iterable[Path], folders: Sequence[Path], *, warn: Warn) -> list[list[Definition]]:

@@ -131,7 +131,7 @@ def _unproven(workflow: Definition, use: FunctionUse, found: "Described | None")
             "credentials-missing",
             f"function {function.name!r}: its document asks for {asked}, and there are no credentials for it",
             use.position,
-            f"name an auth by 'authRef', or list 'secrets: [{listed}]' and give the worker {variables}",
+            f"{workflow.words.credentials}, or list 'secrets: [{listed}]' and give the worker {variables}",
             Severity.WARNING,
         )
     )

@@ -12,14 +12,12 @@ from swf_temporal.strict_json import show_json
 
 EXAMPLES = {"schema": "Example: swf schema > swf.schema.json"}
 
-_LANGUAGE = "serverless-workflow"
-
 
 def schema(
     *,
     language: Annotated[
-        str, typer.Option("--language", metavar="NAME", callback=not_empty, help="The definition language.")
-    ] = _LANGUAGE,
+        str | None, typer.Option("--language", metavar="NAME", callback=not_empty, help="The definition language.")
+    ] = None,
     version: Annotated[
         str | None,
         typer.Option(
@@ -50,15 +48,16 @@ def schema(
         typer.echo(show_json(made, indent=2))
 
 
-def _of_language(language: str, version: str | None, title: str | None) -> dict[str, Any]:
-    from swf_temporal.languages.known import language_named
+def _of_language(language: str | None, version: str | None, title: str | None) -> dict[str, Any]:
+    from swf_temporal.languages.known import language_named, usual_language
 
-    return language_named(language).json_schema(title, version)
+    meant = usual_language() if language is None else language_named(language)
+    return meant.json_schema(title, version)
 
 
-def _of_scenarios(language: str, version: str | None, title: str | None) -> dict[str, Any]:
+def _of_scenarios(language: str | None, version: str | None, title: str | None) -> dict[str, Any]:
     from swf_temporal.simulation.scenario_schema import scenario_schema
 
-    if language != _LANGUAGE or version is not None:
+    if language is not None or version is not None:
         raise UsageError("--scenarios is for definitions of every language", "leave out --language and --version")
     return scenario_schema() if title is None else scenario_schema(title)

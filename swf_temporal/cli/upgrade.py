@@ -18,7 +18,10 @@ def upgrade(
         list[Path], typer.Argument(metavar="PATH", help="Definitions, folders of definitions, and - for stdin.")
     ],
     *,
-    to: Annotated[str, typer.Option("--to", metavar="VERSION", help="The version to write: 0.8 or 0.8-next.")] = "0.8",
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="VERSION", help="The version to write, if not the present one of the language."),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit with 1 if a definition would change.")
     ] = False,

@@ -49,7 +49,7 @@ class _Rewritten:
         return self.result.text != self.before
 
 
-def upgrade_all(paths: Iterable[Path], to: str, mode: Mode, form: OutputFormat) -> int:
+def upgrade_all(paths: Iterable[Path], to: str | None, mode: Mode, form: OutputFormat) -> int:
     """Rewrite the definitions at *paths*, say what was changed, and return the exit code."""
     found = [_rewritten(path, to) for path in _files(paths)]
     if mode is Mode.PRINT and form is OutputFormat.TEXT and len(found) > 1:
@@ -63,7 +63,7 @@ def upgrade_all(paths: Iterable[Path], to: str, mode: Mode, form: OutputFormat) 
         for one in found:
             _show(one, mode)
     else:
-        print_data([_facts(one, mode, to) for one in found], form)
+        print_data([_facts(one, mode) for one in found], form)
     is_refused = mode is Mode.CHECK and any(one.is_changed for one in found)
     return int(is_refused or not all(one.result.is_complete for one in found))
 
@@ -78,7 +78,7 @@ def _files(paths: Iterable[Path]) -> list[Path]:
     return found
 
 
-def _rewritten(path: Path, to: str) -> _Rewritten:
+def _rewritten(path: Path, to: str | None) -> _Rewritten:
     try:
         content = sys.stdin.buffer.read() if path == STDIN else read_bytes(path)
         text = content.decode("utf-8-sig")
@@ -121,11 +121,11 @@ def _outcome(one: _Rewritten, mode: Mode) -> str:
     return f"{one.result.version}, {done[mode]}"
 
 
-def _facts(one: _Rewritten, mode: Mode, to: str) -> dict[str, Any]:
+def _facts(one: _Rewritten, mode: Mode) -> dict[str, Any]:
     return {
         "file": one.name,
         "from": one.result.version,
-        "to": to,
+        "to": one.result.to,
         "changed": one.is_changed,
         "replaced": mode is Mode.WRITE and one.is_changed and one.result.is_complete,
         "changes": [

@@ -244,8 +244,7 @@ class _Follower:
 
     def wait_for(self, entry: TraceEntry, path: str, one: PartCourse) -> None:
         one.status, one.awaits = "waiting", entry.name
-        limits = self._outline[path].limits
-        one.until = _after(entry.at, limits.get("eventTimeout") or limits.get("timeout"))
+        one.until = _after(entry.at, self._outline[path].waits_at_most)
 
     def sleep(self, entry: TraceEntry, path: str, one: PartCourse) -> None:  # noqa: ARG002 - as above
         one.status, one.until = "waiting", _after(entry.at, entry.detail["duration"])

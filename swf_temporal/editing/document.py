@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from swf_temporal.editing.marks import REFERRING, Kind, Mark, marks_in
 from swf_temporal.errors import InvalidDefinition, Position, Problem, UsageError
-from swf_temporal.languages.port import Definition
+from swf_temporal.languages.known import language_of, usual_language
+from swf_temporal.languages.marks import Kind, Mark
+from swf_temporal.languages.port import Definition, Language
 from swf_temporal.loading import check
 from swf_temporal.text.located import LINE_END
 from swf_temporal.text.origin import Source
@@ -55,6 +56,8 @@ class EditedDocument:
     problems: tuple[Problem, ...] = ()
     definition: Definition | None = None
     """The last that could run. What is being written most often cannot."""
+    language: Language = field(default_factory=usual_language)
+    """That of the last text that could be read."""
     marks: list[Mark] = field(default_factory=list)
     """The names of the last text that could be read."""
 
@@ -63,7 +66,8 @@ class EditedDocument:
         self.lines = LINE_END.split(text)
         try:
             root, _ = read_source(Source(text, self.name))
-            self.marks = marks_in(root)
+            self.language = language_of(root)
+            self.marks = self.language.marks(root)
         except InvalidDefinition:
             pass  # in the middle of a word; its problem is among those below
         try:
@@ -119,9 +123,9 @@ class EditedDocument:
         text = self.lines[line][:column] if line < len(self.lines) else ""
         found = _VALUE.match(text)
         if found is not None:
-            kind, quote, begun = _kind(found[1]), found[2], found[3]
+            kind, quote, begun = self._kind(found[1]), found[2], found[3]
         elif (found := _ITEM.match(text)) is not None:
-            kind, quote, begun = _kind(self._key_of_item(line, len(found[1]))), found[2], found[3]
+            kind, quote, begun = self._kind(self._key_of_item(line, len(found[1]))), found[2], found[3]
         else:
             return None
         return None if kind is None else Completing(kind, Span(line, column - len(begun), column), bool(quote))
@@ -136,6 +140,5 @@ class EditedDocument:
                 return None
         return None
 
-
-def _kind(key: str | None) -> Kind | None:
-    return Kind.STATE if key == "start" else REFERRING.get(key or "")
+    def _kind(self, key: str | None) -> Kind | None:
+        return None if key is None else self.language.kind_of_names(key)

@@ -1,21 +1,19 @@
 """What is shown of what stands at a place: a state, a function, an event, or what an expression yields."""
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from swf_temporal.editing.document import EditedDocument, Span
-from swf_temporal.editing.marks import Kind, Mark
 from swf_temporal.errors import SwfError
 from swf_temporal.expressions.compiled import NOTHING, BadExpression
-from swf_temporal.expressions.evaluation import Expressions
+from swf_temporal.languages.marks import Kind, Mark
+from swf_temporal.languages.port import ShownExpression
 from swf_temporal.loading import documents_in
 from swf_temporal.outline import OutlinePart
 from swf_temporal.simulation.reading import read_scenarios
 from swf_temporal.strict_json import show_json
 
-_EXPRESSION: Final = re.compile(r"\$\{\s*(.*?)\s*\}(?=[\"']?\s*(?:[,}\]]|#|$))")
 _MAX_SHOWN: Final = 1_000
 """Characters that are shown of what an expression yields."""
 _MAX_FILES: Final = 50
@@ -36,10 +34,10 @@ def hover(document: EditedDocument, line: int, column: int) -> tuple[Span, str] 
         place, told = document.place_of(mark), _told(document, mark)
         return None if place is None or not told else (place, told)
     text = document.lines[line] if line < len(document.lines) else ""
-    for found in _EXPRESSION.finditer(text):
-        if found.start() <= column <= found.end():
-            return Span(line, found.start(), found.end()), _yielded(document, found[1])
-    return None
+    expression = document.language.expression_at(text, column)
+    if expression is None:
+        return None
+    return Span(line, expression.start, expression.end), _yielded(document, expression)
 
 
 def _told(document: EditedDocument, mark: Mark) -> str:
@@ -75,15 +73,14 @@ def _of_part(part: OutlinePart) -> str:
     return "\n".join(lines)
 
 
-def _yielded(document: EditedDocument, text: str) -> str:
+def _yielded(document: EditedDocument, expression: ShownExpression) -> str:
     sample = _sample(document)
     if sample is None:
         return (
             "There is no sample to try it on: write a scenario beside the definition, or `default` in its input schema."
         )
     try:
-        compiled = Expressions().expression(f"${{ {text} }}")
-        outcome = compiled(sample.data, {})
+        outcome = expression.evaluate(sample.data)
     except (BadExpression, SwfError) as error:
         return f"On {sample.origin}: {error}"
     if outcome is NOTHING:

@@ -16,9 +16,9 @@ from pygls.workspace import TextDocument
 from swf_temporal import __version__
 from swf_temporal.editing.document import EditedDocument, Span
 from swf_temporal.editing.hovering import hover
-from swf_temporal.editing.marks import Kind
 from swf_temporal.errors import Problem, Severity
 from swf_temporal.languages.known import looks_like_definition
+from swf_temporal.languages.marks import Kind
 
 _SEVERITIES: Final = {
     Severity.ERROR: types.DiagnosticSeverity.Error,

@@ -25,7 +25,6 @@ from swf_temporal.expressions.jsonpath import Condition, JsonPathProgram, path_o
 from swf_temporal.expressions.targets import Target, refused, target
 
 __all__ = [
-    "ALWAYS_DECLARED",
     "LANGUAGES",
     "NOTHING",
     "BadExpression",
@@ -41,9 +40,6 @@ __all__ = [
 LANGUAGES: Final = ("jq", "jsonpath")
 """The languages that expressions may be written in."""
 
-ALWAYS_DECLARED: Final = frozenset({"WORKFLOW", "CONST", "SECRETS", "args"})
-"""The variables that every expression may name."""
-
 _T = TypeVar("_T")
 _FUNCTION = "fn:"
 _MAX_STRUCTURES = 10_000
@@ -52,8 +48,7 @@ _MAX_STRUCTURES = 10_000
 class Expressions:
     """Compiles the expressions of one definition, each text once.
 
-    *variables* are the names declared besides the ones in ALWAYS_DECLARED, such as every foreach state's
-    iteration parameter. *functions* are the definition's expression functions by name.
+    *variables* are the names that they may use. *functions* are the definition's expression functions by name.
     """
 
     opening = "${"
@@ -70,7 +65,7 @@ class Expressions:
             raise BadExpression(f"expressions are written in jq or jsonpath here, not in '{language}'")
         self.is_jq = language == "jq"
         """Whether they are written in jq."""
-        self.declared = ALWAYS_DECLARED.union(variables)
+        self.declared = frozenset(variables)
         """The variables that these expressions may name."""
         self._functions = dict(functions or {})
         self._expressions: dict[str, Compiled] = {}

@@ -23,9 +23,9 @@ from swf_temporal.expressions.template import joined
 from swf_temporal.strict_json import write_json
 from swf_temporal.weighing import json_size
 
-BAD_COMMAND: Final = "direktiv.jq.badCommand"
+FAILED: Final = "QueryFailed"
 """The code of a query that cannot be read, that fails, or that yields nothing."""
-NOT_OBJECT: Final = "direktiv.jq.notObject"
+NOT_OBJECT: Final = "NotAnObject"
 """The code of several results where there can be one, and of a result that is not an object where one is needed."""
 NOT_INSTALLED: Final = "NotInstalled"
 """The name of the error of a script where there is no engine; no state can catch it."""
@@ -35,8 +35,8 @@ LANGUAGE: Final = "structured-jq"
 _OPTIONS: Final = {
     LANGUAGE: (False, NOT_OBJECT),
     f"{LANGUAGE}-without-null": (True, NOT_OBJECT),
-    f"{LANGUAGE}-without-several": (False, BAD_COMMAND),
-    f"{LANGUAGE}-without-null-without-several": (True, BAD_COMMAND),
+    f"{LANGUAGE}-without-several": (False, FAILED),
+    f"{LANGUAGE}-without-null-without-several": (True, FAILED),
 }
 """Its names in records: whether a query that yields null is an error there, and the code of several results."""
 _NAMES: Final = {options: name for name, options in _OPTIONS.items()}
@@ -57,8 +57,8 @@ class EmbeddedQuery(NamedTuple):
         return f"{self.word}({self.text})"
 
 
-def jq_fault(message: str, code: str = BAD_COMMAND) -> ExpressionFailed:
-    """Return the fault of an expression, with the *code* by which definitions know it."""
+def jq_fault(message: str, code: str = FAILED) -> ExpressionFailed:
+    """Return the fault of an expression, with a *code* by which a language knows what it calls it."""
     return ExpressionFailed(message, name=code, code=code, retryable=False)
 
 
@@ -83,10 +83,8 @@ class StructuredJq:
         self._kept: dict[int, tuple[JSON, _Part]] = {}
 
     @classmethod
-    def named(cls, language: str) -> "StructuredJq | None":
-        """Return a compiler of what has the name *language* in records; None where that is another language."""
-        if language not in _OPTIONS:
-            return None
+    def named(cls, language: str) -> "StructuredJq":
+        """Return a compiler of what has the name *language* in records."""
         null_fails, several = _OPTIONS[language]
         return cls(null_fails=null_fails, several=several)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-from swf_temporal.calls import Auth, Function
+from swf_temporal.calls import Auth, FillAuth, Function, fill_plain_auth
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.files import NO_MORE_FILES, can_open_more
@@ -43,6 +43,8 @@ class Call:
     """The definition's `auth`, of which the function may use some."""
     secrets: Mapping[str, JSON] = field(default_factory=dict, repr=False)
     """What the definition's `auth` may refer to. Kept out of results and of error texts."""
+    fill_auth: FillAuth = fill_plain_auth
+    """Fills secrets in where they stand in `auth`, as the language of the definition says."""
     made_of_secrets: tuple[str, ...] = ()
     """What the arguments hold that was made of secrets. Kept out of results and of error texts, too."""
     folder: "CallFolder | None" = None

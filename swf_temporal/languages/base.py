@@ -4,14 +4,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from swf_temporal.errors import UsageError
-from swf_temporal.languages.port import Checked, Definition
+from swf_temporal.calls import Auth, fill_plain_auth
+from swf_temporal.data import JSON
+from swf_temporal.errors import UsageError, WorkflowFault
+from swf_temporal.languages.marks import Kind, Mark
+from swf_temporal.languages.port import Checked, Definition, ShownExpression
 from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
+    from swf_temporal.runtime.host import SecretTemplate
     from swf_temporal.runtime.run import Program
 
 
@@ -40,6 +44,30 @@ class LanguageBase(ABC):
     @abstractmethod
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         """Return *definition* as a program of runs that began with the semantics number *semantics*."""
+
+    def fill(self, given: "SecretTemplate", secrets: Mapping[str, JSON]) -> JSON:  # noqa: ARG002 - for those that have secrets
+        """Return arguments as they are: no secrets stand in them."""
+        return given.template
+
+    def fill_auth(self, auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
+        """Return the properties of credentials as they are, or as they are in the secret that they name."""
+        return fill_plain_auth(auth, secrets)
+
+    def holds(self, condition: JSON, fault: WorkflowFault) -> bool:  # noqa: ARG002 - for those that have such
+        """Return False: the language writes no conditions."""
+        return False
+
+    def marks(self, root: Object) -> list[Mark]:  # noqa: ARG002 - for those that can tell
+        """Return nothing: editors are told no names."""
+        return []
+
+    def kind_of_names(self, key: str) -> Kind | None:  # noqa: ARG002 - as above
+        """Return None, as above."""
+        return None
+
+    def expression_at(self, line: str, column: int) -> ShownExpression | None:  # noqa: ARG002 - as above
+        """Return None: editors show no values of expressions."""
+        return None
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:  # noqa: ARG002 - for those that have one
         """Raise UsageError: there is no schema."""

@@ -34,6 +34,11 @@ def languages() -> Iterator[Language]:
         yield language
 
 
+def usual_language() -> Language:
+    """Return the language that a text is taken for which none recognises."""
+    return list(languages())[-1]
+
+
 def import_everything() -> None:
     """Import all modules of all languages: a long-running process may be out of open files when it needs one."""
     for name in LANGUAGES:
@@ -70,7 +75,7 @@ def read(source: Source, fetch: Fetch = nothing) -> Checked:
 
 def read_part(root: Object, source: Source, fetch: Fetch = nothing) -> Checked:
     """Return the definition that *root* is, which stands in *source*, and is taken apart."""
-    return _language_of(root).read(root, source, fetch)
+    return language_of(root).read(root, source, fetch)
 
 
 def upgrade(source: Source, to: str | None = None) -> Upgraded:
@@ -82,7 +87,7 @@ def upgrade(source: Source, to: str | None = None) -> Upgraded:
         root, _ = read_object(source)
     except UnreadableText as unreadable:
         raise InvalidDefinition(unreadable.problems) from None
-    return _language_of(root).upgrade(source, to)
+    return language_of(root).upgrade(source, to)
 
 
 def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:
@@ -91,7 +96,7 @@ def migrate(source: Source, properties: Mapping[str, str], *, keeps_effects: boo
         root, _ = read_object(source)
     except UnreadableText as unreadable:
         raise InvalidDefinition(unreadable.problems) from None
-    return _language_of(root).migrate(source, properties, keeps_effects=keeps_effects)
+    return language_of(root).migrate(source, properties, keeps_effects=keeps_effects)
 
 
 def read_pinned(source: Source) -> Checked:
@@ -100,9 +105,10 @@ def read_pinned(source: Source) -> Checked:
         root, _ = read_object(source)
     except UnreadableText as unreadable:
         return Checked(None, tuple(unreadable.problems))
-    return _language_of(root).read_pinned(root, source)
+    return language_of(root).read_pinned(root, source)
 
 
-def _language_of(root: Object) -> Language:
+def language_of(root: Object) -> Language:
+    """Return the language that *root* is written in: the first of all, if none recognises it."""
     known = list(languages())
     return next((language for language in known if language.recognises(root)), known[-1])

@@ -8,9 +8,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, Self
 
-from swf_temporal.calls import Function
+from swf_temporal.calls import Auth, Function
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON, as_text
 from swf_temporal.errors import Position, Problem, Severity, UsageError, WorkflowFault
@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from swf_temporal.calendars.specs import ScheduleSpec
     from swf_temporal.drawing.building import DrawnCourse
     from swf_temporal.drawing.model import Picture
+    from swf_temporal.expressions.compiled import EvaluationOutcome
+    from swf_temporal.languages.marks import Kind, Mark
     from swf_temporal.languages.upgraded import Upgraded
     from swf_temporal.outline import Outline, WorkflowRef
+    from swf_temporal.runtime.host import SecretTemplate
     from swf_temporal.runtime.run import Program
 
 START: Final = Position()
@@ -80,10 +83,14 @@ class Words:
     """The language's words for the parts that messages about an instance name."""
 
     state: str = "state"
-    handler: str = "onErrors entry"
+    handler: str = "handler"
     """What a state handles an error by."""
     slow_call: str = "give it a timeout"
     """What an author can do about a call that holds its instance up."""
+    input_schema: str = "the input schema"
+    """What describes the input of an instance."""
+    credentials: str = "give it credentials"
+    """What an author can do about a call that a service wants credentials for."""
 
 
 class Definition(ABC):
@@ -156,6 +163,11 @@ class Definition(ABC):
         from swf_temporal.outline import Outline  # noqa: PLC0415 - most are asked for their own
 
         return Outline()
+
+    @property
+    def pointers(self) -> Mapping[str, str]:
+        """The JSON Pointers of its parts in its text, by their paths, as far as the language can tell."""
+        return {}
 
     def picture(self, course: "DrawnCourse | None" = None, *about: str) -> "Picture":
         """Return it as it is drawn, from its outline, with what is given of runs on it: a course, or a coverage.
@@ -302,6 +314,16 @@ class Checked:
         return tuple(problem for problem in self.problems if problem.severity is Severity.WARNING)
 
 
+class ShownExpression(NamedTuple):
+    """An expression in a line of text, which an editor shows on sample data."""
+
+    start: int
+    end: int
+    """The columns between which it stands, from 0."""
+    evaluate: Callable[[JSON], "EvaluationOutcome"]
+    """Returns what it yields for data. Raises BadExpression and SwfError."""
+
+
 Addresses = Callable[[Iterable[Function]], Mapping[str, dict[str, Any]]]
 """Tells where functions lead, by their names, as far as that is known without calling anything."""
 
@@ -335,6 +357,24 @@ class Language(Protocol):
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         """Return *definition* as a program of runs that began with the semantics number *semantics*."""
+
+    def fill(self, given: "SecretTemplate", secrets: Mapping[str, JSON]) -> JSON:
+        """Return arguments of a call with secrets filled in. Raises WorkflowFault where an expression fails."""
+
+    def fill_auth(self, auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
+        """Return the properties of credentials with secrets filled in; a text is a token. Raises CallFailed."""
+
+    def holds(self, condition: JSON, fault: WorkflowFault) -> bool:
+        """Tell whether the condition of a retry rule holds of *fault*. Raises nothing: where it cannot be told, no."""
+
+    def marks(self, root: Object) -> "list[Mark]":
+        """Return the names in a document that may not run yet, in the order of the text, for editors."""
+
+    def kind_of_names(self, key: str) -> "Kind | None":
+        """Return of what kind the names are that are referred to under *key*; None if none are."""
+
+    def expression_at(self, line: str, column: int) -> ShownExpression | None:
+        """Return the expression that stands at *column* of a *line*, for editors; None if there is none."""
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions, for editors. Raises UsageError for a version that has none."""

@@ -31,6 +31,8 @@ class Upgraded:
     """Python functions that take the place of other code: the names of their parameters, by their names."""
     properties: tuple[str, ...] = ()
     """The properties of the application that its constants have."""
+    to: str = ""
+    """The version that it is written in now, where it was rewritten in another."""
 
     @property
     def is_complete(self) -> bool:

@@ -302,7 +302,7 @@ class _Reading:
             self._find("rewritten", key, f"{key} is part of the baseUrl of {name!r}", None)
             return True
         if option in ("username", "password", "access_token", "api_key"):
-            hint = f"give function {name!r} an authRef, and the value in SWF_SECRET_{environment_name(name)}"
+            hint = f"give function {name!r} an auth, and the value in SWF_SECRET_{environment_name(name)}"
             self._find("by hand", key, f"{key} is a credential", hint)
             return True
         return False

@@ -104,7 +104,8 @@ class SecretTemplate(Record):
     template: JSON
     data: JSON
     variables: dict[str, JSON]
-    language: str = "jq"
+    dialect: str = ""
+    """In what the expressions are written, as the language of the definition names it to itself."""
 
 
 @dataclass(slots=True)
@@ -193,6 +194,8 @@ class FunctionCall(CallFacts):
     """None for functions that are given no directory."""
     attempts: Attempts | None = field(default=None, compare=False)
     """None if it is fire-and-forget: then there is one."""
+    language: str = ""
+    """The name of the language that is asked about secrets and errors; none if the call has nothing to be asked."""
 
 
 @dataclass(slots=True)

@@ -5,10 +5,105 @@ that goes on has no task for them. The others have a frame each, and no more of 
 unless one at the front takes longer than those after it.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Set as AbstractSet
+from typing import Any, Final, Generic, TypeVar
 
-from swf_temporal.runtime.joining import Path, join_each
+from swf_temporal.runtime.joining import Path, SuspendRequested, join_each
+from swf_temporal.runtime.lanes import LaneBase
+from swf_temporal.runtime.outputs import Front
+
+F = TypeVar("F")
+K = TypeVar("K", bound=Front)
+
+MAX_AT_ONCE: Final = 1000
+"""How many iterations run at once where the definition sets no limit: what an engine can hold, with room."""
+
+
+class Iterations(Generic[F]):
+    """The iterations of one step, each with a frame of the class F until it is at the front.
+
+    A language says how one is run, whether its frame says that it is complete, and what is kept of it.
+    """
+
+    def __init__(
+        self,
+        lane: LaneBase,
+        front: Front,
+        frames: dict[int, F],
+        *,
+        run_one: Callable[[int], Awaitable[None]],
+        is_complete: Callable[[F], bool],
+        keep: Callable[[F], None],
+        calls: AbstractSet[str] | None,
+    ) -> None:
+        """Run those that *front* has not yet, whose *frames* are written by `run_one` as it goes.
+
+        *keep* adds to the front what a complete one came to, in their order. *calls* are the names of all that one can
+        give ids to; None is that states within it give some.
+        """
+        self._lane = lane
+        self._front = front
+        self._frames = frames
+        self._run_one = run_one
+        self._is_complete = is_complete
+        self._keep = keep
+        self._calls = calls
+
+    async def run(
+        self,
+        *,
+        window: int = MAX_AT_ONCE,
+        passed_over: Callable[[int], F | None] = lambda _: None,
+        hands_over: bool = True,
+    ) -> None:
+        """Run them all, at most *window* at once. The first that fails fails the step, and ends the others.
+
+        *passed_over* is asked before one begins: the frame that it returns is complete, and nothing is done. Where the
+        run is suspended the host may hold the outputs, unless the step *hands_over* none: it needs all of them again.
+        """
+        lane, front = self._lane, self._front
+
+        def begin(index: int) -> Path[None] | None:
+            frame = self._frames.get(index)
+            if frame is not None and self._is_complete(frame):
+                return None
+            if (complete := passed_over(index)) is not None:
+                self._frames[index] = complete
+                return None
+
+            async def path() -> None:
+                await lane.run.pacing.give_way()
+                await self._run_one(index)
+
+            return path
+
+        try:
+            await run_in_turn(front.of, front.count, begin, self._fold, window=window)
+        except SuspendRequested:
+            if hands_over:
+                front.hand_over(lane.run.host)
+            raise
+        lane.run.begin_iterations(lane.path)
+
+    def _fold(self, index: int) -> bool:
+        frame = self._frames.get(index)
+        if frame is None or not self._is_complete(frame):
+            return False
+        self._keep(frame)
+        self._front.count = index + 1
+        del self._frames[index]
+        self._lane.run.forget_iteration(self._lane.path, index, self._calls)
+        return True
+
+
+def begin_front(kind: type[K], number: int, lane: LaneBase, calls: int = 1) -> K:
+    """Return the front, of the class *kind*, of *number* iterations that begin now, and make so many *calls* each.
+
+    Raises PayloadTooLarge where these are more than the run could carry on.
+    """
+    lane.run.begin_iterations(lane.path, number * calls)
+    return kind(number)
 
 
 async def run_in_turn(

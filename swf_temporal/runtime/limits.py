@@ -12,10 +12,7 @@ MAX_RESULT_BYTES: Final = 2 * 1024 * 1024
 MAX_CALLS_IN_ONE_EXECUTION: Final = 15_000
 """How many calls an execution holds at most: a run with more has to go on in another, with what it carries."""
 
-CARRY_LESS: Final = (
-    "filter what states and actions do not need (stateDataFilter, actionDataFilter), "
-    "or store large payloads outside of Temporal"
-)
+CARRY_LESS: Final = "keep less of what actions and events yield, or store large payloads outside of Temporal"
 """What to do where a run would have to carry on more than it can."""
 
 PUBLISH_LIMIT: Final = timedelta(minutes=1)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeAlias
 
+from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.records import Record
 from swf_temporal.runtime.error_matching import ErrorName, is_named
@@ -26,6 +27,8 @@ MAX_CARRIED = 64
 
 JitterSource: TypeAlias = Callable[[int], float]
 """The random number of each attempt, from 0 to 1, the same whenever it is asked for."""
+Holds: TypeAlias = Callable[[JSON, WorkflowFault], bool]
+"""Tells whether a condition holds of a fault, as the language says that wrote it."""
 
 
 def jitter_of(key: str) -> JitterSource:
@@ -59,9 +62,16 @@ class RetryRule(Record):
     """retryableErrors, where given: nothing else is tried again."""
     never: Sequence[ErrorName] = ()
     """nonRetryableErrors."""
+    condition: JSON = None
+    """What has to hold of the error besides, as the language writes it; None is nothing."""
 
-    def covers(self, fault: WorkflowFault, *, slow_is_fatal: bool = False) -> bool:
-        """Tell whether this kind of fault is tried again at all; `error_matching` says when *slow_is_fatal*."""
+    def covers(self, fault: WorkflowFault, *, slow_is_fatal: bool = False, holds: Holds | None = None) -> bool:
+        """Tell whether this kind of fault is tried again at all; `error_matching` says when *slow_is_fatal*.
+
+        *holds* is asked about the rule's condition, if it has one.
+        """
+        if self.condition is not None and not (holds is not None and holds(self.condition, fault)):
+            return False
         if not (fault.catchable and fault.retryable) or is_named(fault, self.never, slow_is_fatal=slow_is_fatal):
             return False
         return not self.only or is_named(fault, self.only, slow_is_fatal=slow_is_fatal)
@@ -83,13 +93,20 @@ class RetryRule(Record):
         return timedelta(seconds=delay)
 
     def after(
-        self, attempt: int, fault: WorkflowFault, draw: JitterSource, *, slow_is_fatal: bool = False
+        self,
+        attempt: int,
+        fault: WorkflowFault,
+        draw: JitterSource,
+        *,
+        slow_is_fatal: bool = False,
+        holds: Holds | None = None,
     ) -> timedelta | None:
         """Return how long to wait after *attempt* met *fault*, or None if it is not tried again.
 
         A service that wants to be left alone for longer is, but for no longer than the limit, or a day without one.
         """
-        delay = self.delay_after(attempt, draw) if self.covers(fault, slow_is_fatal=slow_is_fatal) else None
+        is_covered = self.covers(fault, slow_is_fatal=slow_is_fatal, holds=holds)
+        delay = self.delay_after(attempt, draw) if is_covered else None
         if delay is None or fault.retry_after is None:
             return delay
         longest = MAX_RETRY_AFTER if self.max_delay is None else self._limit

@@ -287,6 +287,10 @@ class Run(Tracer):
         await self.host.sleep(timedelta(seconds=seconds), timer)
         await self._timer_order.at(moment)
 
+    async def stand_still(self) -> None:
+        """Wait for nothing, until the path is cancelled or the run suspended."""
+        await self.inbox.wait(lambda _: False)
+
     async def outlast(self, work: "asyncio.Future[T]") -> T:
         """Return what *work* comes to, which may outlast this execution: a suspension ends the wait alone."""
         return await self._suspension.outlast(work)

@@ -17,6 +17,7 @@ from swf_temporal.functions.call import causes
 from swf_temporal.grammar import counted
 from swf_temporal.guarding.deferring import Evaluation, answer_to, answering
 from swf_temporal.guarding.helper import EngineAnswer
+from swf_temporal.languages.performing import delay_after
 from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.budgets import Budget, InstanceLimits
 from swf_temporal.runtime.evaluating import evaluated
@@ -270,10 +271,8 @@ class SimulatedHost:
             if not isinstance(outcome, WorkflowFault):
                 return None
             outcome.attempt, outcome.function = attempts.number, call.function.name
-            rule, number = call.retry, attempts.number
-            delay = (
-                None if rule is None else await evaluated(lambda: rule.after(number, outcome, jitter), self.evaluate)
-            )
+            number = attempts.number
+            delay = await evaluated(lambda: delay_after(call, number, outcome, jitter), self.evaluate)
             if delay is None:
                 return None
             self.context.delays.append((call.function.name, delay))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
+from swf_temporal.languages.performing import filled
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.local_calls import NotLocal
-from swf_temporal.runtime.performing import filled
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 
 if TYPE_CHECKING:  # who simulates a definition without a scenario need not wait for the models of one

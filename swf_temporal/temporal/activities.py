@@ -27,6 +27,7 @@ from swf_temporal.errors import (
 from swf_temporal.functions.current_call import CurrentCall, answering
 from swf_temporal.guarding.deferring import Evaluation, answer_to
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.performing import delay_after
 from swf_temporal.runtime.budgets import InstanceLimits, LimitsRecord
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.local_calls import MAX_RETRYING, NotLocal, locally
@@ -267,7 +268,7 @@ def decided(
     is what *jitter* has for the call of that key.
     """
     fault.attempt, fault.function = attempt, call.function.name
-    delay = None if call.retry is None else call.retry.after(attempt, fault, jitter(key))
+    delay = delay_after(call, attempt, fault, jitter(key))
     if delay is None:
         return application_error(fault, non_retryable=True)
     # The engine takes a delay of nothing for no answer, and falls back on its own.

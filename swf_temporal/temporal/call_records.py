@@ -30,6 +30,8 @@ class _CallRecord(TypedDict):
 
 
 class CallRecord(_CallRecord, total=False):
+    language: str
+    """The name of the definition's language."""
     arguments: JSON
     deferred: dict[str, Any]
     retry: dict[str, Any]
@@ -80,7 +82,7 @@ class PlaceRecord(TypedDict):
 
 def call_to_json(call: FunctionCall, source: str) -> CallRecord:
     """Return what an activity has to know of a call. *source* is where the definition was read from."""
-    record: CallRecord = {"function": call.function.to_json(), "source": source}
+    record: CallRecord = {"function": call.function.to_json(), "source": source, "language": call.language}
     if call.arguments is not None:
         record["arguments"] = call.arguments
     if call.secret_template is not None:
@@ -127,6 +129,7 @@ def call_from_json(record: CallRecord, *, activity_id: str, state: str) -> Funct
         auth=tuple(Auth.from_json(auth) for auth in record.get("auth", ())),
         secrets=tuple(record.get("secrets", ())),
         folder=_folder_from_json(record["folder"]) if "folder" in record else None,
+        language=record.get("language", ""),
     )
 
 

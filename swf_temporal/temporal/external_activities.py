@@ -35,6 +35,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, TimedOut, WorkflowFault
 from swf_temporal.guarding.deferring import Evaluation
 from swf_temporal.guarding.helper import EngineAnswer
+from swf_temporal.languages.performing import delay_after
 from swf_temporal.runtime.attempts import repeat
 from swf_temporal.runtime.evaluating import evaluated
 from swf_temporal.runtime.external_activities import ActivityOptions
@@ -115,12 +116,10 @@ class ExternalActivity:
         async def again_at(outcome: Payload | WorkflowFault) -> float | None:
             if not isinstance(outcome, CallFailed):
                 return None
-            rule, number = call.retry, kept.made.number
+            number = kept.made.number
             outcome.attempt = number
-            delay = (
-                None
-                if rule is None
-                else await evaluated(lambda: rule.after(number, outcome, draw, slow_is_fatal=True), self._evaluate)
+            delay = await evaluated(
+                lambda: delay_after(call, number, outcome, draw, slow_is_fatal=True), self._evaluate
             )
             if delay is None:
                 return None

@@ -32,7 +32,6 @@ from swf_temporal.temporal.operator_options import operator_options
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.publishing import with_origin
 from swf_temporal.temporal.records import PUBLISH
-from swf_temporal.text.parsing import read_data
 
 KINDS: Final = ("workflow", "task", "status")
 """The kinds of lifecycle events that can be asked for: of the instance, of its states, and changes of its status."""
@@ -65,7 +64,7 @@ class Lifecycle:
         self._status = ""
         self._states = ""
         """The key in the definition's text under which its states stand."""
-        self._pointers: dict[str, str] = {}
+        self._pointers: Mapping[str, str] = {}
         self._hands_over = False
         self.untold: list[dict[str, Any]] = []
         """The events about the end of this execution, which the one of another definition tells that follows it."""
@@ -86,7 +85,7 @@ class Lifecycle:
             self.is_asked = True
             self._definition = definition
             self._states = f"{definition.words.state}s"
-            self._pointers = _pointers(definition, self._states)
+            self._pointers = definition.pointers
 
     async def reported(self, outcome: Awaitable[Any]) -> Any:
         """Await the *outcome* of the execution and tell it; return, or raise, when all is delivered."""
@@ -199,19 +198,6 @@ class Lifecycle:
                 )
             except (ActivityError, WorkflowFault) as error:
                 workflow.logger.warning("the lifecycle event %s is left out: %s", event.type, error)
-
-
-def _pointers(definition: Definition, key: str) -> dict[str, str]:
-    """Return the JSON Pointers of the states of *definition*, which stand in its text under *key*, by their names."""
-    try:
-        whole: JSON = read_data(definition.source.text)
-    except ValueError:
-        return {}
-    states = whole.get(key) if isinstance(whole, dict) else None
-    named = enumerate(states) if isinstance(states, list) else ()
-    return {
-        str(state.get("name", state.get("id"))): f"/{key}/{index}" for index, state in named if isinstance(state, dict)
-    }
 
 
 def _error_of(fault: WorkflowFault) -> JSON:

@@ -74,7 +74,8 @@ def policy_for(rule: RetryRule | None) -> RetryPolicy | None:
         return ONCE
     if any(name in CATCH_ALL or code in CATCH_ALL for name, code in rule.never):
         return ONCE
-    if rule.increment or rule.jitter or rule.multiplier < 1 or rule.only or any(map(_is_by_message, rule.never)):
+    names_too_little = rule.only or rule.condition is not None or any(map(_is_by_message, rule.never))
+    if rule.increment or rule.jitter or rule.multiplier < 1 or names_too_little:
         return None
     longest = MAX_DELAY if rule.max_delay is None else min(rule.max_delay, MAX_DELAY)
     first = min(rule.delay, longest)

@@ -27,12 +27,12 @@ from swf_temporal.functions.custom.type import LEVELS
 from swf_temporal.functions.operator.settings import Options
 from swf_temporal.grammar import listed
 from swf_temporal.guarding.helper import EvaluationLimits
-from swf_temporal.languages.serverless_workflow.execution.states.foreach import MAX_AT_ONCE
 from swf_temporal.payloads import codec
 from swf_temporal.routing.chains import MAX_HOPS
 from swf_temporal.runtime import budgets, ids
 from swf_temporal.runtime.data_limit import MAX_DATA_BYTES
 from swf_temporal.runtime.inbox import MAX_SEEN
+from swf_temporal.runtime.iterations import MAX_AT_ONCE
 from swf_temporal.runtime.pacing import MAX_COST
 from swf_temporal.secret_providers import MAX_LOOKING_UP
 from swf_temporal.simulation.cycles import MAX_STEPS, MAX_TIMES_THE_SAME

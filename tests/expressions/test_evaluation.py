@@ -25,7 +25,7 @@ FUNCTIONS = {
 @pytest.fixture
 def expressions() -> Expressions:
     """Return the expressions of a definition with an iteration parameter and functions."""
-    return Expressions(variables=["item"], functions=FUNCTIONS)
+    return Expressions(variables=["item", "CONST", "SECRETS", "args"], functions=FUNCTIONS)
 
 
 @pytest.mark.parametrize(

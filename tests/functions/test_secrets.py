@@ -14,6 +14,7 @@ from swf_temporal.errors import CallFailed, ExpressionFailed, UsageError
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets, is_strong, scrub, withhold
+from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from swf_temporal.performing import Calls
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from tests.functions.conftest import Failed
@@ -248,10 +249,10 @@ FAILING = [
 @pytest.mark.parametrize("expression", FAILING)
 async def test_an_expression_that_fails_on_a_secret_does_not_tell_it(expression: str) -> None:
     """Neither the secret nor what was made of it; the expression itself is told."""
-    secret_template = SecretTemplate({"a": {"b": [expression]}, "c": "x"}, {}, {})
+    secret_template = SecretTemplate({"a": {"b": [expression]}, "c": "x"}, {}, {}, "jq")
     call = FunctionCall(
         id="a/f#1", function=Function(name="f", type="custom"), arguments=None, state="a", action="f",
-        secret_template=secret_template, secrets=("token",),
+        secret_template=secret_template, secrets=("token",), language="serverless-workflow",
     )  # fmt: skip
     calls = Calls({"f": lambda: None}, settings=Settings(), secrets=Secrets({"token": STRONG}))
 
@@ -270,7 +271,8 @@ async def test_credentials_that_fail_on_a_secret_do_not_tell_it(expression: str,
     auth = Auth(name="a", scheme="bearer", properties={"token": expression})
     function = Function(name="f", type="http", operation="GET:http://127.0.0.1:9/", auth_ref=AuthRef(invocation="a"))
 
-    fault = await failed(Functions(), Call(function, auth=(auth,), secrets={"token": STRONG}))
+    call = Call(function, auth=(auth,), secrets={"token": STRONG}, fill_auth=LANGUAGE.fill_auth)
+    fault = await failed(Functions(), call)
 
     assert fault.code == "BadAuth"
     assert STRONG[:9].lower() not in "".join(format_exception(fault)).lower()

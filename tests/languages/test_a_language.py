@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from swf_temporal.app.scenarios.host import scenario_host
+from swf_temporal.editing.document import EditedDocument, Span
+from swf_temporal.editing.hovering import hover
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.describing import Description
 from swf_temporal.languages.known import LANGUAGES
@@ -19,6 +21,7 @@ from swf_temporal.simulation.scenario import Scenario, canonical, context_of, re
 from swf_temporal.simulation.scenario import check as differences_of
 
 SCENARIOS = read_scenarios(Path(__file__).parent / "steps" / "scenarios.yaml")
+RUNNING = [one for one in SCENARIOS if not one.is_refused]
 MORNING = """
 id: morning
 steps:
@@ -43,7 +46,7 @@ def test_its_scenarios_hold(scenario: Scenario) -> None:
     assert differences == []
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS[:2], ids=lambda one: one.claim)
+@pytest.mark.parametrize("scenario", RUNNING, ids=lambda one: one.claim)
 def test_its_runs_survive_suspension(scenario: Scenario) -> None:
     """What a run of it writes down is enough to go on with, after each of its steps."""
 
@@ -60,7 +63,7 @@ def test_its_runs_survive_suspension(scenario: Scenario) -> None:
         return context.run(scenario.input), steps
 
     undisturbed, steps = suspended(0)
-    assert steps >= 3
+    assert steps >= 2
     for step in range(1, steps + 1):
         again, _ = suspended(step)
         assert (again.output, again.error, again.elapsed) == (
@@ -75,7 +78,7 @@ def test_its_runs_survive_suspension(scenario: Scenario) -> None:
 async def test_its_scenarios_hold_on_temporal() -> None:
     """Its runs take the same course on Temporal."""
     async with scenario_host() as host:
-        for scenario in SCENARIOS[:2]:
+        for scenario in RUNNING:
             simulated, _ = run(scenario)
             assert simulated is not None
             observed = await host.observe(scenario)
@@ -92,6 +95,23 @@ def test_its_definitions_are_described() -> None:
     assert [(one["name"], one["calledBy"]) for one in described.facts["functions"]] == [("brew", ["2 call"])]
     assert "  1 wait: wait\n    wait PT5M\n    → 2 call\n" in described.text()
     assert described.mermaid().splitlines()[-3:] == ["    s1 --> s2", "    s2 --> s3", "    s3 --> [*]"]
+
+
+def test_editors_are_told_its_names_and_values(tmp_path: Path) -> None:
+    """Names stand where it has them, such as keys, and an expression in its own form yields a value for a sample."""
+    text = "id: menu\nsteps:\n  - beside:\n      left: [{call: brew}]\n  - set: {cups: 2, more: =.cups + 1}\n"
+    (tmp_path / "scenario.yaml").write_text("scenario: a\nworkflow: menu.yaml\ninput: {cups: 3}\n")
+    (tmp_path / "menu.yaml").write_text(text)
+    document = EditedDocument(str(tmp_path / "menu.yaml"), tmp_path)
+    document.change(text)
+    names = [(one.kind.value, one.name, one.position.line, one.defines) for one in document.marks]
+    assert names == [("state", "left", 4, True), ("function", "brew", 4, False)]
+    shown = "  - set:\n      more: =.cups + 1"
+    document.change(f"id: menu\nsteps:\n{shown}\n")
+    told = hover(document, 3, 15)
+    assert told is not None
+    assert told[0] == Span(3, 12, 22)
+    assert "yields\n```json\n4\n```" in told[1]
 
 
 def test_another_language_is_not_taken_for_it() -> None:

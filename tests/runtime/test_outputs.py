@@ -71,6 +71,6 @@ def test_data_that_no_execution_can_carry_on_are_told_before_the_first_call() ->
     assert refused.error is not None
     assert refused.error.name == "PayloadTooLarge"
     assert "15,001 calls are too many" in refused.error.message
-    assert "bytes of the 2,031,616 that it can; filter what" in refused.error.message
+    assert "bytes of the 2,031,616 that it can; keep less of what" in refused.error.message
     assert [name for name, _ in refused.calls] == ["load"]
     assert simulate(definition, {**given, "number": 20}, functions=functions).output == 20

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.errors import CallFailed, StepLimitExceeded, WorkflowFault
+from swf_temporal.languages.serverless_workflow.execution.error_data import public
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Retry
 from swf_temporal.runtime.retrying import JitterSource, RetryRule, jitter_of, no_jitter
@@ -169,7 +170,7 @@ def test_what_a_service_asks_for_travels_with_the_fault() -> None:
 
     assert WorkflowFault.from_json(fault.to_json()).retry_after == 2.5
     assert "retry_after" not in CallFailed(status=503).to_json()
-    assert "retry_after" not in fault.public()
+    assert "retry_after" not in public(fault)
 
 
 @given(

@@ -27,11 +27,11 @@ from swf_temporal import RunEnded
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.performing import filled
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.ids import id_of_child
-from swf_temporal.runtime.performing import filled
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.converter import CONVERTER

@@ -16,7 +16,7 @@ from temporalio.client import Client
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.runtime.performing import filled
+from swf_temporal.languages.performing import filled
 from swf_temporal.temporal import host
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.worker import make_worker

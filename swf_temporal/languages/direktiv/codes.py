@@ -2,10 +2,8 @@
 
 from typing import Final
 
-from swf_temporal.errors import FatalFault, SubflowFailed, WorkflowFault
-from swf_temporal.expressions.structured import BAD_COMMAND, NOT_OBJECT
-
-__all__ = ["BAD_COMMAND", "NOT_OBJECT"]
+from swf_temporal.errors import ExpressionFailed, FatalFault, SubflowFailed, WorkflowFault
+from swf_temporal.expressions import structured
 
 SCHEMA_FAILED: Final = "direktiv.schema.failed"
 BAD_ARRAY: Final = "direktiv.foreach.badArray"
@@ -21,6 +19,9 @@ SECRET_NOT_FOUND: Final = "direktiv.secrets.notFound"  # noqa: S105 - the code o
 WORKFLOW_NOT_FOUND: Final = "direktiv.workflow.notfound"
 WORKFLOW_UNPARSABLE: Final = "direktiv.workflow.unparsable"
 INTERNAL: Final = "direktiv.internal.error"
+BAD_COMMAND: Final = "direktiv.jq.badCommand"
+NOT_OBJECT: Final = "direktiv.jq.notObject"
+_OF_QUERIES: Final = {structured.FAILED: BAD_COMMAND, structured.NOT_OBJECT: NOT_OBJECT}
 
 
 def fault(code: str, message: str) -> WorkflowFault:
@@ -36,6 +37,13 @@ def uncatchable(code: str, message: str) -> FatalFault:
 def internal(message: str) -> FatalFault:
     """Return the error of what no code was made for; nothing can catch it."""
     return uncatchable(INTERNAL, message)
+
+
+def coded(error: ExpressionFailed) -> ExpressionFailed:
+    """Return the *error* of a query under the code by which definitions know it."""
+    if error.code in _OF_QUERIES:
+        error.name = error.code = _OF_QUERIES[error.code]
+    return error
 
 
 def code_and_message(error: WorkflowFault) -> tuple[str, str]:

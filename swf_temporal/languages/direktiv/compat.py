@@ -7,7 +7,7 @@ the same; and definitions of different ages stand side by side in one folder.
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from swf_temporal.expressions.structured import BAD_COMMAND, NOT_OBJECT
+from swf_temporal.expressions.structured import FAILED, NOT_OBJECT
 
 Revision: TypeAlias = Literal["text", "engine", "v0.6", "v0.7", "v0.8"]
 """The text; the engine at the revision of the text, of February 2022; releases: v0.6.1, v0.7.1, v0.8 and later."""
@@ -25,7 +25,7 @@ class Compat:
     """What a setter does with null: deletes, stores it; or deletes, as it does with all that is empty."""
 
 
-_SINCE_0_7: Final = Compat(null_fails=True, several=BAD_COMMAND, array="one", setting="nothing deletes")
+_SINCE_0_7: Final = Compat(null_fails=True, several=FAILED, array="one", setting="nothing deletes")
 _READINGS: Final[dict[Revision, Compat]] = {
     "text": Compat(),
     "engine": Compat(array="results", setting="stores"),

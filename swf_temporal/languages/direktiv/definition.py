@@ -1,6 +1,6 @@
 """A Direktiv definition, as hosts and commands see it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Self
 
@@ -20,6 +20,7 @@ from swf_temporal.languages.direktiv.model.workflow import ScheduledStart, Subfl
 from swf_temporal.languages.direktiv.names import NAMELESS, candidates, name_at, split_name
 from swf_temporal.languages.direktiv.schedules import compiled
 from swf_temporal.languages.direktiv.starts import consumed_events, event_start, inputs_of_starts
+from swf_temporal.languages.pointers import pointers_in
 from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, EventStart
 from swf_temporal.outline import Outline, WorkflowRef
@@ -106,6 +107,11 @@ class DirektivDefinition(Definition):
             return compiled(self.workflow.start.cron)
         except InvalidTime as error:
             raise UsageError(f"the schedule of {self.id!r} cannot be understood: {error}") from None
+
+    @cached_property
+    def pointers(self) -> Mapping[str, str]:
+        """The JSON Pointers of its states, by their ids."""
+        return pointers_in(self.source.text, "states", "id")
 
     @cached_property
     def outline(self) -> Outline:

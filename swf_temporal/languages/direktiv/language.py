@@ -3,17 +3,21 @@
 Definitions of all languages are shown to `recognises`, so model, rules and execution are imported where they are used.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from swf_temporal.data import JSON
 from swf_temporal.errors import Severity
 from swf_temporal.languages.base import LanguageBase
-from swf_temporal.languages.direktiv.words import FUNCTION_TYPES, STATE_TYPES
+from swf_temporal.languages.direktiv.words import FUNCTION_TYPES, NAME, STATE_TYPES
+from swf_temporal.languages.marks import Kind, Mark
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.text.located import Object, objects_in
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
+    from swf_temporal.runtime.host import SecretTemplate
     from swf_temporal.runtime.run import Program
 
 _OTHERS: Final = frozenset({
@@ -34,7 +38,7 @@ _ONLY_OURS: Final = frozenset({
 
 
 class Direktiv(LanguageBase):
-    name = "direktiv"
+    name = NAME
     title = "Direktiv"
 
     def recognises(self, root: Object) -> bool:
@@ -76,6 +80,24 @@ class Direktiv(LanguageBase):
 
         assert isinstance(definition, DirektivDefinition)  # noqa: S101 - it is asked for its own alone
         return DirektivProgram(definition.workflow, definition.id, semantics)
+
+    def fill(self, given: "SecretTemplate", secrets: Mapping[str, JSON]) -> JSON:
+        """Return arguments of a call with secrets filled in, which stand under `secrets` of the data."""
+        from swf_temporal.languages.direktiv.secrets import fill
+
+        return fill(given, secrets)
+
+    def marks(self, root: Object) -> list[Mark]:
+        """Return the names in a document."""
+        from swf_temporal.languages.direktiv.editing import NAMES
+
+        return NAMES.marks(root)
+
+    def kind_of_names(self, key: str) -> Kind | None:
+        """Return of what kind the names are that stand under *key*."""
+        from swf_temporal.languages.direktiv.editing import NAMES
+
+        return NAMES.kind_of(key)
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions. Raises UsageError for a version: there is one schema."""

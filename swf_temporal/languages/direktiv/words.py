@@ -5,6 +5,9 @@ They stand apart from the model, so that telling a definition of another languag
 
 from typing import Final
 
+NAME: Final = "direktiv"
+"""By which the language is known in records and descriptions."""
+
 STATE_TYPES: Final = (
     "action", "consumeEvent", "delay", "error", "eventsAnd", "eventsXor", "foreach", "generateEvent", "getter", "noop",
     "parallel", "setter", "switch", "validate", "eventAnd", "eventXor",

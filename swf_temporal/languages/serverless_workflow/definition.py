@@ -8,6 +8,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import Position, Problem, Severity
 from swf_temporal.expressions.evaluation import Expressions
+from swf_temporal.languages.pointers import pointers_in
 from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.serverless_workflow.execution.concurrency import concurrency_of
 from swf_temporal.languages.serverless_workflow.execution.correlation import value_in
@@ -49,7 +50,9 @@ class ServerlessWorkflowDefinition(Definition):
     def words(self) -> Words:
         """What its version calls the parts that messages about an instance name."""
         version = self.workflow.language_version
-        return Words(version.state_word, version.handler, version.slow_call)
+        return Words(
+            version.state_word, version.handler, version.slow_call, "dataInputSchema", "name an auth by 'authRef'"
+        )
 
     def __eq__(self, other: object) -> bool:
         """Two definitions are equal that are of the same text."""
@@ -117,7 +120,12 @@ class ServerlessWorkflowDefinition(Definition):
 
     def correlation_value(self, event: CloudEvent, rule: CorrelationRule) -> JSON:
         """Return the value of a context attribute or, in the first draft, at a path."""
-        return value_in(event, Correlation(context_attribute_name=rule.attribute, path=rule.path))
+        return value_in(Correlation(context_attribute_name=rule.attribute, path=rule.path), event)
+
+    @cached_property
+    def pointers(self) -> Mapping[str, str]:
+        """The JSON Pointers of its states, by their names."""
+        return pointers_in(self.source.text, f"{self.words.state}s", "name")
 
     @property
     def concurrency(self) -> Concurrency | None:

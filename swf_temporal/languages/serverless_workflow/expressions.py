@@ -6,6 +6,9 @@ from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState, all_states
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 
+VARIABLES: Final = frozenset({"WORKFLOW", "CONST", "SECRETS", "args"})
+"""The variables that every expression may name."""
+
 EARLY: Final = "early"
 """The expression language of the drafts before 0.5."""
 
@@ -24,7 +27,9 @@ def expressions_of(workflow: Workflow) -> Expressions:
 
         return BracedPaths()
     return Expressions(
-        variables={state.iteration_param for state in all_states(workflow.states) if isinstance(state, ForeachState)},
+        variables=VARIABLES.union(
+            state.iteration_param for state in all_states(workflow.states) if isinstance(state, ForeachState)
+        ),
         functions={
             function.name: function.operation
             for function in workflow.functions

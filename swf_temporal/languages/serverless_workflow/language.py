@@ -6,17 +6,23 @@ from contextlib import suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
+from swf_temporal.calls import Auth
+from swf_temporal.data import JSON
 from swf_temporal.errors import Problem, Severity, UsageError
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
-from swf_temporal.languages.port import Checked, Definition, WrittenIn
+from swf_temporal.languages.base import LanguageBase
+from swf_temporal.languages.marks import Kind, Mark
+from swf_temporal.languages.port import Checked, Definition, ShownExpression, WrittenIn
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
+from swf_temporal.languages.serverless_workflow.model.version import LANGUAGE_NAME
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.document import read_part
 from swf_temporal.languages.serverless_workflow.reading.externals import ForeignPosition, at_its_origin
 from swf_temporal.languages.serverless_workflow.reading.own_words import WordsOf
 from swf_temporal.languages.serverless_workflow.reading.reader import reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected
+from swf_temporal.languages.serverless_workflow.secrets import fill, fill_auth
 from swf_temporal.languages.serverless_workflow.validation.rules import validate
 from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object
@@ -24,6 +30,7 @@ from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
+    from swf_temporal.runtime.host import SecretTemplate
     from swf_temporal.runtime.run import Program
 
 _STARTS = re.compile(r"""["']?start["']?[ \t]*:[ \t\r\n]*\{?[ \t\r\n]*["']?kind["']?[ \t]*:""")
@@ -37,11 +44,11 @@ _OF_ABSENCE = {
 """The codes of problems that consist in something not being there."""
 
 
-class ServerlessWorkflow:
+class ServerlessWorkflow(LanguageBase):
     """The language, as others see it."""
 
-    name: Final = "serverless-workflow"
-    title: Final = "Serverless Workflow 0.8"
+    name = LANGUAGE_NAME
+    title = "Serverless Workflow 0.8"
 
     def looks_like(self, text: str) -> bool:
         """Tell whether *text* has states, or what a version calls so, or says a version of the specification."""
@@ -90,6 +97,32 @@ class ServerlessWorkflow:
 
         assert isinstance(definition, ServerlessWorkflowDefinition)  # noqa: S101 - it is asked for its own alone
         return PreparedProgram(definition.workflow, semantics, definition.expressions)
+
+    def fill(self, given: "SecretTemplate", secrets: Mapping[str, JSON]) -> JSON:
+        """Return arguments of a call with `$SECRETS` filled in."""
+        return fill(given, secrets)
+
+    def fill_auth(self, auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
+        """Return the properties of an auth definition with `$SECRETS` filled in."""
+        return fill_auth(auth, secrets)
+
+    def marks(self, root: Object) -> list[Mark]:
+        """Return the names in a document."""
+        from swf_temporal.languages.serverless_workflow.editing import NAMES
+
+        return NAMES.marks(root)
+
+    def kind_of_names(self, key: str) -> Kind | None:
+        """Return of what kind the names are that stand under *key*."""
+        from swf_temporal.languages.serverless_workflow.editing import NAMES
+
+        return NAMES.kind_of(key)
+
+    def expression_at(self, line: str, column: int) -> ShownExpression | None:
+        """Return the expression in braces at a place."""
+        from swf_temporal.languages.serverless_workflow.editing import expression_at
+
+        return expression_at(line, column)
 
     def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:
         """Return the JSON Schema of definitions of *version*; without one that of 0.8 and its successor."""

@@ -13,6 +13,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for
 from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service
@@ -28,7 +29,8 @@ BASIC = "Basic " + base64.b64encode(b"ada:pw:1").decode()
 
 def headers(scheme: str, properties: Any) -> dict[str, str]:
     """Return the headers that the auth `a` makes."""
-    call = Call(Function(name="f"), auth=(Auth(name="a", scheme=scheme, properties=properties),), secrets=SECRETS)
+    auth = Auth(name="a", scheme=scheme, properties=properties)
+    call = Call(Function(name="f"), auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)
     return dict(headers_for("a", call))
 
 
@@ -117,7 +119,8 @@ async def test_keys(
     function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
     auth = Auth(name="a", scheme="apiKey", properties=properties)
 
-    assert await functions.call(Call(function, {"a": 1}, auth=(auth,), secrets=SECRETS)) == "ok"
+    call = Call(function, {"a": 1}, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)
+    assert await functions.call(call) == "ok"
 
     assert sent.items() <= service.last.headers.items()
     assert service.last.query == [("a", "1"), *query]
@@ -167,7 +170,7 @@ async def test_credentials_do_not_appear_in_faults(service: Service, functions: 
     function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
     auth = Auth(name="a", scheme="bearer", properties="shop")
 
-    fault = await failed(functions, Call(function, auth=(auth,), secrets=SECRETS))
+    fault = await failed(functions, Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth))
 
     assert fault.body == {"got": "***"}
 
@@ -188,7 +191,7 @@ async def test_what_was_made_of_secrets_does_not_appear(
     service.answers_with("GET", "/a", {"got": sent})
     function = Function(name="ask", type="http", operation="GET:/a", auth_ref=AuthRef(invocation="a"))
 
-    answer = await functions.call(Call(function, auth=(auth,), secrets=SECRETS))
+    answer = await functions.call(Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth))
 
     assert service.last.headers["authorization"] == sent
     assert answer == {"got": f"{sent.split()[0]} ***"}

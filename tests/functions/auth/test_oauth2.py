@@ -26,6 +26,7 @@ from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.operator.forms import Rate
 from swf_temporal.functions.operator.network import read_pattern
 from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from tests.listening import listening
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def ask(server: TokenServer, **properties: Any) -> Call:
     """Return a call of the service with a token for these properties."""
     auth = Auth(name="a", scheme="oauth2", properties={"authority": f"{server.url}/realm", **BY_CLIENT, **properties})
     function = Function(name="ask", type="http", operation="GET:/orders", auth_ref=AuthRef(invocation="a"))
-    return Call(function, auth=(auth,), secrets=SECRETS)
+    return Call(function, auth=(auth,), secrets=SECRETS, fill_auth=LANGUAGE.fill_auth)
 
 
 @pytest.mark.parametrize(

@@ -369,10 +369,11 @@ async def test_secrets_in_arguments(endpoint: Endpoint) -> None:
         id="Ask/ask#1",
         function=Function(name="ask", type="graphql", operation=f"{endpoint.url}#query#echo"),
         arguments=template,
-        secret_template=SecretTemplate(template, {}, {}),
+        secret_template=SecretTemplate(template, {}, {}, "jq"),
         secrets=("note",),
         state="Ask",
         action="ask",
+        language="serverless-workflow",
     )
 
     answer = await calls.perform(call, source="", key="k", attempt=1)

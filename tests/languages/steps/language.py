@@ -1,80 +1,37 @@
-"""A language of one list of steps: what a language has to have, and no more.
+"""A language of lists of steps: what a language has to have, and all that the runtime offers it.
 
-id: morning
+id: [kitchen, morning]
 steps:
 - set: {cups: 2}
-- wait: PT5M
-- call: brew
+- each: {each: cup, in: "=[range(.cups)]", do: [{call: brew}]}
+
+Its lists nest to any depth: `execution.py` says what each kind of step does.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, Self
 
-from swf_temporal.calls import Function
-from swf_temporal.data import merge
-from swf_temporal.durations import parse_duration
-from swf_temporal.errors import Problem
+from swf_temporal.calls import Auth
+from swf_temporal.data import JSON
+from swf_temporal.errors import Problem, WorkflowFault
 from swf_temporal.languages.base import LanguageBase
-from swf_temporal.languages.port import Checked, Definition, FunctionUse, Language
-from swf_temporal.outline import Outline, OutlinePart, Way, Work, in_a_line
-from swf_temporal.runtime.execution import ExecutionBase, ExecutionFrame
-from swf_temporal.runtime.host import Completed, FunctionCall, Timer, TraceEntry, TraceKind
+from swf_temporal.languages.marks import Kind, Mark
+from swf_temporal.languages.port import Checked, Definition, FunctionUse, Language, ShownExpression
+from swf_temporal.languages.triggers import ConsumedEvent
+from swf_temporal.outline import Outline, OutlinePart, Way, Work, WorkflowRef, in_a_line
+from swf_temporal.runtime.host import SecretTemplate
 from swf_temporal.runtime.run import Run
-from swf_temporal.text.located import Object, plain
+from swf_temporal.text.located import Object, objects_in, plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
-
-KINDS = ("set", "wait", "call")
-
-
-@dataclass(slots=True)
-class StepsFrame(ExecutionFrame):
-    """How far some steps are."""
-
-    at: int = 0
-    """How many were taken."""
-    until: float | None = None
-    """When a wait is over."""
-
-
-class StepsExecution(ExecutionBase[StepsFrame]):
-    """Takes one step after the other; the frame knows how many were taken."""
-
-    def __init__(self, definition: "StepsDefinition", run: Run, frame: StepsFrame) -> None:
-        super().__init__(run, frame)
-        self.definition = definition
-
-    async def execute(self) -> Completed:
-        """Run to the end."""
-        frame = self.frame
-        for index, (kind, value) in enumerate(self.definition.steps):
-            if index < frame.at:
-                continue
-            self.run.checkpoint()
-            data, path = frame.data, f"{index} {kind}"
-            if frame.state != path:
-                frame.state = path
-                self.emit(TraceKind.STATE_ENTERED, path)
-            if kind == "set":
-                # Under the second number, which only tests know, a step forgets what there was.
-                data = value if self.run.semantics >= 2 else merge(data, value)
-            elif kind == "wait":
-                if frame.until is None:
-                    frame.until = self.run.time() + parse_duration(value).total_seconds()
-                await self.run.sleep_until(frame.until, Timer("sleep", path))
-                frame.until = None
-            else:
-                function = Function(value, "custom")
-                call = FunctionCall(self.run.next_id(f"{path}/{value}"), function, data, state=path, action=value)
-                data = merge(data, await self.run.host.invoke(call))
-            self.emit(TraceKind.STATE_LEFT, path)
-            frame.at, frame.data = index + 1, data
-        return Completed(frame.data)
-
-    def emit(self, kind: TraceKind, path: str) -> None:
-        """Add a step to the trace."""
-        self.run.host.emit(TraceEntry(kind, path, path, path, self.run.host.now()))
+from tests.languages.steps.editing import expression_at, marks_in
+from tests.languages.steps.execution import KINDS, StepsExecution, function_of
+from tests.languages.steps.expressions import SECRETS, StepsExpressions
+from tests.languages.steps.faults import problem_of
+from tests.languages.steps.frames import StepsFrame
+from tests.languages.steps.model import NAME, Step, Steps, every_step, id_of, steps_in
 
 
 class StepsDefinition(Definition):
@@ -82,32 +39,80 @@ class StepsDefinition(Definition):
 
     def __init__(self, language: Language, root: Object, source: Source) -> None:
         self.language = language
-        self.id, self.source, self.root = str(root["id"]), source, root
-        self.steps: list[tuple[str, Any]] = [next(iter(plain(step).items())) for step in root["steps"]]
+        self.source, self.root = source, root
+        parts = plain(root["id"])
+        self.namespace = parts[0] if isinstance(parts, list) else None
+        self.id = id_of(parts, None)
+        self.secrets = tuple(root.get(SECRETS, ()))
+        self.steps = steps_in(plain(root["steps"]))
+
+    @cached_property
+    def expressions(self) -> StepsExpressions:
+        """What compiles its expressions."""
+        named = {one.value["each"] for _, one in every_step(self.steps) if one.kind == "each"}
+        return StepsExpressions(frozenset({*named, "event"}))
+
+    def list_at(self, path: str) -> Steps:
+        """Return the steps of the list at *path*."""
+        step, _, name = path.rpartition("/")
+        return next(one.lists[name] for own, one in every_step(self.steps) if own == step)
 
     @property
     def functions(self) -> tuple[FunctionUse, ...]:
         """What it calls."""
-        return tuple(FunctionUse(Function(value, "custom")) for kind, value in self.steps if kind == "call")
+        called = (function_of(one, path) for path, one in every_step(self.steps) if one.kind == "call")
+        return tuple(FunctionUse(one) for one in {function.name: function for function in called}.values())
+
+    @property
+    def consumed_events(self) -> tuple[ConsumedEvent, ...]:
+        """What it waits for: types alone, to which it gives no names."""
+        kinds = (kind for _, one in every_step(self.steps) for kind in _kinds_of(one))
+        return tuple(ConsumedEvent(type_, type_) for type_ in dict.fromkeys(kind["type"] for kind in kinds))
 
     @property
     def outline(self) -> Outline:
         """Each step leads to the next."""
-        paths = [f"{index} {kind}" for index, (kind, _) in enumerate(self.steps)]
-        return Outline(
-            tuple(
-                OutlinePart(path, kind, path, work=(_work(kind, value),), ways=(Way("completion", following),))
-                for path, following, (kind, value) in zip(paths, [*paths[1:], None], self.steps, strict=True)
-            )
-        )
+        return Outline(_parts(self.steps, ""))
+
+    def meant_by(self, reference: WorkflowRef) -> tuple[WorkflowRef, ...]:
+        """Return the workflow of the same kitchen, if the reference is no more than a name."""
+        return (replace(reference, id=reference.id if "." in reference.id else id_of(reference.id, self.namespace)),)
 
     def with_source(self, source: Source) -> Self:
         """Return the same steps, read from elsewhere."""
         return type(self)(self.language, self.root, source)
 
 
-def _work(kind: str, value: Any) -> Work:
-    return Work(calls=value) if kind == "call" else Work(text=f"{kind} {in_a_line(value)}")
+def _kinds_of(step: Step) -> list[Mapping[str, Any]]:
+    if step.kind == "stream":
+        return [step.value]
+    return [*step.value.get("all", ()), *step.value.get("any", ())] if step.kind == "listen" else []
+
+
+def _parts(steps: Steps, path: str) -> tuple[OutlinePart, ...]:
+    paths = [f"{path}/{index} {one.kind}" if path else f"{index} {one.kind}" for index, one in enumerate(steps)]
+    return tuple(
+        OutlinePart(
+            own,
+            one.kind,
+            own,
+            work=(_work(one, own),),
+            ways=(Way("completion", following),),
+            parts=tuple(part for name, inner in one.lists.items() for part in _parts(inner, f"{own}/{name}")),
+        )
+        for own, following, one in zip(paths, [*paths[1:], None], steps, strict=True)
+    )
+
+
+def _work(step: Step, path: str) -> Work:
+    if step.kind == "call":
+        return Work(calls=function_of(step, path).name)
+    if step.kind == "run":
+        return Work(runs=WorkflowRef(id_of(step.value, None)))
+    kinds = tuple(kind["type"] for kind in _kinds_of(step))
+    return (
+        Work(awaits=kinds) if kinds else Work(text=step.kind if step.lists else f"{step.kind} {in_a_line(step.value)}")
+    )
 
 
 class StepsProgram:
@@ -122,10 +127,10 @@ class StepsProgram:
         return StepsExecution(self.definition, run, begun)
 
 
-class Steps(LanguageBase):
+class StepsLanguage(LanguageBase):
     """The language."""
 
-    name = "steps"
+    name = NAME
     title = "Steps"
 
     def recognises(self, root: Object) -> bool:
@@ -137,6 +142,31 @@ class Steps(LanguageBase):
         problems = tuple(_problems(root, source))
         return Checked(None if problems else StepsDefinition(self, root, source), problems)
 
+    def fill(self, given: SecretTemplate, secrets: Mapping[str, JSON]) -> JSON:
+        """Return arguments in which `$vault` has the secrets."""
+        expressions = StepsExpressions(frozenset(given.variables))
+        return expressions.value_of(given.template, given.data, {**given.variables, SECRETS: dict(secrets)})
+
+    def fill_auth(self, auth: Auth, secrets: Mapping[str, JSON]) -> JSON:
+        """Return the properties of credentials, which stand in the step itself."""
+        return StepsExpressions().value_of(auth.properties, None, {SECRETS: dict(secrets)})
+
+    def holds(self, condition: JSON, fault: WorkflowFault) -> bool:
+        """Tell whether a condition holds of `$error`."""
+        return StepsExpressions().value_of(condition, None, {"error": problem_of(fault)}) is True
+
+    def marks(self, root: Object) -> list[Mark]:
+        """Return the names in a document."""
+        return marks_in(root)
+
+    def kind_of_names(self, key: str) -> Kind | None:
+        """Return that functions are named under `call`."""
+        return Kind.FUNCTION if key == "call" else None
+
+    def expression_at(self, line: str, column: int) -> ShownExpression | None:
+        """Return the expression at a place."""
+        return expression_at(line, column)
+
     def prepare(self, definition: Definition, semantics: int) -> StepsProgram:
         """Return the program of some steps."""
         assert isinstance(definition, StepsDefinition)
@@ -144,10 +174,10 @@ class Steps(LanguageBase):
 
 
 def _problems(root: Object, source: Source) -> Iterator[Problem]:
-    for index, step in enumerate(root["steps"]):
+    for step in objects_in(root["steps"]):
         if len(step) != 1 or next(iter(step)) not in KINDS:
             message = f"a step is one of {', '.join(KINDS)}, and this is {', '.join(step)}"
-            yield source.problem("step-kind", message, root["steps"].positions[index])
+            yield source.problem("step-kind", message, step.where.position)
 
 
-LANGUAGE = Steps()
+LANGUAGE = StepsLanguage()

@@ -17,7 +17,7 @@ from swf_temporal.languages.direktiv.functions import called
 from swf_temporal.languages.direktiv.model.states import Action, FunctionFile, RetryPolicy
 from swf_temporal.languages.direktiv.model.workflow import SubflowFunction
 from swf_temporal.languages.direktiv.names import candidates
-from swf_temporal.runtime.attempts import repeat
+from swf_temporal.languages.direktiv.words import NAME
 from swf_temporal.runtime.host import CallFile, CallFolder, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.retrying import MAX_DELAY
@@ -49,21 +49,18 @@ async def perform(action: Action, frame: ActionFrame, lane: Lane, *, forget: boo
             frame.id = run.next_id(f"{lane.path}/{name}")
         return await _attempt(action, frame.id, lane, forget=forget)
 
-    async def again_at(outcome: JSON | WorkflowFault) -> float | None:
+    async def delay_after(outcome: JSON | WorkflowFault) -> float | None:
         if not isinstance(outcome, WorkflowFault):
             return None
         outcome.action = outcome.action or name
         delay = None if forget else await _delay_after(outcome, action, attempts.number - 1, lane)
-        if delay is None:
-            return None
-        lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name, delay=delay)
-        frame.id = None  # another attempt is another call
-        return run.time() + delay
+        if delay is not None:
+            lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name, delay=delay)
+            frame.id = None  # another attempt is another call
+        return delay
 
     try:
-        result = await repeat(
-            attempts, attempt, again_at, lambda until: run.sleep_until(until, lane.timer("retry", name))
-        )
+        result = await lane.repeat(attempts, attempt, delay_after, name)
     except WorkflowFault as fault:
         lane.emit_failed_action(name, _invoked(lane.execution.program.functions[name]), fault)
         raise
@@ -116,8 +113,8 @@ async def _call(action: Action, function: "Function", call_id: str, lane: Lane, 
     secret_template: SecretTemplate | None = None
     if action.secrets:
         template = plain(action.input)
-        language = lane.execution.program.jq.language
-        secret_template = SecretTemplate(template, lane.data, {"__now": run.time()}, language)
+        dialect = lane.execution.program.jq.language
+        secret_template = SecretTemplate(template, lane.data, {"__now": run.time()}, dialect)
         arguments: JSON = template
     else:
         arguments = await lane.evaluate(action.input, lane.data)
@@ -127,11 +124,12 @@ async def _call(action: Action, function: "Function", call_id: str, lane: Lane, 
         id=call_id,
         function=callee,
         arguments=arguments,
-        state=lane.state,
+        state=lane.state_path,
         action=action.function,
         secret_template=secret_template,
         secrets=tuple(action.secrets),
         fire_and_forget=forget,
+        language=NAME,
         folder=_folder(action, lane),
     )
     return await _answer(call, callee, lane)
@@ -168,7 +166,7 @@ async def _run_subflow(action: Action, function: SubflowFunction, call_id: str, 
             workflow_id=name,
             version=version,
             data=data,
-            state=lane.state,
+            state=lane.state_path,
             action=action.function,
             fire_and_forget=forget,
             parent_close_policy="abandon" if forget else "terminate",

@@ -29,8 +29,8 @@ from swf_temporal.records import nested
 from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, TraceKind
-from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.runtime.run import Run
+from swf_temporal.runtime.walks import walk
 
 if TYPE_CHECKING:
     from swf_temporal.languages.direktiv.execution.program import DirektivProgram
@@ -76,16 +76,20 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
 
     async def execute(self) -> Completed:
         """Run to the end. Raises the WorkflowFault that the instance failed with."""
-        frame, run = self.frame, self.run
-        while frame.state is not None:
-            run.checkpoint()
-            await run.pacing.give_way(1)
-            if run.time() >= self._hard:
-                raise _hard_timeout()
-            await self._pass(self.program.states[frame.state])
-        if frame.failed is not None:
-            raise codes.fault(frame.failed.code, frame.failed.message)
-        return Completed(frame.data)
+        return self._completed() if self.frame.state is None else await walk(self.run, self._step)
+
+    async def _step(self) -> Completed | None:
+        """Run one state; return what the instance comes to if that was the last."""
+        if self.run.time() >= self._hard:
+            raise _hard_timeout()
+        await self._pass(self.program.states[str(self.frame.state)])
+        return self._completed() if self.frame.state is None else None
+
+    def _completed(self) -> Completed:
+        """Return what the instance comes to, at its end. Raises the error that an `error` state has raised."""
+        if self.frame.failed is not None:
+            raise codes.fault(self.frame.failed.code, self.frame.failed.message)
+        return Completed(self.frame.data)
 
     def fail_at_end(self, code: str, message: str) -> None:
         """Let the instance fail once it has come to its end. Raises the error of a second time."""
@@ -131,11 +135,7 @@ class DirektivExecution(ExecutionBase[InstanceFrame]):
             due.append(self._soft)
         if min(due) <= self.run.time() and not is_resumed:
             raise self._expired()
-        expiry = self.run.time_out_at(min(due), lane.timer("timeout"))
-        left = await within(logic_of(state, frame, lane), expiry)
-        if left is MISSING:
-            raise self._expired()
-        return left
+        return await lane.in_time(min(due), logic_of(state, frame, lane), self._expired)
 
     def _expired(self) -> WorkflowFault:
         now = self.run.time()

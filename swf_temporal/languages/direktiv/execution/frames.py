@@ -10,6 +10,7 @@ from swf_temporal.data import JSON
 from swf_temporal.records import Record
 from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.execution import ExecutionFrame
+from swf_temporal.runtime.frames import EventsFrame
 from swf_temporal.runtime.outputs import Front
 from swf_temporal.runtime.progress import Value
 
@@ -52,13 +53,11 @@ class AwaitedKind(Record):
 
 
 @dataclass(slots=True)
-class EventsBody(Record):
+class EventsBody(EventsFrame):
+    """A wait for events of some kinds, by whose numbers those that came are known."""
+
     KIND: ClassVar[str] = "events"
-    kinds: list[AwaitedKind]
-    taken: dict[str, JSON] = field(default_factory=dict)
-    """Of one that needs several: the events that came, as JSON, by the numbers of their kinds."""
-    awaited: bool = False
-    """Whether the wait for the next one is in the trace."""
+    kinds: list[AwaitedKind] = field(default_factory=list)
 
 
 @dataclass(slots=True)

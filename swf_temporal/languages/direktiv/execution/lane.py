@@ -1,35 +1,38 @@
 """The lane of a state: its data, the run, and the evaluation of its fields."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import ExpressionFailed
 from swf_temporal.expressions.structured import NOT_OBJECT, jq_fault
-from swf_temporal.runtime.host import Timer, TimerPurpose, TraceEntry, TraceKind
-from swf_temporal.runtime.trace import Tracer
+from swf_temporal.languages.direktiv import codes
+from swf_temporal.runtime.lanes import LaneBase
 
 if TYPE_CHECKING:
     from swf_temporal.languages.direktiv.execution.execution import DirektivExecution
 
 
-class Lane(Tracer):
+T = TypeVar("T")
+
+
+class Lane(LaneBase):
     """A path of execution in one state: the state itself, or one of the actions that run side by side in it."""
 
-    __slots__ = ("data", "execution", "path", "run", "state")
+    __slots__ = ("data", "execution")
 
     def __init__(self, execution: "DirektivExecution", state: str, data: JSON, path: str = "") -> None:
+        super().__init__(execution.run, state, path or state)
         self.execution = execution
-        self.run = execution.run
-        self.state = state
         self.data = data
-        self.path = path or state
 
     def child(self, key: str) -> "Lane":
         """Return the lane of what is called *key*, which runs beside others."""
-        return Lane(self.execution, self.state, self.data, f"{self.path}/{key}")
+        return Lane(self.execution, self.state_path, self.data, f"{self.path}/{key}")
 
     def iteration(self, index: int, data: JSON) -> "Lane":
         """Return the lane of one of many calls of one kind, whose ids are counted by the state."""
-        return Lane(self.execution, self.state, data, f"{self.path}[{index}]")
+        return Lane(self.execution, self.state_path, data, f"{self.path}[{index}]")
 
     async def evaluate(self, value: JSON, data: JSON, at: float | None = None) -> JSON:
         """Return *value* with the results of its queries on *data*; null is the data itself.
@@ -38,22 +41,27 @@ class Lane(Tracer):
         """
         self.run.pacing.charge()
         jq, now = self.execution.program.jq, self.run.time() if at is None else at
-        return await self.run.evaluated(lambda: jq.evaluate(value, data, now))
+        return await self._coded(lambda: jq.evaluate(value, data, now))
 
     async def results(self, value: JSON, data: JSON, at: float) -> list[JSON]:
         """Return all results, where *value* is a query with several; *at* is as for `evaluate`."""
         self.run.pacing.charge()
         jq = self.execution.program.jq
-        return await self.run.evaluated(lambda: jq.results(value, data, at))
+        return await self._coded(lambda: jq.results(value, data, at))
+
+    async def _coded(self, work: Callable[[], T]) -> T:
+        try:
+            return await self.run.evaluated(work)
+        except ExpressionFailed as error:
+            raise codes.coded(error) from None
 
     async def object_of(self, value: JSON, data: JSON, what: str) -> dict[str, JSON]:
         result = await self.evaluate(value, data)
         if not isinstance(result, dict):
-            raise jq_fault(f"{what} must be an object", NOT_OBJECT)
+            raise not_object(f"{what} must be an object")
         return result
 
-    def timer(self, purpose: TimerPurpose, part: str = "") -> Timer:
-        return Timer(purpose, self.state, part)
 
-    def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
-        self.run.add(TraceEntry(kind, self.path, self.state, name, self.run.host.now(), detail))
+def not_object(message: str) -> ExpressionFailed:
+    """Return the error of a query whose result is not an object where one is needed."""
+    return codes.coded(jq_fault(message, NOT_OBJECT))

@@ -1,6 +1,7 @@
 """Waiting for events, and which of them are meant."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -10,8 +11,7 @@ from swf_temporal.languages.direktiv.execution.catching import is_glob_of
 from swf_temporal.languages.direktiv.execution.frames import AwaitedKind, EventsBody, StateFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.model.node import Structured
-from swf_temporal.runtime.event_matching import assigned, usable
-from swf_temporal.runtime.host import TraceKind
+from swf_temporal.runtime.waiting import EventSelector, TakenEvents, next_event, next_of_each
 from swf_temporal.strict_json import write_json
 
 
@@ -33,7 +33,7 @@ async def begin_waiting(kinds: Sequence[tuple[str, Structured]], frame: StateFra
     """Return the body of a state that waits for events. Where a context cannot be told, no state can catch that."""
     if not isinstance(frame.body, EventsBody):
         try:
-            frame.body = EventsBody([AwaitedKind(type_, await _context(context, lane)) for type_, context in kinds])
+            frame.body = EventsBody(kinds=[AwaitedKind(kind, await _context(context, lane)) for kind, context in kinds])
         except ExpressionFailed as fault:
             raise codes.uncatchable(codes.BAD_EVENT, fault.message) from None
     return frame.body
@@ -49,35 +49,25 @@ async def _context(context: Structured, lane: Lane) -> dict[str, JSON]:
 
 async def next_of(wait: EventsBody, refs: Sequence[int], lane: Lane) -> tuple[int, CloudEvent]:
     """Return the next event that is like one of the kinds of *wait*, and which: one of those that *refs* number."""
-    run, kinds = lane.run, wait.kinds
-
-    def which(event: CloudEvent) -> int:
-        return next((index for index in refs if _is_like(kinds[index], event)), -1)
-
-    criterion = write_json([[kinds[index].type, kinds[index].context] for index in refs])
-    event = run.inbox.take(lambda one: which(one) >= 0, criterion)
-    if event is None:
-        run.checkpoint()
-        types = [kinds[index].type for index in refs]
-        if not wait.awaited:
-            wait.awaited = True
-            lane.emit(TraceKind.EVENT_AWAITED, ", ".join(types))
-        event = await run.next_event(lambda one: which(one) >= 0, types, None, lane.state, criterion)
-        assert event is not None  # noqa: S101 - there is no deadline
-    wait.awaited = False
-    lane.emit_event(TraceKind.EVENT_TAKEN, event.type, event)
-    return which(event), event
+    kinds = [wait.kinds[index] for index in refs]
+    criterion = write_json([[kind.type, kind.context] for kind in kinds])
+    selector = EventSelector([kind.type for kind in kinds], [partial(_is_like, kind) for kind in kinds], criterion)
+    found = await next_event(selector, wait, lane)
+    assert found is not None  # noqa: S101 - there is no deadline
+    return refs[found[0]], found[1]
 
 
-async def all_of(wait: EventsBody, lane: Lane) -> list[dict[str, JSON]]:
+async def all_of(wait: EventsBody, lane: Lane) -> list[CloudEvent]:
     """Return an event of each kind, in the order of the kinds, whatever the order in which they come."""
-    refs = [str(index) for index in range(len(wait.kinds))]
+    refs, events = [str(index) for index in range(len(wait.kinds))], TakenEvents()
 
-    def fits(ref: str, event: JSON) -> bool:
-        return isinstance(event, dict) and _is_like(wait.kinds[int(ref)], CloudEvent.from_record(event))
+    def fits(ref: str, event: CloudEvent) -> bool:
+        return _is_like(wait.kinds[int(ref)], event)
+
+    async def next_(free: list[str]) -> tuple[int, CloudEvent]:
+        index, event = await next_of(wait, [int(ref) for ref in free], lane)
+        return free.index(str(index)), event
 
     while len(wait.taken) < len(refs):
-        free = [int(ref) for ref in usable(refs, wait.taken, fits)]
-        index, event = await next_of(wait, free, lane)
-        wait.taken = assigned(event.to_json(), str(index), refs, wait.taken, fits)
-    return [one for ref in refs if isinstance(one := wait.taken[ref], dict)]
+        await next_of_each(refs, wait, events, fits, next_)
+    return [events.event_of(record) for ref in refs if isinstance(record := wait.taken[ref], dict)]

@@ -5,37 +5,9 @@ from dataclasses import dataclass, field
 from swf_temporal.data import JSON
 from swf_temporal.records import Record, nested
 from swf_temporal.runtime.attempts import AttemptsFrame
+from swf_temporal.runtime.frames import WaitingFrame
 from swf_temporal.runtime.host import CallAttempts
 from swf_temporal.runtime.progress import Value
-
-
-class TimedFrame(Record):
-    __slots__ = ()
-
-    def forget_deadlines(self) -> None:
-        """Forget when its timeouts end: they begin anew when it goes on."""
-        raise NotImplementedError
-
-    def forget_attempts(self) -> None:
-        """Forget the attempts that were made at it: when it goes on there are as many again."""
-
-
-def forget_deadlines(frame: Record) -> None:
-    """Forget when the timeouts in *frame*, and in those inside it, end. Sleeps go on until when they were to."""
-    for timed in nested(frame, TimedFrame):
-        timed.forget_deadlines()
-
-
-@dataclass(slots=True)
-class WaitingFrame(TimedFrame):
-    deadline: float | None = None
-    """When its timeout ends it."""
-    awaited: bool = False
-    """Whether the wait was added to the trace: it is once, however often the instance is suspended meanwhile."""
-
-    def forget_deadlines(self) -> None:
-        """Forget when its timeout ends."""
-        self.deadline = None
 
 
 @dataclass(slots=True)

@@ -133,7 +133,7 @@ async def _run(
         return None
     if action.sleep is not None and action.sleep.before:
         frame.before = await lane.pause_until(frame.before, action.sleep.before, data, f"before {name}")
-        await lane.run.sleep_until(frame.before, lane.timer("sleep before", name))
+        await lane.sleep_until(frame.before, "sleep before", name)
 
     def attempt() -> Coroutine[Any, Any, ActionResult]:
         return _performed(action, name, data, lane, timeout)
@@ -144,7 +144,7 @@ async def _run(
     effect = await (with_result_retries(action, name, attempt, given, lane) if action.result_retries else attempt())
     if action.sleep is not None and action.sleep.after:
         frame.after = await lane.pause_until(frame.after, action.sleep.after, data, f"after {name}")
-        await lane.run.sleep_until(frame.after, lane.timer("sleep after", name))
+        await lane.sleep_until(frame.after, "sleep after", name)
     return effect
 
 

@@ -1,17 +1,23 @@
-"""Correlation: which events belong to this instance.
+"""The correlation rules of an event definition (section "Correlation Definition").
 
-An event definition may name context attributes by which its events are told apart (section "Correlation
-Definition"). An attribute with a value of its own must have it. One without is fixed by the first event taken that
-has it: from then on only events with the same value belong to this instance.
+Each names a context attribute, without regard to case. One with a value of its own must have it.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Awaitable, Callable
+from functools import lru_cache, partial
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, as_text
+from swf_temporal.data import JSON
 from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
+from swf_temporal.runtime.correlation import KeyRule
+
+
+def rules_of(definition: Event) -> tuple[KeyRule, ...]:
+    return tuple(
+        KeyRule(_key(one.context_attribute_name), partial(value_in, one), one.context_attribute_value is not None)
+        for one in definition.correlation
+    )
 
 
 async def required_values(definition: Event, fill: Callable[[JSON], Awaitable[JSON]]) -> dict[str, JSON]:
@@ -23,48 +29,12 @@ async def required_values(definition: Event, fill: Callable[[JSON], Awaitable[JS
     }
 
 
-def correlates(definition: Event, event: CloudEvent, fixed: Mapping[str, JSON], values: Mapping[str, JSON]) -> bool:
-    """Tell whether *event* may be taken by the instance whose attributes are *fixed*, and which demands *values*.
-
-    An event that was addressed to the instance belongs to it; attributes that it has must be right all the same.
-    """
-    for rule in definition.correlation:
-        name = _key(rule.context_attribute_name)
-        value = value_in(event, rule)
-        if value is None:
-            if event.is_addressed:
-                continue
-            return False
-        wanted = values if rule.context_attribute_value is not None else fixed
-        if name in wanted and as_text(wanted[name]) != as_text(value):
-            return False
-    return True
-
-
-def fixed_by(definition: Event, event: CloudEvent) -> dict[str, JSON]:
-    found = {
-        _key(rule.context_attribute_name): value_in(event, rule)
-        for rule in definition.correlation
-        if rule.context_attribute_value is None
-    }
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def known_values(definition: Event, fixed: Mapping[str, JSON], values: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Return what attributes of *definition* must be: its own *values*, and of the others those that are *fixed*."""
-    known = {
-        _key(rule.context_attribute_name): rule.context_attribute_value is not None for rule in definition.correlation
-    }
-    found = {name: (values if is_own else fixed).get(name) for name, is_own in known.items()}
-    return {name: value for name, value in found.items() if value is not None}
-
-
 @lru_cache(maxsize=1024)
 def _compiled(path: str) -> EarlyPath:
     return EarlyPath(path)
 
 
-def value_in(event: CloudEvent, rule: Correlation) -> JSON:
+def value_in(rule: Correlation, event: CloudEvent) -> JSON:
     """Return the value by which *rule* tells events: of a context attribute or, in the first draft, at a path."""
     if rule.path is None:
         return event.attribute(rule.context_attribute_name)
@@ -73,31 +43,5 @@ def value_in(event: CloudEvent, rule: Correlation) -> JSON:
     return found[0] if found else None
 
 
-class CorrelationKeys:
-    """The attributes that events have fixed, by which an instance knows its own: *values*, which this changes."""
-
-    def __init__(self, values: dict[str, JSON]) -> None:
-        self.values = values
-
-    @property
-    def names(self) -> list[str]:
-        """The attributes, in the order in which they were fixed."""
-        return list(self.values)
-
-    def correlates(self, definition: Event, event: CloudEvent, values: Mapping[str, JSON]) -> bool:
-        """Tell whether *event* may be taken, where *values* are those that the definition demands."""
-        return correlates(definition, event, self.values, values)
-
-    def fix(self, definition: Event, event: CloudEvent) -> None:
-        if definition.correlation:
-            self.values.update(fixed_by(definition, event))
-
-    def free(self, names: Iterable[str]) -> None:
-        """Let events with other values of these attributes belong to the instance again."""
-        for name in names:
-            self.values.pop(name, None)
-
-
 def _key(name: str) -> str:
-    """Return a name as names of attributes are compared: without regard to case."""
     return name.lower()

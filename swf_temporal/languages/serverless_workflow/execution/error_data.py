@@ -1,16 +1,32 @@
-"""Errors as conditions and data see them, in the draft of May 2020 (section "Workflow Error Handling")."""
+"""Errors as expressions and data see them; conditions do in the draft of May 2020 (its "Workflow Error Handling")."""
+
+from typing import Final
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 
+_MORE: Final = ("code", "status", "body")
+
+
+def public(fault: WorkflowFault) -> dict[str, JSON]:
+    """Return what a workflow sees of *fault* as `$WORKFLOW.error`."""
+    return {
+        "name": fault.name,
+        "code": fault.code,
+        "message": fault.message,
+        "state": fault.state,
+        "action": fault.action,
+        "status": fault.status,
+        "body": fault.body,
+    }
+
 
 def error_of(fault: WorkflowFault, state_word: str) -> dict[str, JSON]:
     """Return the object `error`, which has a name, a message and a trace, and what else is known of *fault*."""
-    public = fault.public()
-    known = {state_word: public["state"], "action": public["action"]}
+    known = {state_word: fault.state, "action": fault.action}
     place = ", ".join(f"{word} {name!r}" for word, name in known.items() if name is not None)
     trace = f"{fault.name}: {fault.message}" + (f" (in {place})" if place else "")
-    more = {key: public[key] for key in ("code", "status", "body") if public[key] is not None}
+    more = {key: value for key, value in public(fault).items() if key in _MORE and value is not None}
     return {"name": fault.name, "message": fault.message, "trace": trace, **more}
 
 

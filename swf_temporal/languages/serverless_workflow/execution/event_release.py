@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.serverless_workflow.execution.frames import Body, EventsBody, PartFrame, StateFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.runtime.host import TraceKind
+from swf_temporal.runtime.waiting import drop_all, put_back
 
 
 def begin_anew(frame: StateFrame, lane: Lane) -> None:
@@ -23,28 +23,17 @@ def release(body: Body | None, lane: Lane) -> None:
     Attributes that these events fixed are free again, as if they had not been taken.
     """
     if body is not None:
-        _put_back(_of_body(body, lane), lane)
+        put_back(_of_body(body, lane), lane)
 
 
 def release_within(part: PartFrame, scope: str, lane: Lane) -> None:
     """Put back what states took in vain that run on *lane*, by themselves: those that the part at *scope* holds."""
-    _put_back(_of_part(part, scope, lane), lane)
-
-
-def _put_back(events: Iterator[CloudEvent], lane: Lane) -> None:
-    found = list(events)
-    if found:
-        lane.run.inbox.release(found)
+    put_back(_of_part(part, scope, lane), lane)
 
 
 def _of_body(body: Body, lane: Lane) -> Iterator[CloudEvent]:
     if isinstance(body, EventsBody) and body.taken and not body.complete:
-        lane.correlation.free(body.fixed)
-        taken, body.taken, body.fixed = body.taken, {}, []
-        for ref, event in taken.items():
-            lane.emit(TraceKind.EVENT_GIVEN_BACK, ref)
-            if isinstance(event, dict):
-                yield CloudEvent.from_record(event)
+        yield from drop_all(body, lane, lane.correlation)
     for where, branch, part in body.parts:
         path = lane.state_path if branch is None else f"{lane.state_path}/{branch}"
         yield from _of_part(part, path, lane.child(part, f"{lane.path}{where}", branch=branch))

@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import NotActive, TransitionRefused, WorkflowFault
-from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionFrame, TimedFrame
+from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionFrame
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.compensation import CompensationLog, compensate, while_undoing
 from swf_temporal.languages.serverless_workflow.execution.concurrency import concurrency_key
-from swf_temporal.languages.serverless_workflow.execution.correlation import CorrelationKeys
+from swf_temporal.languages.serverless_workflow.execution.error_data import public
 from swf_temporal.languages.serverless_workflow.execution.events import produce_all
 from swf_temporal.languages.serverless_workflow.execution.execution_timeout import Expired, run_in_time
 from swf_temporal.languages.serverless_workflow.execution.frames import (
@@ -36,10 +36,13 @@ from swf_temporal.languages.serverless_workflow.execution.step import Ended, Ter
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
 from swf_temporal.languages.serverless_workflow.model.version import REQUEST_FACTS
 from swf_temporal.records import nested
+from swf_temporal.runtime.branches import DetachedBranches
+from swf_temporal.runtime.correlation import CorrelationKeys
+from swf_temporal.runtime.frames import TimedFrame
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
-from swf_temporal.runtime.joining import Group
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.run import Run
+from swf_temporal.runtime.walks import walk
 
 _MESSAGE: Final = "errorMessage"
 
@@ -53,7 +56,7 @@ class Execution:
         self.compensation = CompensationLog(frame.completed)
         self.correlation = CorrelationKeys(frame.correlation)
         self._soft_deadline: float | None = None
-        self._group: Group[Ended] = Group()
+        self._detached = DetachedBranches(frame.running, self._run_detached)
         self._about: dict[str, JSON] | None = None
 
     # For the run
@@ -113,7 +116,7 @@ class Execution:
 
     def caught(self, fault: WorkflowFault) -> None:
         """Let expressions see *fault* from now on."""
-        self.frame.error = fault.public()
+        self.frame.error = public(fault)
         self._tell(error=self.frame.error)
 
     @property
@@ -178,48 +181,53 @@ class Execution:
 
         The states of a branch or an iteration run *within* its lane, and see its variables.
         """
-        scope = self.program.scope if scope is None else scope
-        while True:
-            self.run.checkpoint()
-            if frame.run is None and self.deadline_passed and not self.compensation.is_undoing:
-                raise Expired
-            await self.run.pacing.give_way(1)
-            name = frame.state
-            state = scope.state(name)
-            run = frame.run
-            if run is None:
-                run = frame.run = StateFrame(since=self.run.time())
-            variables = self.variables(run.since)
-            if within is None:
-                lane = Lane(self, state, run, variables, scope.path_of(name), scope)
-            else:
-                seen = {**within.variables, **variables}
-                lane = Lane(self, state, run, seen, f"{within.path}/{name}", scope, within.branch)
-            left = await run_state(state, frame.data, lane)
-            if (
-                not self.compensation.is_undoing
-                and left.completed
-                and state.compensated_by is not None
-                and not run.recorded
-            ):
-                run.recorded = True
-                self.compensation.add(lane.state_path)
-            data, leaving = left.data, left.leaving
-            if _asks_more(leaving) or _has_message(leaving, state, lane) or self.compensation.is_undoing:
-                data, leaving = await self._leave(state, left, lane)
-            lane.emit(TraceKind.STATE_LEFT, lane.state_path)
-            if isinstance(leaving, End):
-                run.end_with(data)
-                return Ended(data, leaving)
-            frame.run, frame.data = None, data
-            frame.state, frame.moved = leaving.next_state, True
+        step = partial(self._walk_step, frame, self.program.scope if scope is None else scope, within)
+        return await walk(self.run, step)
+
+    async def _walk_step(self, frame: WalkFrame, scope: Scope, within: Lane | None) -> Ended | None:
+        """Run the state where *frame* is, and have the frame say which is next; return the end if there is none.
+
+        Raises Expired where no further state is to begin.
+        """
+        if frame.run is None and self.deadline_passed and not self.compensation.is_undoing:
+            raise Expired
+        name = frame.state
+        state = scope.state(name)
+        run = frame.run
+        if run is None:
+            run = frame.run = StateFrame(since=self.run.time())
+        variables = self.variables(run.since)
+        if within is None:
+            lane = Lane(self, state, run, variables, scope.path_of(name), scope)
+        else:
+            seen = {**within.variables, **variables}
+            lane = Lane(self, state, run, seen, f"{within.path}/{name}", scope, within.branch)
+        left = await run_state(state, frame.data, lane)
+        if (
+            not self.compensation.is_undoing
+            and left.completed
+            and state.compensated_by is not None
+            and not run.recorded
+        ):
+            run.recorded = True
+            self.compensation.add(lane.state_path)
+        data, leaving = left.data, left.leaving
+        if _asks_more(leaving) or _has_message(leaving, state, lane) or self.compensation.is_undoing:
+            data, leaving = await self._leave(state, left, lane)
+        lane.emit(TraceKind.STATE_LEFT, lane.state_path)
+        if isinstance(leaving, End):
+            run.end_with(data)
+            return Ended(data, leaving)
+        frame.run, frame.data = None, data
+        frame.state, frame.moved = leaving.next_state, True
+        return None
 
     async def walk_to_end(self, frame: WalkFrame) -> Ended:
         """Run states until one of them ends, and the branches that were left running on the way."""
         if not self.program.leaves_running:
             return await self.walk(frame)
 
-        async def walk() -> Ended:
+        async def own() -> Ended:
             if self.frame.ended is None:
                 ended = await self.walk(frame)
                 if ended.end.terminate:
@@ -227,7 +235,7 @@ class Execution:
                 self.frame.ended = Value(ended.data)
             return Ended(self.frame.ended.value, End())
 
-        return await self._group.run(walk, [partial(self._run_left, one) for one in self.frame.running])
+        return await self._detached.run_beside(own)
 
     def terminated(self, ended: Ended) -> Terminated:
         """Return what ends the instance where one of its paths *ended*.
@@ -242,9 +250,7 @@ class Execution:
         """Run the states that the branch at *path* holds beside everything else, to the end of the instance."""
         own = self.variables()
         variables = {name: value for name, value in lane.variables.items() if name not in own}
-        frame = DetachedBranchFrame(lane.state_path, lane.branch, lane.path, path, data, variables)
-        self.frame.running.append(frame)
-        self._group.add(partial(self._run_left, frame))
+        self._detached.add(DetachedBranchFrame(lane.state_path, lane.branch, lane.path, path, data, variables))
 
     def detached_lane(self, frame: DetachedBranchFrame) -> Lane[PartFrame]:
         """Return the lane of a branch that was left running."""
@@ -252,9 +258,8 @@ class Execution:
         variables = {**frame.variables, **self.variables()}
         return Lane(self, scope.state(name), frame.part, variables, frame.lane, scope, frame.branch)
 
-    async def _run_left(self, frame: DetachedBranchFrame) -> None:
+    async def _run_detached(self, frame: DetachedBranchFrame) -> None:
         await self.detached_lane(frame).run_scope(frame.scope, frame.data)
-        self.frame.running = [one for one in self.frame.running if one is not frame]
 
     async def _leave(self, state: State, left: StateResult, lane: Lane[StateFrame]) -> tuple[JSON, Transition | End]:
         """Do what leaving a state asks for, in the order of the specification: compensate, then produce events.

@@ -163,7 +163,7 @@ async def _run_through(execution: "Execution") -> Completed | ContinuedAs:
         if frame.idle:
             if execution.deadline_passed:
                 raise Expired
-            await execution.run.inbox.wait(lambda _: False)
+            await execution.run.stand_still()
         frame.walk = frame.walk or WalkFrame(start, execution.run.input)
         try:
             left = await execution.walk_to_end(frame.walk)

@@ -23,12 +23,12 @@ from swf_temporal.languages.serverless_workflow.execution.action_frames import (
     EntryFrame,
     RepeatFrame,
     SequenceFrame,
-    TimedFrame,
-    WaitingFrame,
 )
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.records import Record
+from swf_temporal.runtime import frames
 from swf_temporal.runtime.attempts import AttemptsFrame
+from swf_temporal.runtime.frames import EventsFrame, TimedFrame, WaitingFrame
 from swf_temporal.runtime.outputs import Front
 from swf_temporal.runtime.progress import Value
 
@@ -108,11 +108,7 @@ class CallbackBody(WaitingFrame, Body):
 
 
 @dataclass(slots=True)
-class EventsBody(WaitingFrame, Body):
-    taken: dict[str, JSON] = field(default_factory=dict)
-    """The events that it took, as records, by the names of their definitions."""
-    fixed: list[str] = field(default_factory=list)
-    """The correlation keys that these events fixed."""
+class EventsBody(EventsFrame, Body):
     complete: bool = False
     """Whether it has all its events."""
     actions: EntryFrame | None = None
@@ -296,13 +292,7 @@ class StateFrame(TimedFrame):
 
 
 @dataclass(slots=True)
-class WalkFrame(Record):
-    """A walk through states, from one to the next."""
-
-    state: str
-    """The name of the state that is running."""
-    data: JSON
-    """The data that it began with."""
+class WalkFrame(frames.WalkFrame):
     run: StateFrame | None = None
     """How far it is."""
     moved: bool = False

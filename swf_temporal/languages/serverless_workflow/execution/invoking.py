@@ -25,7 +25,8 @@ from swf_temporal.languages.serverless_workflow.execution.request_facts import (
 )
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
-from swf_temporal.runtime.attempts import AttemptsFrame, repeat
+from swf_temporal.languages.serverless_workflow.model.version import LANGUAGE_NAME
+from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.trace import ActionStarted
@@ -95,6 +96,7 @@ async def _call_function(
         headers=inherited_headers(function, lane),
         local=locality_of(function),
         fire_and_forget=ref.invoke == "async",
+        language=LANGUAGE_NAME,
         attempts=None if ref.invoke == "async" else Attempts(kept, keep, lane.run.sleep_until),
         outlast=call_outlasting(ref, function, lane),
     )
@@ -193,7 +195,7 @@ async def _with_retries(
     """Make attempts until one succeeds or *rule* gives up; used where an attempt is more than one call."""
     attempts = lane.frame.attempts = lane.frame.attempts or AttemptsFrame()
 
-    async def again_at(outcome: Any) -> float | None:
+    async def delay_after(outcome: Any) -> float | None:
         if not isinstance(outcome, WorkflowFault):
             return None
         is_covered = rule is not None and await lane.run.evaluated(lambda: rule.covers(outcome, slow_is_fatal=True))
@@ -201,15 +203,15 @@ async def _with_retries(
         if delay is None:
             outcome.attempt = attempts.number
             return None
-        moment = lane.run.time() + delay.total_seconds()
-        if lane.frame.deadline is not None and moment > lane.frame.deadline:
+        seconds = delay.total_seconds()
+        if lane.frame.deadline is not None and lane.run.time() + seconds > lane.frame.deadline:
             # It would come too late: known now, as where an attempt is one call.
             raise TimedOut(f"action {name!r} took longer than it may", cause=f"{outcome.name}: {outcome.message}")
         lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name)
         lane.frame.id = None  # another attempt is another sub-workflow
-        return moment
+        return seconds
 
-    return await repeat(attempts, attempt, again_at, lambda moment: lane.wait_to_retry(moment, name))
+    return await lane.repeat(attempts, attempt, delay_after, name)
 
 
 async def _exchange_events(

@@ -20,28 +20,27 @@ from swf_temporal.guarding.deferring import Deferred
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, PartFrame, WalkFrame
 from swf_temporal.records import Record
-from swf_temporal.runtime.host import Timer, TimerPurpose, TraceEntry, TraceKind
-from swf_temporal.runtime.joining import MISSING, within
+from swf_temporal.runtime.host import TraceKind
+from swf_temporal.runtime.lanes import LaneBase
 from swf_temporal.runtime.run import Run
-from swf_temporal.runtime.trace import Tracer
 
 if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.compensation import CompensationLog
-    from swf_temporal.languages.serverless_workflow.execution.correlation import CorrelationKeys
     from swf_temporal.languages.serverless_workflow.execution.program import Program
     from swf_temporal.languages.serverless_workflow.execution.scope import Scope
     from swf_temporal.languages.serverless_workflow.execution.step import Ended
     from swf_temporal.languages.serverless_workflow.model.states import State
+    from swf_temporal.runtime.correlation import CorrelationKeys
 
 T = TypeVar("T")
 F_co = DefaultTypeVar("F_co", bound=Record, covariant=True, default=Record)
 G = TypeVar("G", bound=Record)
 
 
-class Lane(Tracer, Generic[F_co]):
+class Lane(LaneBase, Generic[F_co]):
     """One path of execution within an instance. What asks for a plain `Lane` touches nothing of its frame."""
 
-    __slots__ = ("branch", "execution", "frame", "path", "program", "run", "scope", "state", "state_path", "variables")
+    __slots__ = ("execution", "frame", "program", "scope", "state", "variables")
 
     def __init__(
         self,
@@ -53,20 +52,15 @@ class Lane(Tracer, Generic[F_co]):
         scope: "Scope",
         branch: str | None = None,
     ) -> None:
+        super().__init__(execution.run, scope.path_of(state.name), path, branch)
         self.execution = execution
-        self.run = execution.run
-        """The instance: its clock, its ids, its inbox."""
         self.program = execution.program
         """The definition, prepared."""
         self.scope = scope
         """The states that the state stands among: where its transitions lead."""
         self.state = state
-        self.state_path = scope.path_of(state.name)
-        """The path of the state: its name, after the names of what holds it."""
         self.frame = frame
         self.variables = variables
-        self.path = path
-        self.branch = branch
 
     async def run_scope(self: "Lane[PartFrame]", path: str, data: JSON) -> JSON:
         """Return the output of the states that the part at *path* holds, which run on *data* within this lane.
@@ -231,20 +225,9 @@ class Lane(Tracer, Generic[F_co]):
 
         *what* may take no longer: a *part* of the state, or the state itself.
         """
-        if deadline is None:
-            return await work
-        result = await within(work, self.run.time_out_at(deadline, self.timer("timeout", part)))
-        if result is MISSING:
-            raise self.locate(TimedOut(f"{what} took longer than it may"))
-        return result
-
-    async def wait_to_retry(self, moment: float, action: str = "") -> None:
-        """Wait until the next attempt at an action, or at the state itself, begins."""
-        await self.run.sleep_until(moment, self.timer("retry", action))
-        self.run.checkpoint()
-
-    def timer(self, purpose: TimerPurpose, part: str = "") -> Timer:
-        return Timer(purpose, self.state_path, part)
+        return await self.in_time(
+            deadline, work, lambda: self.locate(TimedOut(f"{what} took longer than it may")), part
+        )
 
     # Telling
 
@@ -254,17 +237,6 @@ class Lane(Tracer, Generic[F_co]):
         about = self.variables["WORKFLOW"]
         if isinstance(about, dict) and self.program.workflow.language_version.tells_of_requests:
             about |= facts
-
-    def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
-        run = self.run
-        run.add(TraceEntry(kind, self.path, self.state_path, name, run.host.now(), detail))
-
-    def locate(self, fault: WorkflowFault, action: str | None = None) -> WorkflowFault:
-        """Return *fault* knowing where it happened, as far as it did not know yet."""
-        fault.state = fault.state or self.state_path
-        fault.branch = fault.branch or self.branch
-        fault.action = fault.action or action
-        return fault
 
     def with_variables(self, variables: Mapping[str, JSON]) -> "Lane[F_co]":
         own = {**self.variables, **variables}

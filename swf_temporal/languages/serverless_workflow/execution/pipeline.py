@@ -13,6 +13,7 @@ from swf_temporal.data import JSON, merge, put_at
 from swf_temporal.errors import WorkflowFault, WrongData
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult
+from swf_temporal.languages.serverless_workflow.execution.error_data import public
 from swf_temporal.languages.serverless_workflow.execution.folding import OneByOne
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventDataFilter
@@ -93,7 +94,7 @@ class Pipeline:
     async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - all are alike
         """Return the data with the error at the resultPath of the state's filter, if it has one."""
         own = lane.state.state_data_filter
-        return data if own is None or own.result is None else await _put(own.result, fault.public(), data, lane)
+        return data if own is None or own.result is None else await _put(own.result, public(fault), data, lane)
 
     async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others add it to the data
         return item

@@ -6,15 +6,15 @@ all the runs of its definition and never changes.
 
 from collections.abc import Iterable, Iterator
 from copy import copy
-from functools import cached_property
+from functools import cached_property, partial
 
 from swf_temporal.calls import Auth, Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import UnknownDefinition, WrongData
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator
+from swf_temporal.languages.serverless_workflow.execution.correlation import rules_of
 from swf_temporal.languages.serverless_workflow.execution.data_flow import data_flow_of
-from swf_temporal.languages.serverless_workflow.execution.event_selector import EventSelector
 from swf_temporal.languages.serverless_workflow.execution.events import as_read
 from swf_temporal.languages.serverless_workflow.execution.functions import auth_of, functions_of, with_shared_auth
 from swf_temporal.languages.serverless_workflow.execution.parameters import has_open_parameters
@@ -33,7 +33,9 @@ from swf_temporal.languages.serverless_workflow.model.states import (
 )
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
 from swf_temporal.runtime.error_matching import ErrorName, names_of
+from swf_temporal.runtime.event_matching import is_like
 from swf_temporal.runtime.retrying import RetryRule
+from swf_temporal.runtime.waiting import EventSelector
 
 
 class Program:
@@ -137,7 +139,9 @@ class Program:
         """Return the events that *refs* define, for what asks for them."""
         known = self._event_selectors.get(refs)
         if known is None:
-            known = self._event_selectors[refs] = EventSelector(refs, tuple(self.event(ref) for ref in refs))
+            definitions = [self.event(ref) for ref in refs]
+            kinds, rules = [partial(is_like, one) for one in definitions], [rules_of(one) for one in definitions]
+            known = self._event_selectors[refs] = EventSelector(refs, kinds, refs, rules)
         return known
 
     def auth_of(self, function: Function) -> tuple[Auth, ...]:

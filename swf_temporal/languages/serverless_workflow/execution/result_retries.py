@@ -15,7 +15,7 @@ from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.pipeline import FILTER_ERROR
 from swf_temporal.languages.serverless_workflow.execution.step import Diverted
 from swf_temporal.languages.serverless_workflow.model.actions import Action, ResultRetry
-from swf_temporal.runtime.attempts import AttemptsFrame, repeat
+from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.error_matching import covers
 from swf_temporal.runtime.host import TraceKind
 
@@ -48,7 +48,7 @@ async def with_result_retries(
     frame = lane.frame
     attempts = frame.retries = frame.retries or AttemptsFrame()
 
-    async def again_at(outcome: ActionResult | WorkflowFault) -> float | None:
+    async def delay_after(outcome: ActionResult | WorkflowFault) -> float | None:
         fault = lane.locate(outcome, name) if isinstance(outcome, WorkflowFault) else None
         result = None if frame.result is None else frame.result.value
         index = await lane.run.evaluated(lambda: _asked_for(action, fault, result))
@@ -64,10 +64,9 @@ async def with_result_retries(
         # All is as it was before the call.
         frame.done, frame.result, frame.call, frame.attempts, frame.deadline = False, None, None, None, None
         frame.id = None
-        delay = 0.0 if retry.interval is None else (await lane.duration(retry.interval, None)).total_seconds()
-        return lane.run.time() + delay
+        return 0.0 if retry.interval is None else (await lane.duration(retry.interval, None)).total_seconds()
 
-    return await repeat(attempts, attempt, again_at, lambda moment: lane.wait_to_retry(moment, name))
+    return await lane.repeat(attempts, attempt, delay_after, name)
 
 
 def _asked_for(action: Action, fault: WorkflowFault | None, result: JSON) -> int | None:

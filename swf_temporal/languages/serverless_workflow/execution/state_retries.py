@@ -19,7 +19,7 @@ from swf_temporal.languages.serverless_workflow.execution.frames import StateFra
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.model.states import State, StateRetry
-from swf_temporal.runtime.attempts import AttemptsFrame, repeat
+from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.retrying import no_jitter
 
@@ -34,7 +34,7 @@ async def with_retries(
     frame = lane.frame
     attempts = frame.attempts = frame.attempts or AttemptsFrame()
 
-    async def again_at(outcome: Step | WorkflowFault) -> float | None:
+    async def delay_after(outcome: Step | WorkflowFault) -> float | None:
         fault = outcome if isinstance(outcome, WorkflowFault) else None
         if fault is not None and not lane.locate(fault).catchable:
             return None
@@ -51,9 +51,9 @@ async def with_retries(
         lane.emit(TraceKind.STATE_RETRIED, lane.state_path, attempt=attempts.number, error=name, delay=delay)
         attempts.counts[str(index)] = count + 1
         begin_anew(frame, lane)
-        return lane.run.time() + delay
+        return delay
 
-    return await repeat(attempts, attempt, again_at, lane.wait_to_retry)
+    return await lane.repeat(attempts, attempt, delay_after)
 
 
 async def _asked_for(state: State, seen: JSON, lane: Lane) -> int | None:
@@ -76,7 +76,7 @@ async def with_error_retries(state: State, lane: Lane[StateFrame], attempt: Call
     frame = lane.frame
     attempts = frame.attempts = frame.attempts or AttemptsFrame()
 
-    async def again_at(outcome: Step | WorkflowFault) -> float | None:
+    async def delay_after(outcome: Step | WorkflowFault) -> float | None:
         if not isinstance(outcome, WorkflowFault):
             return None
         fault = lane.locate(outcome)
@@ -95,6 +95,6 @@ async def with_error_retries(state: State, lane: Lane[StateFrame], attempt: Call
         attempts.counts[number] = failed
         begin_anew(frame, lane)
         frame.forget_deadlines()
-        return lane.run.time() + seconds
+        return seconds
 
-    return await repeat(attempts, attempt, again_at, lane.wait_to_retry)
+    return await lane.repeat(attempts, attempt, delay_after)

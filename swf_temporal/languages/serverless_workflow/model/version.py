@@ -7,6 +7,9 @@ from typing import Final
 
 from swf_temporal.data import JSON
 
+LANGUAGE_NAME: Final = "serverless-workflow"
+"""By which the language is known in records and descriptions."""
+
 REQUEST_FACTS: Final[Mapping[str, JSON]] = {
     "headers": {}, "identity": "anonymous",
     "prevActionResult": None, "statusCode": None, "statusMessage": None, "responseHeaders": {}, "python": {},

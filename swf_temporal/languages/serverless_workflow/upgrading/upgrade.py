@@ -57,7 +57,7 @@ def upgrade(source: Source, to: str) -> Upgraded:
     if document.has_merged and report.changes:
         report.reshaped("what '<<' merges is written out")
     upgraded = document.written() if report.changes else source.text
-    return Upgraded(upgraded, version.name, tuple(report.changes))
+    return Upgraded(upgraded, version.name, tuple(report.changes), to=to)
 
 
 def _rewrite(root: Tree, modules: Iterable[str], report: UpgradeReport) -> None:

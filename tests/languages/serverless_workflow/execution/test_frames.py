@@ -7,7 +7,6 @@ from swf_temporal.languages.serverless_workflow.execution.action_frames import (
     ActionFrame,
     ActionResult,
     SequenceFrame,
-    forget_deadlines,
 )
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     CallbackBody,
@@ -22,6 +21,7 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
     WalkFrame,
 )
 from swf_temporal.languages.serverless_workflow.execution.step import ByError, Exit, Nowhere, Step
+from swf_temporal.runtime.frames import forget_deadlines
 from swf_temporal.runtime.progress import Value
 
 

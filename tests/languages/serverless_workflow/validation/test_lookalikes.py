@@ -3,10 +3,11 @@
 import pytest
 
 from swf_temporal.expressions.evaluation import Expressions
+from swf_temporal.languages.serverless_workflow.expressions import VARIABLES
 from swf_temporal.languages.serverless_workflow.validation.lookalikes import meant, names_in
 
-EXPRESSIONS = Expressions(variables=["item"], functions={"net": ".price"})
-PATHS = Expressions(variables=["item"], language="jsonpath")
+EXPRESSIONS = Expressions(variables=VARIABLES | {"item"}, functions={"net": ".price"})
+PATHS = Expressions(variables=VARIABLES | {"item"}, language="jsonpath")
 
 
 @pytest.mark.parametrize(

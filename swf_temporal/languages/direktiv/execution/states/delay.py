@@ -13,5 +13,5 @@ async def run(state: DelayState, frame: StateFrame, lane: Lane) -> StateExit:
     if not isinstance(frame.body, DelayBody):
         frame.body = DelayBody(lane.run.time() + parse_duration(state.duration).total_seconds())
         lane.emit(TraceKind.SLEEPING, state.id, duration=state.duration)
-    await lane.run.sleep_until(frame.body.until, lane.timer("sleep"))
+    await lane.sleep_until(frame.body.until)
     return StateExit(lane.data, state.transform, state.transition)

@@ -10,7 +10,7 @@ from swf_temporal.languages.direktiv.model.states import EventsAndState
 
 async def run(state: EventsAndState, frame: StateFrame, lane: Lane) -> StateExit:
     wait = await begin_waiting([(one.type, one.context) for one in state.events], frame, lane)
-    events = await all_of(wait, lane)
+    events = [event.to_json() for event in await all_of(wait, lane)]
     data: dict[str, JSON] = {**(lane.data if isinstance(lane.data, dict) else {}), **by_type(events)}
     return StateExit(data, state.transform, state.transition)
 

@@ -1,20 +1,15 @@
 """The `foreach` state: one call for each element of an array, all at once."""
 
 from swf_temporal.data import JSON
-from swf_temporal.expressions.structured import NOT_OBJECT, jq_fault
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.calls import perform
 from swf_temporal.languages.direktiv.execution.data import with_result
 from swf_temporal.languages.direktiv.execution.frames import ActionFrame, ForeachBody, StateFrame
-from swf_temporal.languages.direktiv.execution.lane import Lane
+from swf_temporal.languages.direktiv.execution.lane import Lane, not_object
 from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.model.states import ForeachState
-from swf_temporal.runtime.iterations import run_in_turn
-from swf_temporal.runtime.joining import Path, SuspendRequested
+from swf_temporal.runtime.iterations import Iterations, begin_front
 from swf_temporal.runtime.outputs import Front
-
-MAX_AT_ONCE = 1000
-"""How many calls are made at once: what an engine can hold, with room."""
 
 
 async def run(state: ForeachState, frame: StateFrame, lane: Lane) -> StateExit:
@@ -26,37 +21,26 @@ async def run(state: ForeachState, frame: StateFrame, lane: Lane) -> StateExit:
 async def _in_turn(state: ForeachState, elements: list[JSON], frame: StateFrame, lane: Lane) -> list[JSON]:
     """Return the results of the calls. Of those that are complete from the first on, only these are kept."""
     if not isinstance(frame.body, ForeachBody):
-        lane.run.begin_iterations(lane.path, len(elements))
-        frame.body = ForeachBody(Front(len(elements)))
+        frame.body = ForeachBody(begin_front(Front, len(elements), lane))
     front, actions = frame.body.front, frame.body.actions
 
-    def begin(index: int) -> Path[None] | None:
-        if index in actions and actions[index].result is not None:
-            return None
+    async def run_one(index: int) -> None:
+        action = actions.setdefault(index, ActionFrame())
+        await perform(state.action, action, lane.iteration(index, elements[index]))
 
-        async def path() -> None:
-            await lane.run.pacing.give_way()
-            action = actions.setdefault(index, ActionFrame())
-            await perform(state.action, action, lane.iteration(index, elements[index]))
-
-        return path
-
-    def fold(index: int) -> bool:
-        action = actions.get(index)
-        if action is None or action.result is None:
-            return False
+    def keep(action: ActionFrame) -> None:
+        assert action.result is not None  # noqa: S101 - it is complete
         front.outputs.append(action.result.value)
-        front.count = index + 1
-        del actions[index]
-        lane.run.forget_iteration(lane.path, index, {state.action.function})
-        return True
 
-    try:
-        await run_in_turn(len(elements), front.count, begin, fold, window=MAX_AT_ONCE)
-    except SuspendRequested:
-        front.hand_over(lane.run.host)
-        raise
-    lane.run.begin_iterations(lane.path)
+    await Iterations(
+        lane,
+        front,
+        actions,
+        run_one=run_one,
+        is_complete=lambda action: action.result is not None,
+        keep=keep,
+        calls={state.action.function},
+    ).run()
     return await front.all_outputs(lane.run.host)
 
 
@@ -67,7 +51,7 @@ async def _elements(state: ForeachState, frame: StateFrame, lane: Lane) -> list[
         raise codes.fault(codes.BAD_ARRAY, "jq returned a value that is not an array")
     for index, element in enumerate(elements):
         if not isinstance(element, dict):
-            raise jq_fault(f"element {index} of the array is not an object", NOT_OBJECT)
+            raise not_object(f"element {index} of the array is not an object")
     return elements
 
 

@@ -20,15 +20,15 @@ from swf_temporal.languages.serverless_workflow.execution.frames import EventBod
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
 from swf_temporal.languages.serverless_workflow.execution.step import Step
-from swf_temporal.languages.serverless_workflow.execution.waiting import may_take, required_of, wait_for_event
+from swf_temporal.languages.serverless_workflow.execution.waiting import required_of, wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, OnEvents
-from swf_temporal.runtime.event_matching import assigned, usable
 from swf_temporal.runtime.progress import Value
+from swf_temporal.runtime.waiting import TakenEvents, next_of_each
 
 
 async def run(state: EventState, data: JSON, lane: Lane[EventBody]) -> Step:
     """Wait for the state's events, merge them into *data*, and run the actions of the entries they complete."""
-    events, plan = _Events(), lane.program.plan(state)
+    events, plan = TakenEvents(), lane.program.plan(state)
     if not await _came(state, plan, data, lane, events):
         release(lane.frame, lane)
         if state.timeout_is_between_events and lane.is_starting:
@@ -55,53 +55,29 @@ async def run(state: EventState, data: JSON, lane: Lane[EventBody]) -> Step:
     return Step(data)
 
 
-class _Events:
-    """The events that a state takes, with their records, so that no record is read whose event is at hand."""
-
-    def __init__(self) -> None:
-        self._known: list[tuple[JSON, CloudEvent]] = []
-
-    def record_of(self, event: CloudEvent) -> JSON:
-        """Return the record of *event*, which has just come."""
-        record: JSON = event.to_record()
-        self._known.append((record, event))
-        return record
-
-    def event_of(self, record: dict[str, JSON]) -> CloudEvent:
-        for known, event in self._known:
-            if known is record:
-                return event
-        event = CloudEvent.from_record(record)  # an earlier execution took it
-        self._known.append((record, event))
-        return event
-
-
-async def _came(state: EventState, plan: StatePlan, data: JSON, lane: Lane[EventBody], events: _Events) -> bool:
+async def _came(state: EventState, plan: StatePlan, data: JSON, lane: Lane[EventBody], events: TakenEvents) -> bool:
     """Take the events that the state needs; tell whether they came in time."""
     frame = lane.frame
-    taken = frame.taken
     if frame.complete:
         return True
     wanted, time = plan.events, plan.timeouts.event_timeout
+    selector = lane.program.event_selector(wanted)
+    given = await required_of(wanted, lane) if selector.is_correlated else ()
 
-    required = {ref: await required_of(lane.program.event(ref), lane) for ref in wanted}
+    def fits(ref: str, event: CloudEvent) -> bool:
+        return selector.is_for(wanted.index(ref), event, lane.correlation.values, given)
 
-    def fits(ref: str, event: JSON) -> bool:
-        return isinstance(event, dict) and may_take(ref, events.event_of(event), required[ref], lane)
+    async def wait(refs: list[str]) -> tuple[int, CloudEvent] | None:
+        return await wait_for_event(refs, await _deadline(state, time, frame.taken, data, lane), lane)
 
-    while not taken if state.exclusive else len(taken) < len(wanted):
-        refs, known = usable(wanted, taken, fits), lane.correlation.names
-        got = await wait_for_event(refs, await _deadline(state, time, taken, data, lane), lane)
-        if got is None:
+    while not frame.taken if state.exclusive else len(frame.taken) < len(wanted):
+        event = await next_of_each(wanted, frame, events, fits, wait, lane.correlation)
+        if event is None:
             return False
-        index, event = got
         if state.timeout_is_between_events and lane.is_starting:
             frame.deadline = None  # the time for the next begins anew
         if lane.is_starting:
             lane.note(headers={name: value for name, value in event.to_json().items() if name != "data"})
-        taken = frame.taken = assigned(events.record_of(event), refs[index], wanted, taken, fits)
-        if names := lane.correlation.names:
-            frame.fixed += [name for name in names if name not in known]
     frame.complete = True
     return True
 
@@ -135,7 +111,7 @@ def _complete_entries(state: EventState, taken: dict[str, JSON]) -> Iterable[tup
     return ()
 
 
-async def _merged(entry: OnEvents, data: JSON, taken: dict[str, JSON], lane: Lane, events: _Events) -> JSON:
+async def _merged(entry: OnEvents, data: JSON, taken: dict[str, JSON], lane: Lane, events: TakenEvents) -> JSON:
     for ref in entry.event_refs:
         event = taken.get(ref)
         if isinstance(event, dict):

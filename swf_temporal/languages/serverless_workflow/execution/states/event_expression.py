@@ -17,8 +17,8 @@ from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import ByEntry, Nowhere, Step
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
 from swf_temporal.languages.serverless_workflow.model.states import EventNeed, EventState, OnEvents, expectations
-from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.progress import Value
+from swf_temporal.runtime.waiting import drop, put_back
 
 
 async def run(state: EventState, data: JSON, lane: Lane[EventExpressionBody]) -> Step:
@@ -94,9 +94,4 @@ def _is_met(need: EventNeed, taken: Mapping[str, JSON]) -> bool:
 def _give_back_others(entry: OnEvents, lane: Lane[EventExpressionBody]) -> None:
     """Give back what was taken for other entries than *entry*, which came true: another state may wait for it."""
     taken = lane.frame.taken
-    others = [ref for ref in taken if ref not in entry.event_refs]
-    events = [CloudEvent.from_record(event) for ref in others if isinstance(event := taken.pop(ref), dict)]
-    for ref in others:
-        lane.emit(TraceKind.EVENT_GIVEN_BACK, ref)
-    if events:
-        lane.run.inbox.release(events)
+    put_back(drop(taken, [ref for ref in taken if ref not in entry.event_refs], lane), lane)

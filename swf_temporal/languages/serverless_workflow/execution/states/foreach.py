@@ -19,12 +19,8 @@ from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.wording import describe_value
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState
 from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
-from swf_temporal.runtime.iterations import run_in_turn
-from swf_temporal.runtime.joining import Path, SuspendRequested
+from swf_temporal.runtime.iterations import MAX_AT_ONCE, Iterations, begin_front
 from swf_temporal.runtime.progress import Value
-
-MAX_AT_ONCE = 1000
-"""The number of iterations that run at once where there is no batchSize: what an engine can hold, with room."""
 
 
 async def run(state: ForeachState, data: JSON, lane: Lane[ForeachBody]) -> Step:
@@ -49,7 +45,6 @@ class _Iterations:
         self._flow = lane.program.data_flow
         self._timeout = lane.program.timeouts(state).action_exec_timeout
         self._turns = _IterationSchedule(state, data, one_at_a_time=one_at_a_time)
-        self._actions = None if state.scope is not None else {name_of(action) for action in state.actions}
         self._keeps_outputs = state.output_collection is not None or state.scope is not None
         self._front = front = self._begun()
         self._folding = self._flow.folding(data if front.data is None else front.data.value, lane)
@@ -58,42 +53,40 @@ class _Iterations:
         """Return the front, which is made where there is none yet."""
         lane, state = self._lane, self._state
         if lane.frame.front is None:
-            lane.run.begin_iterations(lane.path, len(self._items) * max(1, len(state.actions)))
-            in_turn = state.mode == "sequential" and not self._keeps_outputs
-            lane.frame.front = ForeachFront(len(self._items), in_turn=in_turn)
+            calls = max(1, len(state.actions))
+            lane.frame.front = begin_front(ForeachFront, len(self._items), lane, calls)
+            lane.frame.front.in_turn = state.mode == "sequential" and not self._keeps_outputs
         return lane.frame.front
 
     async def run(self, window: int) -> JSON:
         """Run them, and return the state's data with what they come to."""
-        lane, front = self._lane, self._front
+        lane, state, front = self._lane, self._state, self._front
         self._turns.go_on(front, lane.frame.iterations)
-        try:
-            await run_in_turn(len(self._items), front.count, self._path, self._fold, window=window)
-        except SuspendRequested:
+        await Iterations(
+            lane,
+            front,
+            lane.frame.iterations,
+            run_one=self._one,
+            is_complete=lambda part: part.done,
+            keep=self._keep,
+            calls=None if state.scope is not None else {name_of(action) for action in state.actions},
+        ).run(
+            window=window,
+            passed_over=self._passed_over,
             # A condition is asked of all outputs after each iteration: there they stay together.
-            if self._keeps_outputs and self._state.until is None:
-                front.hand_over(lane.run.host)
-            raise
-        lane.run.begin_iterations(lane.path)
+            hands_over=self._keeps_outputs and state.until is None,
+        )
         if not self._keeps_outputs:
             return self._folding.data
         return await self._with_outputs(await front.all_outputs(lane.run.host))
 
-    def _fold(self, index: int) -> bool:
-        """Let the front have what an iteration came to; return False if it is not complete."""
-        lane, front = self._lane, self._front
-        part = lane.frame.iterations.get(index)
-        if part is None or not part.done:
-            return False
+    def _keep(self, part: PartFrame) -> None:
+        """Let the front have what an iteration came to."""
         if not self._keeps_outputs:
             for effect in part.effects:
                 self._merge(effect)
         elif part.output is not None:
-            front.outputs.append(part.output.value)
-        front.count = index + 1
-        del lane.frame.iterations[index]
-        lane.run.forget_iteration(lane.path, index, self._actions)
-        return True
+            self._front.outputs.append(part.output.value)
 
     def _merge(self, effect: ActionResult) -> None:
         """Merge the result of an action into the state's data."""
@@ -105,20 +98,8 @@ class _Iterations:
             return await _appended(outputs, self._state.output_collection, self._data, self._lane)
         return await self._flow.with_outputs(self._state, outputs, self._data, self._lane)
 
-    def _path(self, index: int) -> Path[None] | None:
-        """Return the path of an iteration that is not complete yet."""
-        iterations = self._lane.frame.iterations
-        if index in iterations and iterations[index].done:
-            return None
-        if self._turns.are_over:
-            iterations[index] = PartFrame(done=True)
-            return None
-
-        async def path() -> None:
-            await self._lane.run.pacing.give_way()
-            await self._one(index)
-
-        return path
+    def _passed_over(self, _: int) -> PartFrame | None:
+        return PartFrame(done=True) if self._turns.are_over else None
 
     async def _one(self, index: int) -> None:
         """Run one iteration, unless it is complete."""
@@ -219,7 +200,7 @@ class _IterationSchedule:
             last = now if self._one_at_a_time or lane.frame.begun is None else lane.frame.begun
             begin = max(now, last + length) if index else now
             own.frame.before = lane.frame.begun = begin
-        await lane.run.sleep_until(begin, lane.timer("sleep before", f"iteration {index + 1}"))
+        await lane.sleep_until(begin, "sleep before", f"iteration {index + 1}")
 
 
 async def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]:

@@ -10,5 +10,5 @@ from swf_temporal.languages.serverless_workflow.model.states import SleepState
 async def run(state: SleepState, data: JSON, lane: Lane[SleepBody]) -> Step:
     """Wait for the state's duration."""
     until = lane.frame.until = await lane.pause_until(lane.frame.until, state.duration, data, state.name)
-    await lane.run.sleep_until(until, lane.timer("sleep"))
+    await lane.sleep_until(until)
     return Step(data)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from swf_temporal.expressions.evaluation import LANGUAGES, BadExpression, Expressions
 from swf_temporal.expressions.lexing import tokens
 from swf_temporal.function_types import CONFIG_KEY
+from swf_temporal.languages.serverless_workflow.expressions import VARIABLES
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.constants import Constants
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
@@ -58,7 +59,7 @@ def expressions_of(root: Tree) -> Expressions:
     items = {str(state["iterationParam"]) for state in states(root) if "iterationParam" in state}
     named = root.get("expressionLang")
     language = named if named in LANGUAGES else "jq"  # another one is told when the definition is checked
-    return Expressions(variables={*items, "item", "SECRET"}, functions=functions, language=language)
+    return Expressions(variables={*VARIABLES, *items, "item", "SECRET"}, functions=functions, language=language)
 
 
 class Marking:

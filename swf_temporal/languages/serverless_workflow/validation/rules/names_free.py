@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from swf_temporal.errors import Problem
-from swf_temporal.expressions.evaluation import ALWAYS_DECLARED
+from swf_temporal.languages.serverless_workflow.expressions import VARIABLES
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
@@ -15,7 +15,7 @@ def check(context: Context) -> Iterator[Problem]:
     for state, owner in context.nodes.each(ForeachState):
         name = state.iteration_param
         # Those that begin with two underscores are ours and jq's.
-        if name in ALWAYS_DECLARED | _JQS_OWN or name.startswith("__"):
+        if name in VARIABLES | _JQS_OWN or name.startswith("__"):
             message = f"{owner}: the iterationParam {name!r} would hide the variable ${name}, which is always there"
             hint = "another name, such as item, is free"
             yield context.error("reserved-name", message, state.where.value("iterationParam"), hint)

@@ -11,8 +11,8 @@ from typing import Final
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
+from swf_temporal.languages.performing import filled
 from swf_temporal.runtime.host import FunctionCall
-from swf_temporal.runtime.performing import filled
 from swf_temporal.strict_json import write_json
 
 MIN_LENGTH: Final = 8

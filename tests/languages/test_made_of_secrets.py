@@ -4,9 +4,9 @@ import pytest
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
+from swf_temporal.languages.made_of_secrets import made_of_secrets
+from swf_temporal.languages.performing import filled
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
-from swf_temporal.runtime.made_of_secrets import made_of_secrets
-from swf_temporal.runtime.performing import filled
 
 DATA: JSON = {"order": "order-4711-of-ada", "amount": 12345678}
 SECRETS: dict[str, JSON] = {
@@ -16,8 +16,8 @@ SECRETS: dict[str, JSON] = {
 }
 
 
-def _made(template: JSON, language: str = "jq") -> tuple[str, ...]:
-    given = SecretTemplate(template, DATA, {"__now": 0.0}, language)
+def _made(template: JSON, dialect: str = "jq", language: str = "serverless-workflow") -> tuple[str, ...]:
+    given = SecretTemplate(template, DATA, {"__now": 0.0}, dialect)
     call = FunctionCall(
         id="a#1",
         function=Function("f", "custom", None),
@@ -25,6 +25,7 @@ def _made(template: JSON, language: str = "jq") -> tuple[str, ...]:
         state="A",
         action="f",
         secret_template=given,
+        language=language,
     )
     return made_of_secrets(call, SECRETS, filled(call, SECRETS))
 
@@ -54,5 +55,5 @@ def test_words_that_would_be_others_with_other_secrets(template: JSON, made: tup
 
 def test_arguments_of_direktiv_are_traced_alike() -> None:
     """Their secrets stand in the data."""
-    made = _made({"auth": "jq(.secrets.key | @base64)", "of": "jq(.order)"}, "structured-jq")
+    made = _made({"auth": "jq(.secrets.key | @base64)", "of": "jq(.order)"}, "structured-jq", "direktiv")
     assert made == ("Y29ycmVjdCBob3JzZSBiYXR0ZXJ5",)

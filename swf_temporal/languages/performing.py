@@ -1,0 +1,59 @@
+"""What is asked of a definition's language where a call is performed: about secrets, and about errors."""
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+
+from swf_temporal.calls import FillAuth, fill_plain_auth
+from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault
+from swf_temporal.languages.known import language_named
+from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.runtime.retrying import JitterSource
+
+
+def filled(call: FunctionCall, secrets: Mapping[str, JSON]) -> JSON:
+    """Return the arguments of *call*, those that mention secrets filled: where it is performed, never in a workflow.
+
+    What such an argument fails on is not told: that would be a secret, or what was made of one.
+    """
+    if call.secret_template is None:
+        return call.arguments
+    try:
+        return language_named(call.language).fill(call.secret_template, secrets)
+    except WorkflowFault as fault:
+        raise _without_reason(fault, call) from None
+
+
+def fill_auth_of(call: FunctionCall) -> FillAuth:
+    """Return what fills secrets in where they stand in the credentials of *call*."""
+    return language_named(call.language).fill_auth if call.language else fill_plain_auth
+
+
+def delay_after(
+    call: FunctionCall, attempt: int, fault: WorkflowFault, draw: JitterSource, *, slow_is_fatal: bool = False
+) -> timedelta | None:
+    """Return how long to wait after *attempt* at *call* met *fault*, or None if it is not made again."""
+    rule = call.retry
+    if rule is None:
+        return None
+    holds = None if rule.condition is None else language_named(call.language).holds
+    return rule.after(attempt, fault, draw, slow_is_fatal=slow_is_fatal, holds=holds)
+
+
+def _without_reason(fault: WorkflowFault, call: FunctionCall) -> WorkflowFault:
+    """Return *fault* without its reason. The expression is shown, as it stands in the definition."""
+    template = None if call.secret_template is None else call.secret_template.template
+    shown = next((f": {text}" for text in _texts(template) if fault.message.endswith(text)), "")
+    message = f"an argument of function {call.function.name!r} that uses secrets cannot be evaluated{shown}"
+    text = f"{message} (the reason is not shown, since it could show a secret)"
+    return type(fault)(text, name=fault.name, code=fault.code, retryable=fault.retryable)
+
+
+def _texts(template: JSON) -> Iterator[str]:
+    if isinstance(template, str):
+        yield template
+    elif isinstance(template, list):
+        for item in template:
+            yield from _texts(item)
+    elif isinstance(template, dict):
+        yield from _texts(list(template.values()))

@@ -1,0 +1,15 @@
+"""The public form of faults: problem details (RFC 9457)."""
+
+from swf_temporal.data import JSON
+from swf_temporal.errors import WorkflowFault
+
+
+def problem_of(fault: WorkflowFault) -> dict[str, JSON]:
+    """Return *fault* as problem details (RFC 9457)."""
+    known: dict[str, JSON] = {
+        "type": fault.name,
+        "title": fault.message,
+        "status": fault.status,
+        "instance": fault.state,
+    }
+    return {key: value for key, value in known.items() if value is not None}

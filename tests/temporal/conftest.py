@@ -38,7 +38,7 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
-from tests.temporal.suspending import SUSPEND_AFTER, Suspending, SuspendingKnownOnly
+from tests.temporal.suspending import SUSPEND_AFTER, suspending
 
 AT_ONCE = ("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"')
 """Lets a run that continues as new begin its next execution at once, and not a second after the one before."""
@@ -132,7 +132,7 @@ class Bench:
             capacity=capacity,
             interceptors=interceptors,
             activities=activities,
-            interpreter=SuspendingKnownOnly if only_known else Suspending,
+            operator_options=suspending(only_known=only_known),
             # On a busy machine a task may take the two seconds after which the SDK would break it off in this process.
             debug_mode=runner is None,
         )

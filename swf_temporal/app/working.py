@@ -46,7 +46,8 @@ from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
 from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.search_attributes import check_registered, needed_by
-from swf_temporal.temporal.worker import WORKFLOWS, Terms, allow_long_tasks, with_definitions
+from swf_temporal.temporal.worker import Terms, allow_long_tasks, with_definitions
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS
 
 _SLOTS: Final = 100
 """How many activities the SDK's worker has at once where that is not said."""
@@ -133,7 +134,7 @@ class Work:
         """Return *config* with what runs definitions, so that their histories can be replayed."""
         guard.start()
         options = OperatorOptions(only_known=self.settings.known_definitions_only)
-        config["workflows"] = [*WORKFLOWS, *config["workflows"]]
+        config["workflows"] = [*ALL_WORKFLOWS, *config["workflows"]]
         config["interceptors"] = [OperatorOptionsInterceptor(options), *config["interceptors"]]
         config["workflow_runner"] = _passing_us_through(config["workflow_runner"])
         return config

@@ -53,7 +53,7 @@ class InstanceLog(Part):
     @property
     def notes(self) -> bool:
         """Whether every step is told."""
-        return self._is_detailed
+        return bool(self._is_detailed)
 
     def begin(self, definition: Definition, host: "TemporalHost") -> None:  # noqa: ARG002 - as the others
         """Tell that it has started, or goes on."""

@@ -23,10 +23,10 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import id_of_child, shortened_id
 from swf_temporal.temporal.host import TemporalHost
-from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS
 from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.own_place import OwnPlace
 from swf_temporal.temporal.workflow import Interpreter
+from swf_temporal.temporal.workflows import OTHER_WORKFLOWS
 
 
 @dataclass(frozen=True, slots=True)

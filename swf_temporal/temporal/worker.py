@@ -18,7 +18,6 @@ from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.deployment import Deployment
 from swf_temporal.temporal.endings import Endings
 from swf_temporal.temporal.instance_signals import InstanceFinder
-from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS
 from swf_temporal.temporal.local_calls import LocalCallsInterceptor
 from swf_temporal.temporal.metrics import count_instances
 from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
@@ -26,7 +25,7 @@ from swf_temporal.temporal.places import PlaceActivities
 from swf_temporal.temporal.search_attributes import RegisteredAttributes
 from swf_temporal.temporal.variables import TemporalVariables, VariableStorage
 from swf_temporal.temporal.versioning import deployment_config, versioned
-from swf_temporal.temporal.workflow import Interpreter
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS
 
 _DEADLOCK_TIMEOUT: Final = 9.5
 """Seconds by the clock for an activation. The server gives ten to the whole workflow task."""
@@ -57,10 +56,6 @@ def tune_gc() -> None:
     gc.set_threshold(*_THRESHOLDS)
 
 
-WORKFLOWS: Final[tuple[type, ...]] = (Interpreter, *OTHER_WORKFLOWS)
-"""Our workflows. No user's Python runs in them, so they need no sandbox; others on the worker keep theirs."""
-
-
 @dataclass(frozen=True, slots=True)
 class Terms:
     """How definitions are run by a worker, whatever else it does."""
@@ -73,7 +68,6 @@ class Terms:
     """Whether its performer makes calls locally for which the definition does not ask."""
 
 
-
 def with_definitions(config: WorkerConfig, activities: Activities, terms: Terms) -> WorkerConfig:
     """Return *config* of a worker that, beside what it has, runs definitions, and has their *activities*."""
     guard.start()
@@ -81,7 +75,7 @@ def with_definitions(config: WorkerConfig, activities: Activities, terms: Terms)
     count_instances(client)
     places = PlaceActivities(client)
     added: WorkerConfig = {
-        "workflows": [*WORKFLOWS, *config.get("workflows", ())],
+        "workflows": [*ALL_WORKFLOWS, *config.get("workflows", ())],
         "activities": [
             *activities.all,
             Endings(client).ending,

@@ -95,7 +95,8 @@ class Interpreter:
         try:
             return [kind(self._instance) for kind in kinds]
         except (ValueError, TypeError, LookupError) as error:
-            self._wrong = self._wrong or f"what follows the input of a workflow is a record that its client makes: {error}"
+            message = "what follows the input of a workflow is a record that its client makes"
+            self._wrong = self._wrong or f"{message}: {error}"
             self._pin.parts = {}
             return [kind(self._instance) for kind in kinds]
 

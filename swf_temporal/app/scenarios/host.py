@@ -39,6 +39,8 @@ _CONFIGURED = (
 _TASK_QUEUE = "scenarios"
 CAPACITY = Capacity(activities=5000)
 """Calls wait for their turn, and others are not to wait for that."""
+IN_SCENARIOS = OperatorOptions(answers_all=True, parts=OF_SCENARIOS)
+"""What workflow code is told of the worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +152,7 @@ async def scenario_host(
             calls,
             task_queue=_TASK_QUEUE,
             capacity=capacity,
-            operator_options=OperatorOptions(answers_all=True, parts=OF_SCENARIOS),
+            operator_options=IN_SCENARIOS,
             variables=calls,
             chooses_local_calls=local_calls,
             unsandboxed_workflow_runner=runner_of(calls.listen),

@@ -12,14 +12,12 @@ import json
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from statistics import median, quantiles
 from typing import Any
 
-from temporalio import workflow
 from temporalio.client import Client
-from temporalio.common import RawValue
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.sinks import Sinks
@@ -33,32 +31,28 @@ from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.temporal.client import start
 from swf_temporal.temporal.constants import EVENT
 from swf_temporal.temporal.event_dispatch import dispatch
+from swf_temporal.temporal.instance_part import Part
+from swf_temporal.temporal.instance_parts import PARTS
+from swf_temporal.temporal.operator_options import OperatorOptions
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
-from swf_temporal.temporal.workflow import Interpreter
 
 QUEUE = "bench"
 TAKEN: dict[str, float] = {}
 """When each event was taken, by its data."""
 
 
-@workflow.defn(dynamic=True, sandboxed=False)
-class Timed(Interpreter):
-    """An instance that notes when it takes events."""
+class Timed(Part):
+    """Notes when an instance takes events."""
 
-    @workflow.init
-    def __init__(self, args: Sequence[RawValue]) -> None:
-        super().__init__(args)
-
-    @workflow.run
-    async def run(self, args: Sequence[RawValue]) -> Any:
-        """Run the definition."""
-        return await super().run(args)
-
-    def _on_trace(self, entry: TraceEntry) -> None:
-        super()._on_trace(entry)
+    def note(self, entry: TraceEntry) -> None:
+        """Note that it has taken one."""
         if entry.kind is TraceKind.EVENT_TAKEN:
             TAKEN.setdefault(str(entry.detail["data"]), time.monotonic())
+
+
+TIMED = OperatorOptions(parts=(*PARTS, Timed))
+"""What workflow code is told."""
 
 
 def definition(name: str, *, by_hand: bool) -> dict[str, Any]:
@@ -140,7 +134,7 @@ async def measure(count: int, keys: int, at_once: int) -> dict[str, Any]:
     async with local_server() as server:
         calls = Calls({}, settings=Settings())
         worker = make_worker(
-            server.client, Catalogue(DEFINITIONS.values()), calls, Sinks(), task_queue=QUEUE, interpreter=Timed
+            server.client, Catalogue(DEFINITIONS.values()), calls, Sinks(), task_queue=QUEUE, operator_options=TIMED
         )
         async with worker:
             bench = Bench(server.client)

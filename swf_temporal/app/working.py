@@ -47,6 +47,7 @@ from swf_temporal.temporal.namespace_variables import NamespaceVariables
 from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.search_attributes import check_registered, needed_by
 from swf_temporal.temporal.worker import Terms, allow_long_tasks, with_definitions
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS
 
 _SLOTS: Final = 100
 """How many activities the SDK's worker has at once where that is not said."""
@@ -75,10 +76,11 @@ class Work:
         serving = _Serving(config, self.definitions.catalogue, settings)
         self.definitions.check(_Names(config).check)
         ordered = any(sink.ordered for sink in events.sinks)
-        options = OperatorOptions(ordered, events.lifecycle, settings.search_attributes)
+        only_known = settings.known_definitions_only
+        options = OperatorOptions(ordered, events.lifecycle, settings.search_attributes, only_known)
         chooses = (self.call_settings or read_settings(os.environ)).chooses_local_calls
-        terms = Terms(settings.known_definitions_only, None, settings.version, options, chooses)
-        if terms.only_known:
+        terms = Terms(settings.version, options, chooses)
+        if only_known:
             config = {**config, "activities": [*config.get("activities", ()), Carried(config["client"]).carried]}
         added = with_definitions(config, serving.activities, terms)
         runner = _passing_us_through(config.get("workflow_runner") or SandboxedWorkflowRunner())
@@ -131,9 +133,9 @@ class Work:
     def replaying(self, config: ReplayerConfig) -> ReplayerConfig:
         """Return *config* with what runs definitions, so that their histories can be replayed."""
         guard.start()
-        terms = Terms(self.settings.known_definitions_only)
-        config["workflows"] = [*terms.workflows, *config["workflows"]]
-        config["interceptors"] = [OperatorOptionsInterceptor(terms.operator_options), *config["interceptors"]]
+        options = OperatorOptions(only_known=self.settings.known_definitions_only)
+        config["workflows"] = [*ALL_WORKFLOWS, *config["workflows"]]
+        config["interceptors"] = [OperatorOptionsInterceptor(options), *config["interceptors"]]
         config["workflow_runner"] = _passing_us_through(config["workflow_runner"])
         return config
 

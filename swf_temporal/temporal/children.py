@@ -49,6 +49,8 @@ class Children:
         """The pin of the sub-workflow that was begun last, and its payload."""
         self._ending_with_this: list[asyncio.Future[Any]] = []
         self.outlasting = OutlastingChildren(pin.outlasting)
+        self.parts_for_child: Callable[[], dict[str, JSON]] = dict
+        """Returns what parts of a sub-workflow begin with that is waited for."""
 
     def are_to_end(self) -> bool:
         """Tell whether there are some that end with this execution, without being waited for."""
@@ -80,7 +82,7 @@ class Children:
             pin = Pin(list(needed), call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
             pin.hops, pin.inherited, pin.first = parent.hops, True, self._first
             if not call.fire_and_forget:
-                pin.above = [*parent.above, *([] if parent.place is None else [parent.place])]
+                pin.parts = self.parts_for_child()
             if call.id in parent.children:
                 pin, call = Pin.from_json(parent.children.pop(call.id)), replace(call, data=None)
             handle = await self._start(call.workflow_id, call, pin)

@@ -11,42 +11,49 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.data import JSON
 from swf_temporal.runtime.run import Run
-from swf_temporal.temporal.constants import CHANGE_REFUSED
+from swf_temporal.temporal.constants import CHANGE_DATA, CHANGE_REFUSED
+from swf_temporal.temporal.instance_part import Instance, Part
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 
 
-class DataChanges:
+class DataChanges(Part):
     """Takes changes for the runs of one execution, one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, instance: Instance) -> None:
+        super().__init__(instance)
+        workflow.set_update_handler(CHANGE_DATA, self.change, validator=self.check)
         self._run: Run | None = None
         self._pending: list[JSON] = []
         """The changes of the running state that are to be made, whatever run goes on by then."""
         self._taken = self._made = 0
         """How many such were asked for, and how many of them were made."""
         self._is_over = False
-        self.were_made = False
+        self._were_made = False
         """Whether the run was suspended to change its data."""
 
-    def begin(self, run: Run) -> None:
+    def attend(self, run: Run) -> None:
         """Let *run* make the changes from here on."""
         self._run = run
         run.pending_changes = self._pending
         if self._pending:
             run.suspend()
 
-    def settle(self, *, is_over: bool) -> None:
+    def suspended(self, *, is_over: bool) -> None:
         """Answer what was asked for: the run was suspended, and its data changed, or it *is_over*."""
         made, self._made = self._made, self._taken - len(self._pending)
-        self._is_over, self.were_made = is_over, made < self._made
+        self._is_over, self._were_made = is_over, made < self._made
 
-    def refuse(self) -> None:
+    def refuses_to_leave(self) -> bool:
+        """Tell whether the run was suspended to change its data."""
+        return self._were_made
+
+    def close(self) -> None:
         """Refuse what was asked for and has not been made: the run is at its end."""
-        self.settle(is_over=True)
+        self.suspended(is_over=True)
         self._pending.clear()
 
     async def change(self, raw: RawValue) -> None:
-        """Make the change that *raw* holds, once the instance has stopped between two steps."""
+        """Change the data of the running state by the JSON merge patch in *raw*, between two steps."""
         assert self._run is not None  # noqa: S101 - for the type checker: see `check`
         self._run.change(_object(raw))
         self._taken += 1

@@ -162,7 +162,7 @@ class Beginner(Observed):
         self._note_beginning(asked)
 
     def _note_beginning(self, asked: _Asked) -> None:
-        run, host = self._run, self._host
+        run, host = self._instance.run, self._instance.host
         assert run is not None  # noqa: S101 - for the type checker: it has an entry
         assert host is not None  # noqa: S101 - as above
         data = run.execution.latest_data
@@ -172,7 +172,7 @@ class Beginner(Observed):
         run.inbox = self._with_events(inbox, (*asked.leading[len(asked.leading) - early :], *asked.events))
         entries = asked.point.entry + asked.point.is_after
         again = BegunAgain(run=self._info.run_id, entries=entries, wanted=asked.wanted)
-        facts: dict[str, Any] = {"origin": origin_of(self._pin), "again": again}
+        facts: dict[str, Any] = {"origin": origin_of(self._pin), "again": again, "parts": self._records()}
         following = carried(run, self._pin, host, **facts)
         run.inbox = inbox
         has_events = fits(following.size, following.most)
@@ -183,8 +183,8 @@ class Beginner(Observed):
         self.size, self.most = following.size, following.most
         if fits(following.size, following.most):
             options = start_options(options_of_this())
-            if self._definition is not None:
-                options["static_summary"] = summaries.of_instance(self._definition)
+            if self._instance.definition is not None:
+                options["static_summary"] = summaries.of_instance(self._instance.definition)
             self.beginning = Beginning(
                 workflow_type=self._info.workflow_type,
                 task_queue=asked.task_queue,
@@ -198,7 +198,7 @@ class Beginner(Observed):
 
     def _with_events(self, inbox: Inbox, events: Sequence[Sent]) -> Inbox:
         """Return *inbox* as it is once *events* have come, too. What is none is left out: it is refused in any case."""
-        filled, definition = Inbox(inbox.record()), self._definition
+        filled, definition = Inbox(inbox.record()), self._instance.definition
         assert definition is not None  # noqa: S101 - for the type checker: it has an entry
         for signal, raw in events:
             with suppress(*UNREADABLE):

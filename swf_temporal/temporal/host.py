@@ -115,6 +115,10 @@ class TemporalHost:
         if self.on_trace is not None:
             self.on_trace(entry)
 
+    def begin_children_with(self, parts: Callable[[], dict[str, JSON]]) -> None:
+        """Let the sub-workflows that are waited for begin with what *parts* returns."""
+        self._children.parts_for_child = parts
+
     def has_children_to_end(self) -> bool:
         """Tell whether sub-workflows are running that end with this execution, without being waited for."""
         return self._children.are_to_end()

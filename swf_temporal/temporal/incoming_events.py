@@ -4,6 +4,7 @@ Signals and updates may come before the run begins. They are kept until then, an
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from temporalio import workflow
@@ -20,7 +21,6 @@ from swf_temporal.temporal.constants import INBOX_FULL, ROUTED
 from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.host import TemporalHost
-from swf_temporal.temporal.metrics import InstanceMetrics
 from swf_temporal.temporal.records import Pin, catalogue_of
 from swf_temporal.temporal.signal_events import (
     NoRoomError,
@@ -47,11 +47,12 @@ class _Begun(NamedTuple):
 
 
 class IncomingEvents:
-    def __init__(self, pin: Pin, length: LengthCheck, metrics: InstanceMetrics) -> None:
+    def __init__(self, pin: Pin, length: LengthCheck, on_kept: Callable[[bool], None]) -> None:
+        """Take in the events of an instance; *on_kept* learns of those that are kept, and whether they are new."""
         self._pin = pin
         """It has the events that the instance is started with."""
         self._length = length
-        self._metrics = metrics
+        self._on_kept = on_kept
         self._early: list[tuple[str, RawValue | None]] = []
         """The signals that came before the run began."""
         self.early_updates = 0
@@ -134,7 +135,7 @@ class IncomingEvents:
         run = begun.run
         is_new = run.deliver(event, is_forwardable=is_forwardable)
         if not is_new or (run.inbox.kept and run.inbox.kept[-1] is event):
-            self._metrics.kept(is_new=is_new)
+            self._on_kept(is_new)
         if self.gave_up is None:  # what is done after that is not to be cancelled
             try:
                 self._length.at_event(run, begun.host)

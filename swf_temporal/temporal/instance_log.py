@@ -4,16 +4,13 @@ Only what an operator wants to know, and none of the data that a run works on: l
 where data may not. Every line is written once: not again where a run is replayed.
 """
 
-import asyncio
 import logging
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from temporalio import activity, workflow
-from temporalio.exceptions import ApplicationError, CancelledError, FailureError
+from temporalio.exceptions import ApplicationError, FailureError
 
 from swf_temporal.durations import format_duration
 from swf_temporal.errors import ExpressionFailed, SchemaMismatch, StoreUnavailable, SubflowFailed, WorkflowFault
@@ -21,7 +18,11 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
 from swf_temporal.strict_json import show_json
 from swf_temporal.temporal.failures import FaultError
+from swf_temporal.temporal.instance_part import Ending, Instance, Part
 from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
+
+if TYPE_CHECKING:
+    from swf_temporal.temporal.host import TemporalHost
 
 _MAX_LENGTH = 300
 _PROBE = 12
@@ -37,65 +38,58 @@ logging.getLogger("temporalio.activity").addFilter(
 _calls.activity_info_on_message = False
 
 
-class InstanceLog:
-    def __init__(self, info: workflow.Info, *, is_call: bool, is_continued: bool) -> None:
-        """Tell of the execution of *info*: a single call if it *is_call*, or going on with another's work.
+class InstanceLog(Part):
+    """Tells of an execution. Of a fire-and-forget call only its failure is logged."""
 
-        Of a fire-and-forget call only its failure is logged.
-        """
-        self._usual = logging.DEBUG if is_call else logging.INFO
+    def __init__(self, instance: Instance) -> None:
+        super().__init__(instance)
+        info = instance.info
+        self._usual = logging.DEBUG if instance.is_call else logging.INFO
         # The parent of a sub-workflow decides what its failure means.
         self._failure = logging.ERROR if info.parent is None else logging.WARNING
-        self._is_continued = is_continued
-        self._what = f"call of {info.workflow_type}" if is_call else info.workflow_type
-        self.is_detailed = _instances.logger.isEnabledFor(logging.DEBUG)
+        self._what = f"call of {info.workflow_type}" if instance.is_call else info.workflow_type
+        self._is_detailed = _instances.logger.isEnabledFor(logging.DEBUG)
 
-    def started(self, definition: Definition) -> None:
+    @property
+    def notes(self) -> bool:
+        """Whether every step is told."""
+        return bool(self._is_detailed)
+
+    def begin(self, definition: Definition, host: "TemporalHost") -> None:  # noqa: ARG002 - as the others
+        """Tell that it has started, or goes on."""
         self._what = f"{definition.id} {definition.version or ''}".rstrip()
-        if self._is_continued:
+        if self.instance.is_continued:
             self._write(logging.DEBUG, "went on", version=definition.version)
         else:
             self._write(self._usual, "started", version=definition.version)
 
-    def noted(self, entry: TraceEntry) -> None:
+    def note(self, entry: TraceEntry) -> None:
         """Tell of a step, where every step is to be told."""
-        if self.is_detailed:
-            where = {"lane": entry.lane, "state": entry.state, "name": entry.name}
-            facts = {"event": str(entry.kind), **{key: part for key, part in where.items() if part}}
-            if entry.kind is TraceKind.ACTION_FAILED:
-                facts |= {key: entry.detail[key] for key in ("function", "error", "code") if key in entry.detail}
-            path = " › ".join(dict.fromkeys(part for part in where.values() if part))
-            _instances.debug("%s: %s", entry.kind, path, extra={FACTS: facts})
-
-    def continued_as(self, to: ContinuedAs) -> None:
-        """Tell that the definition has the run continue as another workflow."""
-        other = f"{to.workflow_id} {to.version or ''}".rstrip()
-        self._write(logging.INFO, "continued", f"as {other}", to=to.workflow_id)
-
-    def goes_on(self) -> None:
-        """Tell that a long run goes on in an execution of its own."""
-        self._write(logging.DEBUG, "goes on", "in a new execution, since its history is long")
+        where = {"lane": entry.lane, "state": entry.state, "name": entry.name}
+        facts = {"event": str(entry.kind), **{key: part for key, part in where.items() if part}}
+        if entry.kind is TraceKind.ACTION_FAILED:
+            facts |= {key: entry.detail[key] for key in ("function", "error", "code") if key in entry.detail}
+        path = " › ".join(dict.fromkeys(part for part in where.values() if part))
+        _instances.debug("%s: %s", entry.kind, path, extra={FACTS: facts})
 
     def stays(self, size: int, kept: int) -> None:
         """Tell that a long run goes on where it is, since it holds too much."""
         more = f"in its execution, since {size} bytes are too many to go on with in another; {kept} events are kept"
         self._write(logging.WARNING, "stays", more, bytes=size, kept=kept)
 
-    @contextmanager
-    def ending(self) -> Iterator[None]:
-        """Tell how the execution ends that the context holds."""
-        try:
-            yield
-        except workflow.ContinueAsNewError:
-            raise  # told already
-        except (asyncio.CancelledError, CancelledError):
-            self._write(self._usual, "cancelled")
-            raise
-        except FailureError as failure:  # also the engine's own, such as a definition that was not looked up in time
-            fault = fault_in(failure)
-            self._write(self._failure, "failed", in_a_line(fault), **facts_of(fault))
-            raise
-        self._write(self._usual, "completed")
+    async def end(self, ending: Ending) -> None:
+        """Tell how the execution ends."""
+        match ending:
+            case Ending("continued", to=None):
+                self._write(logging.DEBUG, "goes on", "in a new execution, since its history is long")
+            case Ending("continued", to=ContinuedAs() as to):
+                other = f"{to.workflow_id} {to.version or ''}".rstrip()
+                self._write(logging.INFO, "continued", f"as {other}", to=to.workflow_id)
+            case Ending("failed", failure=FailureError() as failure):
+                fault = fault_in(failure)
+                self._write(self._failure, "failed", in_a_line(fault), **facts_of(fault))
+            case _:
+                self._write(self._usual, ending.how)
 
     def _write(self, level: int, event: str, more: str = "", **facts: Any) -> None:
         if not _instances.logger.isEnabledFor(level):

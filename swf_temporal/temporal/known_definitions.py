@@ -21,7 +21,9 @@ from temporalio.exceptions import ActivityError, ApplicationError
 
 from swf_temporal.errors import UnknownDefinition
 from swf_temporal.temporal import summaries
+from swf_temporal.temporal.instance_part import Part
 from swf_temporal.temporal.markers import is_recorded
+from swf_temporal.temporal.operator_options import operator_options
 from swf_temporal.temporal.records import CARRIED, LOOK_UP, NOT_CARRIED, Pin, Pinned, Wanted
 from swf_temporal.text.origin import Source
 
@@ -33,14 +35,17 @@ _ASKED = "known-definitions-only"
 _HOW = "this worker runs only definitions that it serves (--known-definitions-only)"
 
 
-def needs_check(pin: Pin, *, only_known: bool) -> bool:
-    """Tell whether the worker has to be asked about this run, or was asked when it began."""
-    brings = bool(pin.definitions) or pin.call is not None or pin.progress is not None
-    # What this worker does counts for a run that begins; the marker tells what the one did that it began on.
-    return brings and _begins(pin) and is_recorded(_ASKED, wanted=only_known)
+class KnownDefinitions(Part):
+    async def admit(self) -> None:
+        """Have the worker look the definitions up, if it is one that asks. Raises UnknownDefinition for others."""
+        pin = self.instance.pin
+        brings = bool(pin.definitions) or pin.call is not None or pin.progress is not None
+        # What this worker does counts for a run that begins; the marker tells what the one did that it began on.
+        if brings and _begins(pin) and is_recorded(_ASKED, wanted=operator_options().only_known):
+            await _check_known(pin)
 
 
-async def check_known(pin: Pin) -> None:
+async def _check_known(pin: Pin) -> None:
     """Have the definitions of *pin* looked up by the worker. Raises UnknownDefinition if it does not serve one of them.
 
     Where they were read from is what the worker says: documents are found beside them.

@@ -10,28 +10,33 @@ the instance.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from temporalio import workflow
 from temporalio.common import RawValue
-from temporalio.exceptions import ActivityError, ApplicationError, CancelledError
+from temporalio.exceptions import ActivityError, ApplicationError
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.event_matching import DEFAULT_SOURCE
-from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
 from swf_temporal.runtime.limits import PUBLISH_LIMIT
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.instance_log import fault_in
+from swf_temporal.temporal.instance_part import Ending, Instance, Part
 from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.operator_options import operator_options
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.publishing import with_origin
+from swf_temporal.temporal.record_types import check_type
 from swf_temporal.temporal.records import PUBLISH
+
+if TYPE_CHECKING:
+    from swf_temporal.temporal.host import TemporalHost
 
 KINDS: Final = ("workflow", "task", "status")
 """The kinds of lifecycle events that can be asked for: of the instance, of its states, and changes of its status."""
@@ -50,11 +55,14 @@ _CORRELATIONS: Final[Mapping[TraceKind, tuple[str, str]]] = {
 _WAITING: Final = (TraceKind.EVENT_AWAITED, TraceKind.SLEEPING)
 
 
-class Lifecycle:
-    def __init__(self) -> None:
+class Lifecycle(Part):
+    KEY = "lifecycle"
+
+    def __init__(self, instance: Instance) -> None:
+        super().__init__(instance)
+        self._untold: list[dict[str, Any]] = self.carried or []
+        check_type(self._untold, list[dict[str, Any]], "the record of its lifecycle events")
         self._asked: frozenset[str] = frozenset()
-        self.is_asked = False
-        """Whether there is anything to tell."""
         self._definition: Definition | None = None
         self._outgoing: Outgoing | None = None
         self._queue: deque[CloudEvent] = deque()
@@ -66,46 +74,45 @@ class Lifecycle:
         """The key in the definition's text under which its states stand."""
         self._pointers: Mapping[str, str] = {}
         self._hands_over = False
-        self.untold: list[dict[str, Any]] = []
-        """The events about the end of this execution, which the one of another definition tells that follows it."""
 
-    def begin(
-        self, definition: Definition, outgoing: Outgoing, hops: int, untold: Sequence[Mapping[str, Any]] = ()
-    ) -> None:
-        """Find out what is to be told of the execution, which is one of *definition* after *hops* others in a chain.
+    @property
+    def notes(self) -> bool:
+        """Whether there is anything to tell."""
+        return bool(self._asked)
 
-        What the one before has left *untold* is told first.
-        """
-        self._hops, self._outgoing = hops, outgoing
+    def record(self, to: ContinuedAs | None = None) -> list[dict[str, Any]] | None:
+        """Return the events about the end of this execution, which the one of another definition tells."""
+        return (self._untold or None) if to is not None else None
+
+    def begin(self, definition: Definition, host: "TemporalHost") -> None:
+        """Find out what is to be told of the execution. What the one before has left untold is told first."""
+        self._hops, self._outgoing = self.instance.pin.hops, host.outgoing
+        untold, self._untold = self._untold, []
         for one in untold:
             self._send(CloudEvent.from_json(one))
         wanted = operator_options().lifecycle
         self._asked = frozenset(kind for kind, marker in _MARKERS.items() if is_recorded(marker, wanted=kind in wanted))
         if self._asked:
-            self.is_asked = True
             self._definition = definition
             self._states = f"{definition.words.state}s"
             self._pointers = definition.pointers
 
-    async def reported(self, outcome: Awaitable[Any]) -> Any:
-        """Await the *outcome* of the execution and tell it; return, or raise, when all is delivered."""
-        try:
-            output = await outcome
-        except ApplicationError as failure:
-            fault = fault_in(failure)
-            error = _error_of(fault)
-            if self._asked and fault.state is not None:
-                self._tell_task(_TASKS[TraceKind.ERROR_CAUGHT], fault.state, workflow.now(), {"error": error})
-            await self._end("faulted", "faultedAt", error=error)
-            raise
-        except (asyncio.CancelledError, CancelledError):
-            await self._end("cancelled", "cancelledAt")
-            raise
-        if self._asked:
-            await self._end(
-                "completed", "completedAt", output=workflow.payload_converter().from_payload(output.payload)
-            )
-        return output
+    async def end(self, ending: Ending) -> None:
+        """Tell how the execution ends; return when all is delivered."""
+        if not self._asked:
+            return
+        match ending:
+            case Ending("failed", failure=ApplicationError() as failure):
+                fault = fault_in(failure)
+                error = _error_of(fault)
+                if fault.state is not None:
+                    self._tell_task(_TASKS[TraceKind.ERROR_CAUGHT], fault.state, workflow.now(), {"error": error})
+                await self._end("faulted", "faultedAt", error=error)
+            case Ending("cancelled"):
+                await self._end("cancelled", "cancelledAt")
+            case Ending("completed", RawValue() as output):
+                value: JSON = workflow.payload_converter().from_payload(output.payload)
+                await self._end("completed", "completedAt", output=value)
 
     def note(self, entry: TraceEntry) -> None:
         one = self._definition
@@ -132,20 +139,19 @@ class Lifecycle:
         elif kind in {TraceKind.WORKFLOW_STARTED, TraceKind.EVENT_TAKEN, TraceKind.STATE_ENTERED, TraceKind.STATE_LEFT}:
             self._tell_status("running", at)
 
-    async def delivered(self) -> None:
+    async def settle(self) -> None:
         """Wait until all is delivered."""
         while self._sending is not None and not self._sending.done():
             await asyncio.shield(self._sending)
 
     async def _end(self, status: str, when: str, **more: JSON) -> None:
-        if self._asked:
-            self._hands_over = False  # it could not: that it is completed is told to none
-            self._tell_workflow(status, when, workflow.now(), **more)
-            self._tell_status(status, workflow.now())
-            try:
-                await self.delivered()
-            except asyncio.CancelledError:
-                await self.delivered()  # how it ended is told already: that it is to be cancelled comes too late
+        self._hands_over = False  # it could not: that it is completed is told to none
+        self._tell_workflow(status, when, workflow.now(), **more)
+        self._tell_status(status, workflow.now())
+        try:
+            await self.settle()
+        except asyncio.CancelledError:
+            await self.settle()  # how it ended is told already: that it is to be cancelled comes too late
 
     def _tell_status(self, status: str, at: datetime) -> None:
         if "status" in self._asked and status != self._status:
@@ -175,7 +181,7 @@ class Lifecycle:
             f"{info.run_id}/{self._count}", DEFAULT_SOURCE, f"{_PREFIX}{what}.v1", {**name, **data}, attributes
         )
         if self._hands_over:
-            self.untold.append(with_origin(event, self._hops).to_json())
+            self._untold.append(with_origin(event, self._hops).to_json())
         else:
             self._send(with_origin(event, self._hops))
 

@@ -5,24 +5,25 @@ that the SDK adds (`namespace`, `task_queue`, `workflow_type`, which is the id o
 definitions and functions give, and no data.
 """
 
-import asyncio
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from temporalio import activity, workflow
 from temporalio.client import Client
 from temporalio.common import MetricCounter, MetricHistogramTimedelta, MetricMeter
-from temporalio.exceptions import CancelledError, FailureError
 from temporalio.runtime import Runtime
 
 from swf_temporal.errors import TimedOut, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.temporal.instance_log import fault_in
+from swf_temporal.temporal.instance_part import Ending, Instance, Part
 from swf_temporal.temporal.spans import are_recorded, record_instance, record_state
+
+if TYPE_CHECKING:
+    from swf_temporal.temporal.host import TemporalHost
 
 STARTED, ENDED = "swf_instances_started", "swf_instances_ended"
 STATES, ACTIONS = "swf_state_duration", "swf_action_duration"
@@ -103,48 +104,42 @@ class _Names:
 _states, _actions, _functions, _errors = _Names(), _Names(), _Names(), _Names()
 
 
-class InstanceMetrics:
+class InstanceMetrics(Part):
     """Counts what happens in an execution of an instance."""
 
-    def __init__(self, *, is_call: bool, is_continued: bool) -> None:
-        """Count what happens in a single call if it *is_call*, or in what goes on with another's work."""
-        self.is_asked = _meter is not None or are_recorded()
-        """Whether anything is made of what happens."""
-        self._is_call = is_call
-        self._is_continued = is_continued
-        self._instance = _labels_of(workflow.info()) if self.is_asked else ()
+    def __init__(self, instance: Instance) -> None:
+        super().__init__(instance)
+        self._is_asked = _meter is not None or are_recorded()
+        self._labels = _labels_of(workflow.info()) if self._is_asked else ()
         self._version = ("version", "")
         self._begun: dict[_Key, _Begun] = {}
 
-    def started(self, definition: Definition) -> None:
+    @property
+    def notes(self) -> bool:
+        """Whether anything is made of what happens."""
+        return self._is_asked
+
+    def begin(self, definition: Definition, host: "TemporalHost") -> None:  # noqa: ARG002 - as the others
+        """Count an instance that is started, and does not go on."""
         self._version = ("version", definition.version or "")
-        if not self._is_continued:
+        if not self.instance.is_continued:
             self._count(STARTED, "Instances that were started", self._version)
 
-    @contextmanager
-    def ending(self) -> Iterator[None]:
-        """Count how the execution ends that the context holds."""
-        try:
-            yield
-        except (asyncio.CancelledError, CancelledError):
-            self._ended("cancelled")
-            record_instance("cancelled")
-            raise
-        except FailureError as failure:
-            self._ended("failed", fault_in(failure).name)
-            record_instance("failed", str(failure))
-            raise
-        except workflow.ContinueAsNewError:
-            record_instance("continued")  # it goes on in another execution
-            raise
-        self._ended("completed")
-        record_instance("completed")
+    async def end(self, ending: Ending) -> None:
+        """Count how the execution ends; one that continues as new has not ended."""
+        if ending.failure is not None:
+            self._ended(ending.how, fault_in(ending.failure).name)
+            record_instance(ending.how, str(ending.failure))
+            return
+        if ending.how != "continued":
+            self._ended(ending.how)
+        record_instance(ending.how)
 
     def _ended(self, result: str, error: str = "") -> None:
         if result in {"failed", "cancelled"}:
             for key in [one for one in self._begun if one[0] is TraceKind.STATE_LEFT]:
                 self._end(key, result, workflow.now())
-        if not self._is_call:
+        if not self.instance.is_call:
             labels = self._version, ("result", result), ("error", _errors.bounded(error))
             self._count(ENDED, "Instances that ended, by result", *labels)
 
@@ -152,7 +147,8 @@ class InstanceMetrics:
         """Count an event that no state waits for: it is kept, or was delivered before."""
         self._count_event("kept" if is_new else "duplicate")
 
-    def noted(self, entry: TraceEntry) -> None:
+    def note(self, entry: TraceEntry) -> None:
+        """Count what an entry tells."""
         kind = entry.kind
         if kind in _EVENTS:
             self._count_event(_EVENTS[kind])
@@ -194,11 +190,11 @@ class InstanceMetrics:
         if _meter is not None and not workflow.unsafe.is_replaying():
             what = "States that were left" if name == STATES else "Actions that ended"
             description = f"{what}, by result, and how long they took"
-            _histogram(_meter, name, description, self._instance + labels).record(taken)
+            _histogram(_meter, name, description, self._labels + labels).record(taken)
 
     def _count(self, name: str, description: str, *labels: tuple[str, str]) -> None:
         if _meter is not None and not workflow.unsafe.is_replaying():
-            _counter(_meter, name, description, self._instance + labels).add(1)
+            _counter(_meter, name, description, self._labels + labels).add(1)
 
     def _count_event(self, result: str) -> None:
         description = "Events that instances await, take, keep, refuse, give back and produce"

@@ -7,6 +7,7 @@ from temporalio import workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue
 
+from swf_temporal.data import JSON
 from swf_temporal.records import nested
 from swf_temporal.runtime.host import ContinuedAs
 from swf_temporal.runtime.outputs import Front
@@ -15,7 +16,6 @@ from swf_temporal.runtime.run import Run
 from swf_temporal.temporal.call_records import CallRecord
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.host import TemporalHost
-from swf_temporal.temporal.instance_log import InstanceLog
 from swf_temporal.temporal.records import Pin
 from swf_temporal.temporal.sizes import check_fits
 from swf_temporal.weighing import json_size
@@ -40,7 +40,10 @@ class Carried(NamedTuple):
 
 
 def carried(run: Run, pin: Pin, host: TemporalHost, **facts: Any) -> Carried:
-    """Return what *run* goes on with, with events that came since it was suspended. *facts* are others of the pin."""
+    """Return what *run* goes on with, with events that came since it was suspended. *facts* are others of the pin.
+
+    These include what its parts carry over.
+    """
     progress = host.with_budget(run.progress())
     numbers = [part for front in nested(run.execution.frame, Front) for part in front.parts]
     parts = [RawValue(payload) for payload in host.parts.of(numbers)] if numbers else []
@@ -51,9 +54,7 @@ def carried(run: Run, pin: Pin, host: TemporalHost, **facts: Any) -> Carried:
     return Carried(progress, following, RawValue(payload), parts, size, most)
 
 
-def begin_other(
-    to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, log: InstanceLog, untold: list[dict[str, Any]]
-) -> NoReturn:
+def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, parts: dict[str, JSON]) -> NoReturn:
     """Start the execution that the definition asks for, with the events that were not taken yet."""
     following = _following(
         pin,
@@ -61,14 +62,12 @@ def begin_other(
         numbers=host.budget.over(run.numbers, host.budget.of_next()),
         inbox=run.inbox.record().to_json(),
         limit=to.limit,
-        untold=untold,
         untaken=False,
         results={},
         children={},
-        handed_over=pin.handed_over or to.workflow_id != workflow.info().workflow_type,
+        parts=parts,
     )
     args = [checked(to.data), checked(following.to_json())]
-    log.continued_as(to)
     workflow.continue_as_new(workflow=to.workflow_id, args=args, initial_versioning_behavior=_onto())
 
 
@@ -98,7 +97,6 @@ def _written(value: Any) -> tuple[Payload, int, int]:
 def _following(pin: Pin, **changes: Any) -> Pin:
     of_the_run = replace(pin, events=[], inbox={}, progress=None, numbers={}, limit=None, call=None, outlasting={})
     of_the_run.again = None  # what its sub-workflows go on with, they may still need
-    of_the_run.untold = []
     return replace(of_the_run, **{"first": pin.first or workflow.info().run_id, **changes})
 
 

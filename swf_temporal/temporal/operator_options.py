@@ -6,10 +6,13 @@ is no marker, and the history is what it would be without these settings.
 """
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from temporalio import workflow
 from temporalio.worker import Interceptor, WorkflowInboundInterceptor, WorkflowInterceptorClassInput
+
+if TYPE_CHECKING:
+    from swf_temporal.temporal.instance_part import Part
 
 _NAME: Final = "swf_operator_options"
 
@@ -22,6 +25,12 @@ class OperatorOptions:
     """Which lifecycle events instances produce: `workflow`, `task`, `status`."""
     search_attributes: bool = False
     """Whether instances set search attributes."""
+    only_known: bool = False
+    """Whether a run may bring no definition along but those that its worker serves."""
+    answers_all: bool = False
+    """Whether the worker answers all functions, those too that name an activity of another worker."""
+    parts: tuple[type["Part"], ...] | None = None
+    """What belongs to an instance beside its interpretation; None is all that there is."""
 
 
 class OperatorOptionsInterceptor(Interceptor):

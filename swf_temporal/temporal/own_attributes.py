@@ -8,10 +8,8 @@ happens without waiting: of states that are passed at once, the last.
 
 import asyncio
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
@@ -20,12 +18,17 @@ from temporalio.exceptions import ApplicationError
 from swf_temporal.data import JSON, as_text
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
 from swf_temporal.temporal import start_options, summaries
 from swf_temporal.temporal.instance_log import fault_in
+from swf_temporal.temporal.instance_part import Ending, Instance, Part
 from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.operator_options import operator_options
 from swf_temporal.temporal.search_attributes import BUSINESS_KEY, ERROR_CODE, LOOK, STATE, VERSION, keyword
+
+if TYPE_CHECKING:
+    from swf_temporal.temporal.host import TemporalHost
 
 _MARKER: Final = "swf-search-attributes"
 _ATTEMPT: Final = timedelta(seconds=10)
@@ -40,19 +43,25 @@ _KEYS: Final[dict[str, Any]] = {
 }
 
 
-class OwnAttributes:
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
+class OwnAttributes(Part):
+    def __init__(self, instance: Instance) -> None:
+        super().__init__(instance)
+        self._loop = asyncio.get_running_loop()
         self._is_on = False
         self._changes: dict[SearchAttributeKey[Any], Any] = {}
         """What is to be set; None is to be removed."""
 
-    def find_out(self) -> None:
+    @property
+    def notes(self) -> bool:
+        """Whether this execution sets them."""
+        return self._is_on
+
+    def begin(self, definition: Definition, host: "TemporalHost") -> None:  # noqa: ARG002 - as the others
         """Find out whether this execution sets them."""
         has_state = workflow.info().typed_search_attributes.get(STATE) is not None
         self._is_on = has_state or is_recorded(_MARKER, wanted=operator_options().search_attributes)
 
-    async def begin(self, definition: Definition, run: Run) -> None:
+    async def prepare(self, definition: Definition, run: Run) -> None:
         """Set those that are known before the first step of *run*."""
         if not self._is_on:
             return
@@ -65,22 +74,16 @@ class OwnAttributes:
         self._set(BUSINESS_KEY, _business_key())
         self._set(ERROR_CODE, None)  # of a run before, which this one continues or tries again
 
-    def enter(self, state: str) -> None:
-        """Set the state that the run is in."""
-        if self._is_on:
-            self._set(STATE, state)
+    def note(self, entry: TraceEntry) -> None:
+        """Set the state that the run is in, which is in no branch and no iteration."""
+        if entry.kind is TraceKind.STATE_ENTERED and entry.lane == entry.state:
+            self._set(STATE, entry.state)
 
-    @contextmanager
-    def ending(self) -> Iterator[None]:
-        """Set the error that the execution ends with which the context holds, and what was not set yet."""
-        try:
-            yield
-        except ApplicationError as failure:
-            if self._is_on:
-                self._set(ERROR_CODE, fault_in(failure).code)
-            raise
-        finally:
-            self._upsert()
+    async def end(self, ending: Ending) -> None:
+        """Set the error that the execution ends with, and what was not set yet."""
+        if self._is_on and isinstance(ending.failure, ApplicationError):
+            self._set(ERROR_CODE, fault_in(ending.failure).code)
+        self._upsert()
 
     def _set(self, key: SearchAttributeKey[Any], value: Any) -> None:
         if not self._changes:

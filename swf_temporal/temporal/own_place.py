@@ -10,20 +10,21 @@ The request is made again after a while, for what was to answer it may have been
 
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, TypedDict, cast
 
 from temporalio import workflow
 from temporalio.common import RawValue
 
 from swf_temporal.errors import TooManyWaiting
 from swf_temporal.languages.port import Definition
-from swf_temporal.runtime.host import TraceKind
+from swf_temporal.runtime.host import ContinuedAs, TraceKind
 from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.trace import PlaceAwaited
 from swf_temporal.temporal import summaries
+from swf_temporal.temporal.constants import PLACE
+from swf_temporal.temporal.instance_part import Instance, Part
 from swf_temporal.temporal.place_records import TELL, Asking, Leaving, Message, Told, places_id
 from swf_temporal.temporal.record_types import check_type
-from swf_temporal.temporal.records import Pin
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 
 ANSWER_LIMIT: Final = timedelta(hours=1)
@@ -32,27 +33,44 @@ _ATTEMPT: Final = timedelta(seconds=10)
 """The time limit of one attempt to send a message."""
 
 
-class OwnPlace:
-    def __init__(self, pin: Pin) -> None:
-        self._pin = pin
-        """It says of which places the run has one, also in earlier executions."""
-        self.had = pin.place
+class OwnPlaceRecord(TypedDict, total=False):
+    place: str
+    """The id of what has given the run a place, or lets it wait for one: see `place_records.py`."""
+    above: list[str]
+    """Those of the instances above this one that wait for it."""
+
+
+class OwnPlace(Part):
+    KEY = "place"
+    SIGNALS = frozenset({PLACE})
+
+    def __init__(self, instance: Instance) -> None:
+        super().__init__(instance)
+        record = cast("OwnPlaceRecord", self.carried or {})
+        check_type(record, OwnPlaceRecord, "the record of its place")
+        self.given_by: str | None = record.get("place")
+        """The id of what gives the place that the run has or waits for."""
+        self._above = record.get("above", [])
+        self.had = self.given_by
         """The id of what has given the run a place, also after it has given that back."""
         self._told: dict[str, Told] = {}
         """The answers, by the ids of the requests."""
         self.awaited: PlaceAwaited | None = None
         """What it waits for, as long as it waits for a place."""
 
-    @property
-    def given_by(self) -> str | None:
-        """The id of what gives the place that the run has or waits for."""
-        return self._pin.place
+    def record(self, to: ContinuedAs | None = None) -> OwnPlaceRecord | None:  # noqa: ARG002 - it keeps its place
+        """Return the place, and those above."""
+        return _record(self.given_by, self._above)
 
-    def is_needed(self, definition: Definition) -> bool:
-        """Tell whether there is a place to wait for, or one that the run may have to give back."""
-        return definition.concurrency is not None or self._pin.place is not None
+    def for_child(self) -> OwnPlaceRecord | None:
+        """Return the places above a sub-workflow."""
+        return _record(None, [*self._above, *([] if self.given_by is None else [self.given_by])])
 
-    def tell(self, raw: RawValue | None) -> None:
+    def status(self) -> dict[str, Any]:
+        """Return for what place it waits."""
+        return {} if self.awaited is None else {"awaitedPlace": {**self.awaited, "givenBy": self.given_by}}
+
+    def signal(self, raw: RawValue | None) -> None:
         """Take in what the signal carries, if that is an answer."""
         try:
             told: Any = None if raw is None else value_of(raw)
@@ -62,9 +80,9 @@ class OwnPlace:
             return
         self._told[told["ask"]] = told
 
-    async def take(self, definition: Definition, run: Run) -> None:
+    async def prepare(self, definition: Definition, run: Run) -> None:
         """Wait for a place, if *definition* bounds how many run at once. Raises TooManyWaiting."""
-        if not run.is_new:
+        if not run.is_new or (definition.concurrency is None and self.given_by is None):
             return
         asked = definition.concurrency
         if asked is None:
@@ -72,9 +90,9 @@ class OwnPlace:
             return
         key = None if asked.key is None else await run.execution.concurrency_key()
         places = places_id(definition.id, key, has_key=asked.key is not None)
-        if self._pin.place != places:
+        if self.given_by != places:
             await self.leave()
-            if places not in self._pin.above:
+            if places not in self._above:
                 awaited = PlaceAwaited(limit=asked.limit)
                 if asked.key is not None:
                     awaited["key"] = key
@@ -91,7 +109,7 @@ class OwnPlace:
         )
         if "key" in awaited:
             request["key"] = awaited["key"]
-        self._pin.place, self.awaited = places, awaited
+        self.given_by, self.awaited = places, awaited
         run.emit(TraceKind.PLACE_AWAITED, definition, **awaited)
         while ask not in self._told:
             await _send(places, request, summaries.ASKING_FOR_PLACE)
@@ -101,7 +119,7 @@ class OwnPlace:
                 )
         self.awaited, self.had = None, places
         if "refused" in self._told[ask]:
-            self._pin.place = None
+            self.given_by = None
             raise TooManyWaiting(
                 f"{self._told[ask]['refused']:,} instances wait for a place already, and no more may: "
                 f"at most {awaited['limit']:,} of {definition!r} run at once"
@@ -109,11 +127,20 @@ class OwnPlace:
 
     async def leave(self) -> None:
         """Give the place back, or wait for none any more."""
-        places, self._pin.place, self.awaited = self._pin.place, None, None
+        places, self.given_by, self.awaited = self.given_by, None, None
         if places is not None:
             info = workflow.info()
             left = Leaving(instance=info.workflow_id, run=info.first_execution_run_id)
             await _send(places, left, summaries.LEAVING_PLACE)
+
+
+def _record(place: str | None, above: list[str]) -> OwnPlaceRecord | None:
+    record = OwnPlaceRecord()
+    if place is not None:
+        record["place"] = place
+    if above:
+        record["above"] = above
+    return record or None
 
 
 async def _send(places: str, message: Message, summary: str) -> None:

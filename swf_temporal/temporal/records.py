@@ -127,16 +127,8 @@ class Pin(Record):
     """Whether a run of ours has begun this one as a part of itself, and not a client, an event or a schedule."""
     outlasting: dict[str, AwaitedRecord] = field(default_factory=dict)
     """The children that earlier executions began and this one waits for, by the ids of their calls."""
-    mailboxes: list[str] = field(default_factory=list)
-    """The mailboxes in which earlier executions have subscribed, by their ids: the run leaves them when it ends."""
-    handed_over: bool = False
-    """Whether an earlier execution was of another definition, so that the mailbox may have begun another instance."""
-    untold: list[dict[str, Any]] = field(default_factory=list)
-    """The lifecycle events about the end of the execution before, of another definition, which this one delivers."""
-    place: str | None = None
-    """The id of what has given the run a place, or lets it wait for one: see `place_records.py`."""
-    above: list[str] = field(default_factory=list)
-    """Those of the instances above this one that wait for it."""
+    parts: dict[str, JSON] = field(default_factory=dict)
+    """What parts of the instance carry over, each under its own key: see `instance_part.py`."""
     first: str | None = None
     """The execution that the keys of calls name, if it is not this one: that in which the run began, or its parent's.
     A call that is made once more, in whichever execution, has the key that it had."""

@@ -23,8 +23,10 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import id_of_child, shortened_id
 from swf_temporal.temporal.host import TemporalHost
-from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS
+from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
+from swf_temporal.temporal.own_place import OwnPlace
 from swf_temporal.temporal.workflow import Interpreter
+from swf_temporal.temporal.workflows import OTHER_WORKFLOWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,7 @@ class Observed(Interpreter):
         self.lengths: list[int] = []
         self.calls: list[CallStep] = []
         self.steps: list[int] = []
+        self._place = next((part for part in self._parts if isinstance(part, OwnPlace)), None)
         self.asked = _asked.get(workflow.info().run_id)
         _seen[workflow.info().run_id] = self
 
@@ -175,24 +178,26 @@ class Observed(Interpreter):
     @property
     def definition(self) -> Definition | None:
         """What it runs, once that is known."""
-        return self._definition
+        return self._instance.definition
 
     @property
     def place(self) -> str | None:
         """The id of what gave it a place."""
-        return self._place.had
+        return None if self._place is None else self._place.had
 
     @property
     def under_way(self) -> tuple[str, ...]:
         """The ids of the calls and sub-workflows that are under way, or with which it has failed."""
-        if self._failed_with is not None or self._run is None:
+        run = self._instance.run
+        if self._failed_with is not None or run is None:
             return self._failed_with or ()
-        return tuple(self._run.execution.under_way)
+        return tuple(run.execution.under_way)
 
     @property
     def deadline(self) -> float | None:
         """When the time of the instance is over."""
-        return None if self._run is None else self._run.execution.deadline
+        run = self._instance.run
+        return None if run is None else run.execution.deadline
 
     @property
     def origin(self) -> str:
@@ -200,14 +205,12 @@ class Observed(Interpreter):
         return self._pin.origin or self._info.first_execution_run_id
 
     def _new_host(self, source: str) -> TemporalHost:
-        runs_external_activities = self.runs_external_activities
-        return _ObservedHost(
-            self.calls, self._pin, source, self._parts, runs_external_activities=runs_external_activities
-        )
+        is_usual = not self._options.answers_all
+        return _ObservedHost(self.calls, self._pin, source, self._payloads, runs_external_activities=is_usual)
 
     def added_to(self, facts: Replayed) -> Replayed:
         """Return *facts* with what is known of this execution."""
-        pin, definition = self._pin, self._definition
+        pin, definition = self._pin, self._instance.definition
         if isinstance(self._wrong, NewerRecord):
             return facts
         return Replayed(
@@ -228,8 +231,8 @@ class Observed(Interpreter):
         self.entries.append(entry)
         self.lengths.append(self._info.get_current_history_length())
         self.steps.append(len(self.calls))
-        if entry.kind is TraceKind.WORKFLOW_FAILED and self._run is not None:
-            self._failed_with = tuple(self._run.execution.under_way)  # later they are given up
+        if entry.kind is TraceKind.WORKFLOW_FAILED:
+            self._failed_with = self.under_way  # later they are given up
         super()._on_trace(entry)
 
 
@@ -296,11 +299,12 @@ async def observe(
     runner: WorkflowRunner | None = None,
     *,
     asked: Any = None,
+    options: OperatorOptions | None = None,
 ) -> tuple[Observed | None, str | None]:
     """Return the execution that a replay of *history* made, and why the replay failed if it did.
 
     Neither where no workflow task of it has begun. *asked* is what it is asked for, beside its trace, where it is
-    *observed* by a class that knows it.
+    *observed* by a class that knows it. *options* are those of the workers that it ran on, where that matters.
     """
     if not history.events or not history.events[0].HasField("workflow_execution_started_event_attributes"):
         raise ValueError("it does not begin with the start of a workflow")
@@ -310,6 +314,7 @@ async def observe(
         workflows=[observed, *OTHER_WORKFLOWS],
         unsandboxed_workflow_runner=runner or UnsandboxedWorkflowRunner(),
         data_converter=converter,
+        interceptors=[] if options is None else [OperatorOptionsInterceptor(options)],
         debug_mode=True,  # on a busy machine a step may take longer than a worker may
     )
     async with _turns.setdefault(history.run_id, asyncio.Lock()):

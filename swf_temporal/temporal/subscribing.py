@@ -13,7 +13,7 @@ the other does not consume.
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypedDict, cast
 
 from temporalio import workflow
 from temporalio.common import WorkflowIDReusePolicy
@@ -30,6 +30,7 @@ from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.run import Awaited, Run
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.first_runs import origin_of
+from swf_temporal.temporal.instance_part import Ending, Instance, Part
 from swf_temporal.temporal.kept_options import options_of_this
 from swf_temporal.temporal.mailbox_records import (
     MAILBOX,
@@ -40,7 +41,11 @@ from swf_temporal.temporal.mailbox_records import (
     Untaken,
     UntakenEvent,
 )
-from swf_temporal.temporal.records import Pin, catalogue_of
+from swf_temporal.temporal.record_types import check_type
+from swf_temporal.temporal.records import catalogue_of
+
+if TYPE_CHECKING:
+    from swf_temporal.temporal.host import TemporalHost
 
 _TRIES: Final = 5
 """How often a mailbox is sent something that can neither be begun nor reached, because it is about to end."""
@@ -48,30 +53,62 @@ _MAX_BYTES: Final = 500_000
 """How much of what is given back is sent at once."""
 
 
-class Subscriptions:
-    def __init__(self, definition: Definition, pin: Pin) -> None:
-        self._definition = definition
-        self._pin = pin
-        """It says in which mailboxes the run has subscribed, also in earlier executions."""
-        self._subscribed: dict[str, list[dict[str, str]]] = {one: [] for one in pin.mailboxes}
+class SubscriptionsRecord(TypedDict, total=False):
+    mailboxes: list[str]
+    """The ids of the mailboxes in which executions have subscribed: the run leaves them when it ends."""
+    handedOver: bool
+    """Whether an earlier execution was of another definition, so that the mailbox may have begun another instance."""
+
+
+class Subscriptions(Part):
+    KEY = "subscriptions"
+
+    def __init__(self, instance: Instance) -> None:
+        super().__init__(instance)
+        record = cast("SubscriptionsRecord", self.carried or {})
+        check_type(record, SubscriptionsRecord, "the record of its subscriptions")
+        self._pin = instance.pin
+        self._handed_over = record.get("handedOver", False)
+        self._subscribed: dict[str, list[dict[str, str]]] = {one: [] for one in record.get("mailboxes", ())}
         """By the ids of mailboxes, what this instance knows of the attributes of its events."""
         self._under_way: list[asyncio.Task[None]] = []
         self._instance = workflow.info().workflow_id
         self._loop = asyncio.get_running_loop()
+
+    @property
+    def _definition(self) -> Definition:
+        definition = self.instance.definition
+        assert definition is not None  # noqa: S101 - for the type checker: it has begun
+        return definition
+
+    def begin(self, definition: Definition, host: "TemporalHost") -> None:  # noqa: ARG002 - as the others
+        """Subscribe again where the execution is reset."""
         workflow.register_random_seed_callback(self._begin_again)  # a reset alone changes the seed
 
-    def begin(self, awaited: Awaited) -> None:
+    def attend(self, run: Run) -> None:
+        """Look at what *run* begins to wait for."""
+        run.on_wait = self._subscribe_to
+
+    def record(self, to: ContinuedAs | None = None) -> SubscriptionsRecord | None:
+        """Return the mailboxes, and whether the instance was of another definition before."""
+        record = SubscriptionsRecord()
+        if self._subscribed:
+            record["mailboxes"] = list(self._subscribed)
+        if self._handed_over or (to is not None and to.workflow_id != workflow.info().workflow_type):
+            record["handedOver"] = True
+        return record or None
+
+    def _subscribe_to(self, awaited: Awaited) -> None:
         """Subscribe to what a path begins to wait for, if that is needed. Never waits."""
         for event, values in awaited.values.items():
             found = subscription(self._definition, event, values)
-            is_given = found is not None and found.started == self._instance and not self._pin.handed_over
+            is_given = found is not None and found.started == self._instance and not self._handed_over
             if found is None or is_given:
                 continue
             mailbox, known = mailbox_id(self._definition.id, found.key), dict(found.values)
             if known in self._subscribed.get(mailbox, ()):
                 continue
             self._subscribed.setdefault(mailbox, []).append(known)
-            self._pin.mailboxes = list(self._subscribed)
             self._subscribe(mailbox, known)
 
     def _begin_again(self, _: int) -> None:
@@ -87,13 +124,14 @@ class Subscriptions:
         """Leave the mailboxes."""
         for task in self._under_way:
             await task
-        left, self._subscribed, self._pin.mailboxes = self._subscribed, {}, []
+        left, self._subscribed = self._subscribed, {}
         for mailbox in left:
             await self._post(mailbox, Subscribing(subscriber=self._instance, values=None))
 
-    async def give_back(self, run: Run) -> None:
+    async def end(self, ending: Ending) -> None:
         """Give back what came from mailboxes and was never taken: the last that an instance does, as more may come."""
-        while run.inbox.has_untaken:
+        run = self.instance.run
+        while run is not None and run.inbox.has_untaken and ending.how != "continued":
             for mailbox, untaken in self._batches(run.inbox.forward_untaken()):
                 await self._post(mailbox, untaken)
 

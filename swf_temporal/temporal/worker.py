@@ -18,7 +18,6 @@ from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.deployment import Deployment
 from swf_temporal.temporal.endings import Endings
 from swf_temporal.temporal.instance_signals import InstanceFinder
-from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS, KnownOnly
 from swf_temporal.temporal.local_calls import LocalCallsInterceptor
 from swf_temporal.temporal.metrics import count_instances
 from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
@@ -26,7 +25,7 @@ from swf_temporal.temporal.places import PlaceActivities
 from swf_temporal.temporal.search_attributes import RegisteredAttributes
 from swf_temporal.temporal.variables import TemporalVariables, VariableStorage
 from swf_temporal.temporal.versioning import deployment_config, versioned
-from swf_temporal.temporal.workflow import Interpreter
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS
 
 _DEADLOCK_TIMEOUT: Final = 9.5
 """Seconds by the clock for an activation. The server gives ten to the whole workflow task."""
@@ -61,21 +60,12 @@ def tune_gc() -> None:
 class Terms:
     """How definitions are run by a worker, whatever else it does."""
 
-    only_known: bool = False
-    """Whether it takes no run that brings another definition along than those that it serves."""
-    interpreter: type[Interpreter] | None = None
-    """What runs definitions, where that is to be another than ours."""
     deployment: Deployment | None = None
     """The version as which it serves, if workers have versions."""
     operator_options: OperatorOptions = field(default_factory=OperatorOptions)
     """What workflow code is told of the worker's settings."""
     chooses_local_calls: bool = False
     """Whether its performer makes calls locally for which the definition does not ask."""
-
-    @property
-    def workflows(self) -> list[type]:
-        """Our workflows. No user's Python runs in them, so they need no sandbox; others on the worker keep theirs."""
-        return [self.interpreter or (KnownOnly if self.only_known else Interpreter), *OTHER_WORKFLOWS]
 
 
 def with_definitions(config: WorkerConfig, activities: Activities, terms: Terms) -> WorkerConfig:
@@ -85,7 +75,7 @@ def with_definitions(config: WorkerConfig, activities: Activities, terms: Terms)
     count_instances(client)
     places = PlaceActivities(client)
     added: WorkerConfig = {
-        "workflows": [*terms.workflows, *config.get("workflows", ())],
+        "workflows": [*ALL_WORKFLOWS, *config.get("workflows", ())],
         "activities": [
             *activities.all,
             Endings(client).ending,
@@ -117,10 +107,8 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     publisher: Publisher,
     *,
     task_queue: str = TASK_QUEUE,
-    only_known: bool = False,
     capacity: Capacity | None = None,
     runner: WorkflowRunner | None = None,
-    interpreter: type[Interpreter] | None = None,
     variables: VariableStorage | None = None,
     deployment: Deployment | None = None,
     operator_options: OperatorOptions | None = None,
@@ -139,7 +127,7 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
         max_concurrent_activities=capacity.activities,
     )
     config.update(options)  # type: ignore[typeddict-item]  # they are of the same names
-    terms = Terms(only_known, interpreter, deployment, operator_options or OperatorOptions(), chooses_local_calls)
+    terms = Terms(deployment, operator_options or OperatorOptions(), chooses_local_calls)
     worker = Worker(**with_definitions(config, activities, terms))
     allow_long_tasks(worker)
     return worker

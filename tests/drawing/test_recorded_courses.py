@@ -1,23 +1,20 @@
 """Every history that a release has recorded, as a picture and as a timeline."""
 
-from collections.abc import Sequence
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
-from temporalio import workflow
 from temporalio.client import WorkflowHistory
-from temporalio.common import RawValue
 
 from swf_temporal.app.pictures import runs_of
+from swf_temporal.app.scenarios.host import IN_SCENARIOS
 from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.drawing.svg import svg_of
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS, AnsweringAll
-from swf_temporal.temporal.replaying import Observed, observe, retraced
+from swf_temporal.temporal.replaying import observe, retraced
+from swf_temporal.temporal.workflows import OTHER_WORKFLOWS
 from tests.replay import corpus
-from tests.temporal.suspending import Suspending
+from tests.temporal.suspending import suspending
 
 OTHERS = {vars(one)["__temporal_workflow_definition"].name for one in OTHER_WORKFLOWS}
 RECORDED = [
@@ -25,34 +22,6 @@ RECORDED = [
     for release in corpus.releases()
     for number, one in enumerate(corpus.read(release).executions)
 ]
-
-
-@workflow.defn(dynamic=True, sandboxed=False)
-class ObservedInTest(Observed, Suspending):
-    """One execution that continues as new where its test said so."""
-
-    @workflow.init
-    def __init__(self, args: Sequence[RawValue]) -> None:
-        super().__init__(args)
-
-    @workflow.run
-    async def run(self, args: Sequence[RawValue]) -> Any:
-        """Run the definition."""
-        return await super().run(args)
-
-
-@workflow.defn(dynamic=True, sandboxed=False)
-class ObservedInScenario(Observed, AnsweringAll):
-    """One execution whose scenario answered all functions."""
-
-    @workflow.init
-    def __init__(self, args: Sequence[RawValue]) -> None:
-        super().__init__(args)
-
-    @workflow.run
-    async def run(self, args: Sequence[RawValue]) -> Any:
-        """Run the definition."""
-        return await super().run(args)
 
 
 @pytest.mark.parametrize("recorded", RECORDED)
@@ -63,8 +32,8 @@ async def test_every_recorded_history_is_drawn(recorded: corpus.Recorded) -> Non
     """
     execution = recorded.execution
     history = WorkflowHistory.from_json(execution.workflow_id, execution.history)
-    observed, runner = (ObservedInScenario, VirtualTime()) if recorded.is_virtual else (ObservedInTest, None)
-    found = retraced(history, *await observe(history, CONVERTER, observed, runner))
+    options, runner = (IN_SCENARIOS, VirtualTime()) if recorded.is_virtual else (suspending(), None)
+    found = retraced(history, *await observe(history, CONVERTER, runner=runner, options=options))
     assert found.failure is None
     if execution.definition_id in OTHERS or found.definition is None:
         with pytest.raises(UsageError, match="shows no definition"):

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -18,6 +18,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.instance_parts import PARTS
 from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.worker import make_worker
 from swf_temporal.temporal.workflow import Interpreter
@@ -75,9 +76,8 @@ async def working(
         outside,
         outside,
         task_queue=queue,
-        interpreter=Suspending,
         debug_mode=True,
-        operator_options=operator_options,
+        operator_options=replace(operator_options, parts=(*PARTS, Suspending)),
     )
     async with worker:
         yield outside, queue
@@ -308,5 +308,5 @@ async def test_one_that_is_cancelled_while_its_events_wait_for_a_sink(
             await swf.result(handle)
     assert [told(event)[0] for event in outside.published] == ["workflow.started", end]
     assert outside.called == called
-    replayer = Replayer(workflows=[Suspending], workflow_runner=UnsandboxedWorkflowRunner())
+    replayer = Replayer(workflows=[Interpreter], workflow_runner=UnsandboxedWorkflowRunner())
     await replayer.replay_workflow(await handle.fetch_history())

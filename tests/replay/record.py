@@ -45,7 +45,7 @@ from tests.temporal import (
     test_variables,
 )
 from tests.temporal.conftest import Bench
-from tests.temporal.suspending import Suspending
+from tests.temporal.suspending import suspending
 from tests.upgrades import schedule
 from tests.upgrades.cases import CASES
 from tests.upgrades.chains import Execution, executions
@@ -115,7 +115,7 @@ async def of_scenarios() -> AsyncIterator[Recorded]:
 async def of_cases(client: Client) -> AsyncIterator[Recorded]:
     """Yield the executions of instances that go through everything that is stored."""
     functions, queue = Functions(), "record-cases"
-    worker = make_worker(client, Catalogue(), functions, functions, task_queue=queue, interpreter=Suspending)
+    worker = make_worker(client, Catalogue(), functions, functions, task_queue=queue, operator_options=suspending())
     async with worker:
         for case in CASES:
             handle = await case.start(client, f"case-{case.id}", queue)

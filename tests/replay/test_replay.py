@@ -4,15 +4,17 @@ import pytest
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
+from swf_temporal.app.scenarios.host import IN_SCENARIOS
 from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS, AnsweringAll
+from swf_temporal.temporal.operator_options import OperatorOptionsInterceptor
 from swf_temporal.temporal.replaying import replay
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS, OTHER_WORKFLOWS
 from tests.replay import corpus
 from tests.replay.corpus import Recorded
 from tests.replay.features import REQUIRED, commands_in
 from tests.replay.prefixes import failures
-from tests.temporal.suspending import Suspending
+from tests.temporal.suspending import suspending
 
 RECORDED = [
     pytest.param(one, id=f"{release} {number}: {one.source}")
@@ -36,7 +38,8 @@ async def test_replays(recorded: Recorded) -> None:
     """
     # On a busy machine the two seconds that a step may take are soon over: debugging sets no limit.
     replayer = Replayer(
-        workflows=[AnsweringAll if recorded.is_virtual else Suspending, *OTHER_WORKFLOWS],
+        workflows=ALL_WORKFLOWS,
+        interceptors=[OperatorOptionsInterceptor(IN_SCENARIOS if recorded.is_virtual else suspending())],
         unsandboxed_workflow_runner=VirtualTime() if recorded.is_virtual else UnsandboxedWorkflowRunner(),
         data_converter=CONVERTER,
         debug_mode=True,

@@ -35,10 +35,11 @@ from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.operator_options import OperatorOptions
 from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
-from tests.temporal.suspending import SUSPEND_AFTER, Suspending, SuspendingKnownOnly
+from tests.temporal.suspending import SUSPEND_AFTER, suspending
 
 AT_ONCE = ("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"')
 """Lets a run that continues as new begin its next execution at once, and not a second after the one before."""
@@ -106,7 +107,7 @@ class Bench:
         self.client = Client(**config)
 
     @asynccontextmanager
-    async def worker(
+    async def worker(  # noqa: PLR0913 - what tests say of a worker
         self,
         *definitions: Definition,
         runner: WorkflowRunner | None = None,
@@ -116,6 +117,7 @@ class Bench:
         capacity: Capacity | None = None,
         interceptors: Sequence[Interceptor] = (),
         activities: Sequence[Callable[..., Any]] = (),
+        options: OperatorOptions | None = None,
         **functions: Any,
     ) -> AsyncIterator["Running"]:
         """Run a worker for *definitions* whose functions are constants or callables."""
@@ -132,7 +134,7 @@ class Bench:
             capacity=capacity,
             interceptors=interceptors,
             activities=activities,
-            interpreter=SuspendingKnownOnly if only_known else Suspending,
+            operator_options=options or suspending(only_known=only_known),
             # On a busy machine a task may take the two seconds after which the SDK would break it off in this process.
             debug_mode=runner is None,
         )

@@ -1,47 +1,33 @@
 """Runs that continue as new early, so that tests need no history of thousands of events."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from temporalio import workflow
-from temporalio.common import RawValue
+from temporalio.worker import Interceptor
 
-from swf_temporal.temporal.workflow import Interpreter
+from swf_temporal.temporal.instance_part import Instance, Part
+from swf_temporal.temporal.instance_parts import PARTS
+from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 
 SUSPEND_AFTER = "suspend_after"
 """The field of a run's record that says after how many events of history it continues as new."""
 
 
-@workflow.defn(dynamic=True, sandboxed=False)
-class Suspending(Interpreter):
-    """One execution of a definition that continues as new after as many events of history as its test says."""
+class Suspending(Part):
+    """Lets an execution continue as new after as many events of history as its test says."""
 
-    @workflow.init
-    def __init__(self, args: Sequence[RawValue]) -> None:
-        super().__init__(args)
-
-    @workflow.run
-    async def run(self, args: Sequence[RawValue]) -> Any:
-        """Run the definition."""
-        return await super().run(args)
-
-    def is_long(self) -> bool:
-        """Tell whether there are as many events."""
-        limit = self._pin.others.get(SUSPEND_AFTER)
-        return super().is_long() or (isinstance(limit, int) and workflow.info().get_current_history_length() >= limit)
+    def __init__(self, instance: Instance) -> None:
+        super().__init__(instance)
+        limit, usual = instance.pin.others.get(SUSPEND_AFTER), instance.is_long
+        if isinstance(limit, int):
+            instance.is_long = lambda: usual() or workflow.info().get_current_history_length() >= limit
 
 
-@workflow.defn(dynamic=True, sandboxed=False)
-class SuspendingKnownOnly(Suspending):
-    """The same of a definition that its worker serves."""
+def suspending(**options: Any) -> OperatorOptions:
+    """Return options of a worker on which instances continue as new as their tests say."""
+    return OperatorOptions(parts=(*PARTS, Suspending), **options)
 
-    only_known = True
 
-    @workflow.init
-    def __init__(self, args: Sequence[RawValue]) -> None:
-        super().__init__(args)
-
-    @workflow.run
-    async def run(self, args: Sequence[RawValue]) -> Any:
-        """Run the definition."""
-        return await super().run(args)
+def replaying_suspending() -> list[Interceptor]:
+    """Return what lets a replayer do so, too."""
+    return [OperatorOptionsInterceptor(suspending())]

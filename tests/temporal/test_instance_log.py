@@ -12,6 +12,8 @@ from swf_temporal.errors import CallFailed, FatalFault, NoConditionMatched, Subf
 from swf_temporal.languages.port import Words
 from swf_temporal.temporal.descriptions import failure_text
 from swf_temporal.temporal.instance_log import InstanceLog
+from swf_temporal.temporal.instance_part import Ending, Instance
+from swf_temporal.temporal.records import Pin
 from tests.temporal.conftest import Bench
 
 WHERE: dict[str, Any] = {"state": "Charge card", "action": "charge"}
@@ -92,8 +94,10 @@ class Late:
     @workflow.run
     async def run(self) -> None:
         """Fail as the engine has a call fail that took too long."""
-        with InstanceLog(workflow.info(), is_call=False, is_continued=False).ending():
-            raise EngineTimeout("activity timed out", type=None, last_heartbeat_details=[])
+        failure = EngineTimeout("activity timed out", type=None, last_heartbeat_details=[])
+        instance = Instance(Pin(), is_continued=False, is_long=lambda: False)
+        await InstanceLog(instance).end(Ending("failed", failure=failure))
+        raise failure
 
 
 async def test_a_failure_of_the_engine_is_logged(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:

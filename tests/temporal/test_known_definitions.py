@@ -24,8 +24,8 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.call_records import call_to_json
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT
-from swf_temporal.temporal.interpreters import KnownOnly
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Delivery
+from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.records import Pin, Pinned, pinned
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, calling, define, events_of
@@ -237,8 +237,13 @@ async def test_histories_replay_under_workers_of_both_kinds(bench: Bench, *, onl
 
     for handle in (ran, failed):
         history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
-        for kind in (Interpreter, KnownOnly):
-            replayer = Replayer(workflows=[kind], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=CONVERTER)
+        for options in (OperatorOptions(), OperatorOptions(only_known=True)):
+            replayer = Replayer(
+                workflows=[Interpreter],
+                interceptors=[OperatorOptionsInterceptor(options)],
+                workflow_runner=UnsandboxedWorkflowRunner(),
+                data_converter=CONVERTER,
+            )
             outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
             assert outcome.replay_failure is None
 

@@ -17,13 +17,14 @@ from temporalio.client import Client, WorkflowQueryFailedError
 from temporalio.service import RPCError
 from temporalio.worker import Replayer
 
-from swf_temporal.app.scenarios.host import CAPACITY, ScenarioHost, scenario_host
+from swf_temporal.app.scenarios.host import CAPACITY, IN_SCENARIOS, ScenarioHost, scenario_host
 from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.runtime import pacing
 from swf_temporal.simulation.scenario import Scenario, run, workflows_of
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.interpreters import OTHER_WORKFLOWS, AnsweringAll
+from swf_temporal.temporal.operator_options import OperatorOptionsInterceptor
 from swf_temporal.temporal.querying import answer_of
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS
 from tests.replay.prefixes import failures
 from tests.sampling import chance, sample
 from tests.temporal.test_scenarios import EVERY, named
@@ -63,7 +64,8 @@ async def test_follows_from_history_alone(
     assert (observed.status, observed.output) == (simulated.status, simulated.output)
     assert (observed.error or {}).get("name") == (simulated.error and simulated.error.name)
     replayer = Replayer(
-        workflows=[AnsweringAll, *OTHER_WORKFLOWS],
+        workflows=ALL_WORKFLOWS,
+        interceptors=[OperatorOptionsInterceptor(IN_SCENARIOS)],
         unsandboxed_workflow_runner=VirtualTime(),
         data_converter=CONVERTER,
         debug_mode=True,

@@ -11,12 +11,13 @@ import pytest
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 
-from swf_temporal.app.scenarios.host import ScenarioHost, scenario_host
+from swf_temporal.app.scenarios.host import IN_SCENARIOS, ScenarioHost, scenario_host
 from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.errors import InvalidDefinition
 from swf_temporal.simulation.scenario import Scenario, canonical, check, run, workflows_of
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.interpreters import AnsweringAll
+from swf_temporal.temporal.operator_options import OperatorOptionsInterceptor
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS
 from tests.corpus import CORPUS, ROOT
 from tests.sampling import sample
 
@@ -65,6 +66,11 @@ async def replay(host: ScenarioHost, scenario: Scenario) -> None:
     """Replay the last execution that the scenario left on the server."""
     handle = host.client.get_workflow_handle(workflows_of(scenario)[0].id)
     history = WorkflowHistory.from_json(handle.id, (await handle.fetch_history()).to_json())
-    replayer = Replayer(workflows=[AnsweringAll], unsandboxed_workflow_runner=VirtualTime(), data_converter=CONVERTER)
+    replayer = Replayer(
+        workflows=ALL_WORKFLOWS,
+        interceptors=[OperatorOptionsInterceptor(IN_SCENARIOS)],
+        unsandboxed_workflow_runner=VirtualTime(),
+        data_converter=CONVERTER,
+    )
     outcome = await replayer.replay_workflow(history, raise_on_replay_failure=False)
     assert outcome.replay_failure is None

@@ -24,12 +24,13 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.routing.keys import instance_id
 from swf_temporal.temporal.client import Handle, result, send_event
-from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
+from swf_temporal.temporal.operator_options import OperatorOptionsInterceptor
 from swf_temporal.temporal.search_attributes import needed_by, set_up
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.start_options import BUSINESS_KEY
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import AT_ONCE, PATIENCE, Bench, Running, calling, define, events_of
+from tests.temporal.suspending import suspending
 from tests.temporal.test_event_starts import ORDER, event, named, send
 from tests.temporal.test_gateway import served
 
@@ -43,8 +44,8 @@ NAMED = {
     "IsRush": {"type": "Bool", "value": "${ .rush }"},
     "Team": "blue",
 }
-ON = OperatorOptionsInterceptor(OperatorOptions(search_attributes=True))
-OFF = OperatorOptionsInterceptor(OperatorOptions())
+ON = OperatorOptionsInterceptor(suspending(search_attributes=True))
+OFF = OperatorOptionsInterceptor(suspending())
 
 
 @pytest.fixture(scope="module")

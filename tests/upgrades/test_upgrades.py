@@ -23,7 +23,7 @@ from swf_temporal.temporal.worker import make_worker
 from tests.replay import corpus
 from tests.replay.record import written_schedule
 from tests.temporal.conftest import Bench
-from tests.temporal.suspending import Suspending
+from tests.temporal.suspending import suspending
 from tests.upgrades import schedule
 from tests.upgrades.cases import ALONE, CASES, CHILD, Case
 from tests.upgrades.chains import Execution, executions
@@ -45,7 +45,9 @@ def recorded(release: str) -> Mapping[str, Sequence[Execution]]:
 async def worker_of_this(bench: Bench, queue: str) -> AsyncIterator[None]:
     """Run a worker of this release."""
     functions = Functions()
-    worker = make_worker(bench.client, Catalogue(), functions, functions, task_queue=queue, interpreter=Suspending)
+    worker = make_worker(
+        bench.client, Catalogue(), functions, functions, task_queue=queue, operator_options=suspending()
+    )
     async with worker:
         yield
 

@@ -20,7 +20,7 @@ from swf_temporal.languages.performing import filled
 from swf_temporal.temporal import host
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.worker import make_worker
-from tests.temporal.suspending import Suspending
+from tests.temporal.suspending import suspending
 
 MAX_FAILURES = 2
 HURRY = 2.0
@@ -80,7 +80,7 @@ async def connected(address: str) -> Client:
 
 async def main(address: str, queue: str, heartbeat: str | None = None) -> None:
     """Serve *queue* until the process ends. Calls of a worker that is lost are missed after *heartbeat* seconds."""
-    options: dict[str, Any] = {"interpreter": Suspending}
+    options: dict[str, Any] = {"operator_options": suspending()}
     if heartbeat is not None:
         host.HEARTBEAT = timedelta(seconds=float(heartbeat))
         # On a busy machine a task may take the two seconds after which the SDK would break it off.

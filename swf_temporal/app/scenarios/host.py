@@ -26,7 +26,8 @@ from swf_temporal.simulation.scenario import ObservedRun, Scenario, workflows_of
 from swf_temporal.simulation.simulate import events_of
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import Handle, result, start
-from swf_temporal.temporal.interpreters import AnsweringAll
+from swf_temporal.temporal.instance_parts import OF_SCENARIOS
+from swf_temporal.temporal.operator_options import OperatorOptions
 from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import Capacity, make_worker
@@ -38,6 +39,8 @@ _CONFIGURED = (
 _TASK_QUEUE = "scenarios"
 CAPACITY = Capacity(activities=5000)
 """Calls wait for their turn, and others are not to wait for that."""
+IN_SCENARIOS = OperatorOptions(answers_all=True, parts=OF_SCENARIOS)
+"""What workflow code is told of the worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,7 @@ async def scenario_host(
             calls,
             task_queue=_TASK_QUEUE,
             capacity=capacity,
-            interpreter=AnsweringAll,
+            operator_options=IN_SCENARIOS,
             variables=calls,
             chooses_local_calls=local_calls,
             unsandboxed_workflow_runner=runner_of(calls.listen),

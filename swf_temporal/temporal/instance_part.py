@@ -1,0 +1,138 @@
+"""What belongs to an instance beside its interpretation: its place, its log, its search attributes, …
+
+Each such *part* has one file, which says what it does at each moment of an execution, and owns what is carried over of
+it. The workflow knows a tuple of parts (`instance_parts.py`), and calls them in its order.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+from temporalio import workflow
+from temporalio.common import RawValue
+from temporalio.exceptions import FailureError
+
+from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.host import ContinuedAs, TraceEntry
+from swf_temporal.runtime.run import Run
+from swf_temporal.temporal.records import Pin
+
+if TYPE_CHECKING:
+    from swf_temporal.temporal.host import TemporalHost
+
+How: TypeAlias = Literal["completed", "failed", "cancelled", "continued"]
+
+
+@dataclass(slots=True)
+class Ending:
+    """How an execution ends."""
+
+    how: How
+    output: RawValue | None = None
+    """Of one that is completed."""
+    failure: FailureError | None = None
+    """Of one that has failed."""
+    to: ContinuedAs | None = None
+    """As what it continues, if that is what its definition asks for."""
+
+
+@dataclass(slots=True)
+class Instance:
+    """What parts know of the execution that they belong to."""
+
+    pin: Pin
+    is_continued: bool
+    """Whether it goes on with what another execution began."""
+    is_long: Callable[[], bool]
+    """Tells whether the execution is long enough to continue as new."""
+    info: workflow.Info = field(default_factory=workflow.info)
+    definition: Definition | None = None
+    """What it runs, once that is known."""
+    host: "TemporalHost | None" = None
+    """As the definition."""
+    run: Run | None = None
+    """The latest of its runs."""
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it makes one call, and runs no definition."""
+        return self.pin.call is not None
+
+
+class Part:
+    """A part of an instance: it does nothing at any moment unless its class says otherwise."""
+
+    KEY: ClassVar[str] = ""
+    """Under which its record stands in what is carried over; empty for one that carries nothing."""
+    SIGNALS: ClassVar[frozenset[str]] = frozenset()
+    """The names of the signals that are for it, and no events."""
+
+    def __init__(self, instance: Instance) -> None:
+        """Belong to *instance*, of which nothing is known yet but its pin."""
+        self.instance = instance
+
+    @property
+    def carried(self) -> Any:
+        """What the execution before has carried over; None if nothing."""
+        return self.instance.pin.parts.get(self.KEY)
+
+    @property
+    def notes(self) -> bool:
+        """Whether it looks at the entries of the trace, once the definition is known."""
+        return type(self).note is not Part.note
+
+    async def admit(self) -> None:
+        """Act before the definition is looked at. Raises WorkflowFault for what does not begin."""
+
+    def begin(self, definition: Definition, host: "TemporalHost") -> None:
+        """Act when the definition is known, which runs on *host*."""
+
+    def attend(self, run: Run) -> None:
+        """Act when a run begins: the execution has another one where it is suspended and goes on."""
+
+    async def prepare(self, definition: Definition, run: Run) -> None:
+        """Act before the first step of a run. Raises WorkflowFault for what is not run."""
+
+    def note(self, entry: TraceEntry) -> None:
+        """Look at an entry of the trace."""
+
+    def kept(self, *, is_new: bool) -> None:
+        """Learn that an event has come that no state waits for; one that is not new came before."""
+
+    def signal(self, raw: RawValue | None) -> None:
+        """Take one of its signals."""
+
+    def status(self) -> dict[str, Any]:
+        """Return what it adds to the status of the instance."""
+        return {}
+
+    def suspended(self, *, is_over: bool) -> None:
+        """Act when a run was suspended, or, if it *is_over*, when it has ended."""
+
+    def refuses_to_leave(self) -> bool:
+        """Tell whether the execution goes on in place of another one, where it was suspended."""
+        return False
+
+    def stays(self, size: int, kept: int) -> None:
+        """Learn that the execution goes on since its record has too many bytes, with that many events in the inbox."""
+
+    def close(self) -> None:
+        """Take nothing any more: the instance is about to go on as another definition."""
+
+    async def settle(self) -> None:
+        """Finish what is under way: the execution is about to end."""
+
+    async def hand_over(self, run: Run, to: ContinuedAs) -> None:
+        """Act before the instance goes on as another definition."""
+
+    async def leave(self) -> None:
+        """Act when the instance has come to its end, before the engine is told."""
+
+    async def end(self, ending: Ending) -> None:
+        """Act when the execution ends so: the last that it does."""
+
+    def record(self, to: ContinuedAs | None = None) -> Any:
+        """Return what is carried over, also where the instance goes on as another definition; None for nothing."""
+
+    def for_child(self) -> Any:
+        """Return the record with which the same part of a sub-workflow begins that is waited for; None for nothing."""

@@ -1,0 +1,28 @@
+"""The parts of an instance, in the order in which they are called."""
+
+from typing import Final
+
+from swf_temporal.temporal.data_changes import DataChanges
+from swf_temporal.temporal.instance_log import InstanceLog
+from swf_temporal.temporal.instance_part import Part
+from swf_temporal.temporal.known_definitions import KnownDefinitions
+from swf_temporal.temporal.lifecycle import Lifecycle
+from swf_temporal.temporal.metrics import InstanceMetrics
+from swf_temporal.temporal.own_attributes import OwnAttributes
+from swf_temporal.temporal.own_place import OwnPlace
+from swf_temporal.temporal.subscribing import Subscriptions
+
+PARTS: Final[tuple[type[Part], ...]] = (
+    KnownDefinitions,
+    DataChanges,
+    Lifecycle,  # its end is told before events go back to a mailbox, which may begin the next instance by them
+    Subscriptions,
+    OwnAttributes,
+    OwnPlace,
+    InstanceMetrics,
+    InstanceLog,
+)
+"""Parts that say how an execution ends come last: what others do at its end may still fail."""
+
+OF_SCENARIOS: Final = tuple(one for one in PARTS if one not in {Subscriptions, OwnPlace})
+"""Those of an instance in a scenario, beside which there is nothing."""

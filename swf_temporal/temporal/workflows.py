@@ -1,0 +1,15 @@
+"""The workflows of a worker: the one that interprets definitions, and those beside it.
+
+No user's Python runs in them, so they need no sandbox; others on a worker keep theirs.
+"""
+
+from typing import Final
+
+from swf_temporal.temporal.delayed_events import DelayedEvent
+from swf_temporal.temporal.event_mailboxes import EventMailbox
+from swf_temporal.temporal.places import Places
+from swf_temporal.temporal.variables import VariablesOfScope
+from swf_temporal.temporal.workflow import Interpreter
+
+OTHER_WORKFLOWS: Final[tuple[type, ...]] = (VariablesOfScope, DelayedEvent, EventMailbox, Places)
+ALL_WORKFLOWS: Final[tuple[type, ...]] = (Interpreter, *OTHER_WORKFLOWS)

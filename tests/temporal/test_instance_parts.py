@@ -1,0 +1,78 @@
+"""A part of an instance is one file, and one line: this one counts the states that an instance has entered."""
+
+from typing import Any
+
+import pytest
+
+from swf_temporal.app.client import Client
+from swf_temporal.app.rerunning import plan_rerun, plan_retry
+from swf_temporal.data import JSON
+from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
+from swf_temporal.temporal import continuing, workflow
+from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.instance_part import Instance, Part
+from swf_temporal.temporal.instance_parts import PARTS
+from swf_temporal.temporal.operator_options import OperatorOptions
+from swf_temporal.temporal.replaying import replay
+from tests.temporal.conftest import Bench, calling, define
+from tests.temporal.test_rerunning import Calls, ended
+
+
+class StatesCounted(Part):
+    """Shows in the status how many states an instance has entered, in all of its executions."""
+
+    KEY = "statesCounted"
+
+    def __init__(self, instance: Instance) -> None:
+        super().__init__(instance)
+        self.count: int = self.carried or 0
+
+    def note(self, entry: TraceEntry) -> None:
+        """Count a state."""
+        self.count += entry.kind is TraceKind.STATE_ENTERED
+
+    def status(self) -> dict[str, Any]:
+        """Return the count."""
+        return {"statesEntered": self.count}
+
+    def record(self, to: ContinuedAs | None = None) -> int | None:
+        """Carry the count on; another definition counts anew."""
+        return self.count if to is None else None
+
+
+WAIT: dict[str, JSON] = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}
+DEFINITION = define(
+    {"name": "Begin", "type": "inject", "data": {}}, WAIT, calling("Call", "first"), calling("Last", "second"),
+    functions=("first", "second"), events=[{"name": "go", "type": "go", "source": "x"}], id="counted",
+)  # fmt: skip
+
+
+async def test_it_survives_all_that_an_instance_does(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is carried through continue-as-new, a reset, a retry and a rerun, each of which counts from where it was."""
+    monkeypatch.setattr(workflow, "PARTS", (*PARTS, StatesCounted))
+    monkeypatch.setattr(continuing, "MAX_SIGNALS", 1)
+    calls, client = Calls(), Client(bench.client)
+    calls.broken = {"second"}
+    async with bench.worker(DEFINITION, options=OperatorOptions(), **calls.functions("first", "second")) as worker:
+        handle = await worker.start({})
+        await worker.awaiting(handle, "go")
+        await handle.signal("go", {})
+        assert await ended(handle) is None
+        latest = bench.client.get_workflow_handle(handle.id)
+        assert (await latest.describe()).run_id != handle.first_execution_run_id
+        assert (await latest.query("status"))["statesEntered"] == 4
+        calls.broken.clear()
+        plan = await plan_retry(client, handle.id)
+        retried = await _count_after(bench, await plan.begin(client), handle.id)
+        plan = await plan_rerun(client, handle.id, "Wait")
+        rerun = await _count_after(bench, await plan.begin(client), handle.id)
+        history = await bench.client.get_workflow_handle(handle.id).fetch_history()
+    assert (retried, rerun) == (4, 4)
+    assert (await replay(history, CONVERTER)).failure is None
+
+
+async def _count_after(bench: Bench, run: str, instance: str) -> int:
+    handle = bench.client.get_workflow_handle(instance, run_id=run)
+    assert await ended(handle) is not None
+    count: int = (await bench.client.get_workflow_handle(instance).query("status"))["statesEntered"]
+    return count

@@ -30,7 +30,7 @@ from swf_temporal.temporal.converter import CONVERTER, converter_of
 
 _SMALL: Final = 128 * 1024
 """The size of histories that are followed here, in bytes: that takes about as long as starting a process."""
-_PATIENCE: Final = 15.0
+_PATIENCE: Final = 60.0
 """Seconds in which a picture is made, or is not."""
 _IDLE: Final = 60.0
 """Seconds after which the process is ended if nothing is to be drawn."""

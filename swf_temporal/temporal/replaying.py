@@ -51,7 +51,7 @@ class Replayed:
     failure: str | None = None
     """Why this release cannot go on with it; None where it can."""
     has_begun: bool = True
-    """Whether a workflow task of it has begun."""
+    """Whether there is a workflow task of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +303,7 @@ async def observe(
 ) -> tuple[Observed | None, str | None]:
     """Return the execution that a replay of *history* made, and why the replay failed if it did.
 
-    Neither where no workflow task of it has begun. *asked* is what it is asked for, beside its trace, where it is
+    Neither where there is no workflow task of it. *asked* is what it is asked for, beside its trace, where it is
     *observed* by a class that knows it. *options* are those of the workers that it ran on, where that matters.
     """
     if not history.events or not history.events[0].HasField("workflow_execution_started_event_attributes"):
@@ -330,8 +330,8 @@ async def observe(
 
 
 def has_begun(history: WorkflowHistory) -> bool:
-    """Tell whether a workflow task has begun: before that, as during the delay of a start, nothing has happened."""
-    return any(event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED for event in history.events)
+    """Tell whether there is a workflow task: before that, as during the delay of a start, nothing has happened."""
+    return any(event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED for event in history.events)
 
 
 async def _apart(work: Callable[[], Coroutine[Any, Any, T]]) -> T:

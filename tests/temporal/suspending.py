@@ -1,5 +1,6 @@
 """Runs that continue as new early, so that tests need no history of thousands of events."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from temporalio import workflow
@@ -28,6 +29,5 @@ def suspending(**options: Any) -> OperatorOptions:
     return OperatorOptions(parts=(*PARTS, Suspending), **options)
 
 
-def replaying_suspending() -> list[Interceptor]:
-    """Return what lets a replayer do so, too."""
-    return [OperatorOptionsInterceptor(suspending())]
+SUSPENDING: Sequence[Interceptor] = [OperatorOptionsInterceptor(suspending())]
+"""What lets a replayer do so, too."""

@@ -11,8 +11,9 @@ from swf_temporal.data import JSON
 from swf_temporal.guarding import guard
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, define
-from tests.temporal.suspending import Suspending
+from tests.temporal.suspending import SUSPENDING
 
 COUNT = "([range(120000)] | length)"
 CONDITIONS = [{"condition": f"${{ {COUNT} < {number} }}", "end": True} for number in range(5)]
@@ -48,7 +49,8 @@ async def test_a_replay_within_a_tenth_of_the_time_takes_the_same_course(bench: 
     assert evaluated == len(CONDITIONS) + 2 + 1
     guard.configure(guard.EvaluationLimits(seconds=0.1))
     replayer = Replayer(
-        workflows=[Suspending],
+        workflows=[Interpreter],
+        interceptors=SUSPENDING,
         unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
         data_converter=CONVERTER,
         debug_mode=True,

@@ -18,6 +18,9 @@ from swf_temporal.routing.keys import instance_id, mailbox_id
 from swf_temporal.temporal import event_mailboxes
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_mailboxes import HELD
+from swf_temporal.temporal.host import TemporalHost
+from swf_temporal.temporal.instance_part import Part
+from swf_temporal.temporal.instance_parts import PARTS
 from swf_temporal.temporal.mailbox_records import (
     DEFINITIONS,
     MAILBOX,
@@ -28,12 +31,12 @@ from swf_temporal.temporal.mailbox_records import (
     MailboxRecord,
     digest_of_event,
 )
+from swf_temporal.temporal.operator_options import OperatorOptions
 from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.server import local_server
 from tests.many_events.flood import DEFINITION as TAKING
 from tests.temporal.conftest import Bench, Running, events_of
-from tests.temporal.suspending import Suspending
 from tests.temporal.test_event_starts import BOTH, ORDER, event, looked_at, named, output, send
 
 pytestmark = pytest.mark.temporal
@@ -230,17 +233,26 @@ states:
 """
 
 
-async def test_an_instance_without_room_gets_its_event_once_it_has_some(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_instance_without_room_gets_its_event_once_it_has_some() -> None:
     """It runs, and so is not taken for one that has ended: what was accepted for it is not lost."""
     most, is_over = 10, asyncio.Event()
     limit = ("--dynamic-config-value", f"history.maximumSignalsPerExecution={most}")
-    monkeypatch.setattr(Suspending, "is_long", lambda _: workflow.info().get_current_history_length() > 2 * most)
+
+    class Short(Part):
+        """An execution that is soon long."""
+
+        def begin(self, definition: Definition, host: TemporalHost) -> None:  # noqa: ARG002 - as the others
+            self.instance.is_long = lambda: workflow.info().get_current_history_length() > 2 * most
 
     async def f(_: Any) -> Any:
         await is_over.wait()
         return {}
 
-    async with local_server(extra=limit) as server, Bench(server).worker(named(CALLING), f=f) as running:
+    options = OperatorOptions(parts=(*PARTS, Short))
+    async with (
+        local_server(extra=limit) as server,
+        Bench(server).worker(named(CALLING), options=options, f=f) as running,
+    ):
         [receipt] = await send(running, event("s", "placed", "shop", 1, order=7))
         async with asyncio.timeout(30):
             while not running.scripted.calls:

@@ -74,7 +74,7 @@ CASES: dict[str, tuple[WorkflowFault, list[str]]] = {
 @pytest.mark.parametrize(("fault", "lines"), CASES.values(), ids=CASES)
 def test_failure_text(fault: WorkflowFault, lines: list[str]) -> None:
     """A failure says where it was, what was tried, what was answered, and that nothing covers it."""
-    assert failure_text("orders", fault, Words()).splitlines() == lines
+    assert failure_text("orders", fault, Words("state", "onErrors entry")).splitlines() == lines
 
 
 def test_failure_text_in_the_words_of_a_draft() -> None:

@@ -21,7 +21,7 @@ from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.worker import Capacity
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import PATIENCE, Bench, calling, define, events_of
-from tests.temporal.suspending import Suspending
+from tests.temporal.suspending import SUSPENDING
 
 pytestmark = pytest.mark.temporal
 
@@ -249,5 +249,10 @@ async def test_outputs_of_a_foreach_are_written_once(stored: Bench) -> None:
     assert len(parts) > 1
     collected = [one["number"] for part in parts for one in part] + [one["number"] for one in front.get("outputs", [])]
     assert collected == list(range(front["count"]))
-    replayer = Replayer(workflows=[Suspending], workflow_runner=UnsandboxedWorkflowRunner(), data_converter=converter)
+    replayer = Replayer(
+        workflows=[Interpreter],
+        interceptors=SUSPENDING,
+        workflow_runner=UnsandboxedWorkflowRunner(),
+        data_converter=converter,
+    )
     await replayer.replay_workflow(history)

@@ -22,9 +22,10 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.server import local_server
+from swf_temporal.temporal.workflow import Interpreter
 from tests.processes import ending_with_us
 from tests.temporal.conftest import PATIENCE, Bench, Running, calling, define
-from tests.temporal.suspending import Suspending
+from tests.temporal.suspending import SUSPENDING
 
 NUMBERS = {"name": "number", "type": "number", "source": "test"}
 GO = {"name": "go", "type": "go", "source": "test"}
@@ -99,7 +100,7 @@ async def takes_all(worker: Running, handle: swf.Handle) -> None:
 
 async def replays(history: WorkflowHistory, workflow_id: str) -> bool:
     """Tell whether a worker that knows nothing but *history* comes to the same."""
-    replayer = Replayer(workflows=[Suspending], workflow_runner=UnsandboxedWorkflowRunner())
+    replayer = Replayer(workflows=[Interpreter], interceptors=SUSPENDING, workflow_runner=UnsandboxedWorkflowRunner())
     given = WorkflowHistory.from_json(workflow_id, history.to_json())
     return (await replayer.replay_workflow(given, raise_on_replay_failure=False)).replay_failure is None
 

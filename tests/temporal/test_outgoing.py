@@ -12,8 +12,9 @@ from swf_temporal.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import outgoing
 from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE
+from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import PATIENCE, Bench, define, events_of
-from tests.temporal.suspending import Suspending
+from tests.temporal.suspending import SUSPENDING
 
 ITEMS = 50
 LARGE = "x" * 200_000
@@ -157,4 +158,6 @@ async def test_what_is_sent_beside_a_local_call_is_counted_with_its_task(
         history = await handle.fetch_history()
 
     assert sum(event.HasField("timer_started_event_attributes") for event in history.events) == yields
-    await Replayer(workflows=[Suspending], workflow_runner=UnsandboxedWorkflowRunner()).replay_workflow(history)
+    await Replayer(
+        workflows=[Interpreter], interceptors=SUSPENDING, workflow_runner=UnsandboxedWorkflowRunner()
+    ).replay_workflow(history)

@@ -33,9 +33,10 @@ from swf_temporal.temporal import single_calls
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.records import Pin, pinned
+from swf_temporal.temporal.workflow import Interpreter
 from tests.sampling import sample
 from tests.temporal.conftest import Bench, Running, calling, child_of, define
-from tests.temporal.suspending import Suspending
+from tests.temporal.suspending import SUSPENDING
 
 STEPS = 20
 """How many calls a run makes beside the one that takes long: enough to continue as new."""
@@ -175,7 +176,7 @@ async def test_it_goes_on_while_its_run_continues_as_new(bench: Bench, action: d
     all_ = await histories(bench, handle)
     assert len(all_) >= 4
     assert max(len(history.events) for history in all_) < EVERY + 40
-    replayer = Replayer(workflows=[Suspending], data_converter=CONVERTER, debug_mode=True)
+    replayer = Replayer(workflows=[Interpreter], interceptors=SUSPENDING, data_converter=CONVERTER, debug_mode=True)
     for history in all_:
         assert (await replayer.replay_workflow(history, raise_on_replay_failure=False)).replay_failure is None
 

@@ -12,8 +12,9 @@ from swf_temporal.runtime import data_limit
 from swf_temporal.runtime.pacing import MAX_COST
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, define
-from tests.temporal.suspending import Suspending
+from tests.temporal.suspending import SUSPENDING
 
 STATES = 500
 
@@ -27,7 +28,8 @@ def adding(number: int) -> dict[str, Any]:
 def replayer() -> Replayer:
     """Return what replays histories."""
     return Replayer(
-        workflows=[Suspending],
+        workflows=[Interpreter],
+        interceptors=SUSPENDING,
         unsandboxed_workflow_runner=UnsandboxedWorkflowRunner(),
         data_converter=CONVERTER,
         debug_mode=True,

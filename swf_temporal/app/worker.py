@@ -234,7 +234,7 @@ def _is_interceptor(one: object) -> bool:
 
 def _refusal(client: temporal.Client, error: BaseException) -> UsageError:
     """Return what it means that a worker cannot work, which the library tells by *error* and its causes."""
-    from swf_temporal.functions.call import causes  # noqa: PLC0415 - as above
+    from swf_temporal.errors import causes  # noqa: PLC0415 - as above
 
     trouble = trouble_of("; ".join(map(str, (error, *causes(error)))))
     host = client.service_client.config.target_host

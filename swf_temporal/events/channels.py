@@ -3,9 +3,10 @@
 from dataclasses import replace
 from hashlib import sha256
 
+from swf_temporal.brokers.port import Bindings, Channel, Credentials
+from swf_temporal.brokers.targets import target_of
 from swf_temporal.data import JSON
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings, target_of
-from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Credentials
+from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
 from swf_temporal.functions.operator.settings import Settings
 
 _SUBPROTOCOL = "cloudevents.json"

@@ -6,10 +6,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from swf_temporal.brokers.protocols import WIRES
+from swf_temporal.brokers.targets import target_of
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.asyncapi.brokers.protocols import WIRES
-from swf_temporal.functions.asyncapi.servers import Target, target_at
 from swf_temporal.functions.operator import credentials
 from swf_temporal.functions.operator.configuration import FromVariable, Section, Variable
 from swf_temporal.functions.operator.forms import HEADERS, Count, Duration, Names, Secret, Size, is_like
@@ -38,12 +38,6 @@ def _url(value: object) -> str:
     except CallFailed as error:
         raise ValueError(str(error)) from None
     return text
-
-
-def target_of(url: str) -> Target:
-    """Return the server that *url* names. Raises CallFailed if it names none."""
-    scheme, _, rest = url.partition("://")
-    return target_at(scheme.lower(), rest, None)
 
 
 class Credentials(Section):

@@ -9,9 +9,9 @@ import pytest
 
 import swf_temporal
 from swf_temporal.app.settings import WorkerSettings
+from swf_temporal.brokers.protocols import WIRES
 from swf_temporal.cli.lazy import COMMANDS
 from swf_temporal.function_types import TYPES
-from swf_temporal.functions.asyncapi.brokers.protocols import WIRES
 from swf_temporal.functions.operator.settings import Options
 from swf_temporal.languages.port import Language
 from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES

@@ -20,7 +20,7 @@ from swf_temporal.functions.operator.network import Network
 from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
-from tests.functions.asyncapi.brokers.servers import HOST
+from tests.brokers.servers import HOST
 from tests.temporal.conftest import Bench
 from tests.temporal.test_event_starts import output
 

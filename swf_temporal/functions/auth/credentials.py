@@ -6,9 +6,9 @@ from typing import Final
 
 from swf_temporal.calls import Auth
 from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.errors import WorkflowFault, permanent_failure
 from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Expressions
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.call import Call
 from swf_temporal.strict_json import read_json
 
 _QUOTED = r""""(?:[^"\\]|\\.)*"|'[^'\\]*'"""

@@ -13,8 +13,7 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator
 
-from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import permanent_failure
+from swf_temporal.errors import CallFailed, permanent_failure
 from swf_temporal.functions.operator.configuration import Section, Variable, argument
 from swf_temporal.functions.operator.forms import SPLIT
 from swf_temporal.origins import MAX_PORT

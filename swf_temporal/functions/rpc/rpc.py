@@ -15,10 +15,10 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
 from swf_temporal.data import JSON, plain_numbers
-from swf_temporal.errors import CallFailed
+from swf_temporal.errors import CallFailed, permanent_failure
 from swf_temporal.function_types import Callee
 from swf_temporal.functions.auth.auth import headers_for, with_named_tokens
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.documents import is_web, locate
 from swf_temporal.functions.documents.servers import no_server
 from swf_temporal.functions.operator.local_calls import check_local_host

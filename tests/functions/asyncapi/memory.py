@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.brokers.port import Broker, BrokerMessage, Channel, Message
+from swf_temporal.brokers.protocols import Brokers
 from swf_temporal.calls import AuthRef, Function
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
-from swf_temporal.functions.asyncapi.brokers.port import Broker, BrokerMessage, Channel, Message
-from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.operator.settings import Settings

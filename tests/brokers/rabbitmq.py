@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from subprocess import Popen
 
-from tests.functions.asyncapi.brokers.servers import HOST, Server, free_ports, program, running
+from tests.brokers.servers import HOST, Server, free_ports, program, running
 
 _RABBITMQ = """
 listeners.tcp.1 = {host}:{port}

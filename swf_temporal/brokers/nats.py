@@ -6,11 +6,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from functools import partial
 from typing import Any, TypeVar
 
-from swf_temporal.functions.asyncapi.brokers.bindings import word
-from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
-from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, Refused, mapped, translating
-from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message, Send
-from swf_temporal.functions.call import optional
+from swf_temporal.brokers.bindings import word
+from swf_temporal.brokers.connect_address import connect_address
+from swf_temporal.brokers.faults import DENIED, LOST, TOO_LARGE, Refused, mapped, translating
+from swf_temporal.brokers.port import BrokerMessage, Channel, Message, Send
+from swf_temporal.importing import optional
 
 _T = TypeVar("_T")
 

@@ -10,11 +10,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from functools import partial
 from typing import Any
 
-from swf_temporal.functions.asyncapi.brokers.bindings import word
-from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
-from swf_temporal.functions.asyncapi.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, mapped, translating
-from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message, Send
-from swf_temporal.functions.call import optional
+from swf_temporal.brokers.bindings import word
+from swf_temporal.brokers.connect_address import connect_address
+from swf_temporal.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, mapped, translating
+from swf_temporal.brokers.port import BrokerMessage, Channel, Message, Send
+from swf_temporal.importing import optional
 
 _PORT = 9092
 _CONTENT_TYPE = "content-type"
@@ -147,7 +147,7 @@ async def options_of(channel: Channel) -> dict[str, Any]:
         "sasl_plain_password": credentials.password,
         "sasl_oauth_token_provider": None
         if token is None
-        else _library("swf_temporal.functions.asyncapi.brokers.kafka_token").KafkaToken(token),
+        else _library("swf_temporal.brokers.kafka_token").KafkaToken(token),
     }
 
 

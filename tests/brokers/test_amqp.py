@@ -12,13 +12,13 @@ import aio_pika
 import pytest
 from pamqp.common import FieldValue
 
+from swf_temporal.brokers.amqp import Amqp, connected
+from swf_temporal.brokers.port import Credentials, Message
 from swf_temporal.functions.asyncapi.arguments import Given
-from swf_temporal.functions.asyncapi.brokers.amqp import Amqp, connected
-from swf_temporal.functions.asyncapi.brokers.port import Credentials, Message
 from swf_temporal.functions.asyncapi.messages import write_message
 from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, ChannelPlace
 from swf_temporal.functions.documents.parts import Document
-from tests.functions.asyncapi.brokers.conftest import (
+from tests.brokers.conftest import (
     ChannelTo,
     FaultOf,
     LinkTo,
@@ -29,7 +29,7 @@ from tests.functions.asyncapi.brokers.conftest import (
     lost,
     next_payload,
 )
-from tests.functions.asyncapi.brokers.servers import HOST, Server
+from tests.brokers.servers import HOST, Server
 
 ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the test's own broker
 DESCRIBED = {"is": "queue", "queue": {"durable": True}}

@@ -9,10 +9,10 @@ import pytest
 import trustme
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, errors
 
+from swf_temporal.brokers.kafka import Kafka, mapping_faults
+from swf_temporal.brokers.port import Credentials, Message
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.asyncapi.brokers.kafka import Kafka, mapping_faults
-from swf_temporal.functions.asyncapi.brokers.port import Credentials, Message
-from tests.functions.asyncapi.brokers.conftest import (
+from tests.brokers.conftest import (
     ChannelTo,
     FaultOf,
     answer_to,
@@ -21,8 +21,8 @@ from tests.functions.asyncapi.brokers.conftest import (
     lost,
     next_payload,
 )
-from tests.functions.asyncapi.brokers.kafka_front import Front
-from tests.functions.asyncapi.brokers.servers import HOST, Server
+from tests.brokers.kafka_front import Front
+from tests.brokers.servers import HOST, Server
 
 ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the test's own broker
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from swf_temporal.functions.asyncapi.brokers.port import Channel
+from swf_temporal.brokers.port import Channel
 
 _TRYING = 2.0
 """Seconds for one of several addresses of a host, before the next one is tried."""

@@ -3,7 +3,7 @@
 import pytest
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.http.answers import read_answer, read_error_answer
+from swf_temporal.text.bodies import read_answer, read_error_answer
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from uuid import uuid4
 
 import pytest
 
-from swf_temporal.functions.asyncapi.brokers.amqp import Amqp
-from swf_temporal.functions.asyncapi.brokers.kafka import Kafka
-from swf_temporal.functions.asyncapi.brokers.mqtt import Mqtt
-from swf_temporal.functions.asyncapi.brokers.nats import Nats
-from swf_temporal.functions.asyncapi.brokers.port import Broker, Channel, Message
-from tests.functions.asyncapi.brokers.conftest import FaultOf, is_cancelled_while_connecting, next_payload
-from tests.functions.asyncapi.brokers.servers import HOST, free_ports, silent
+from swf_temporal.brokers.amqp import Amqp
+from swf_temporal.brokers.kafka import Kafka
+from swf_temporal.brokers.mqtt import Mqtt
+from swf_temporal.brokers.nats import Nats
+from swf_temporal.brokers.port import Broker, Channel, Message
+from tests.brokers.conftest import FaultOf, is_cancelled_while_connecting, next_payload
+from tests.brokers.servers import HOST, free_ports, silent
 
 MESSAGE = Message(b"x")
 

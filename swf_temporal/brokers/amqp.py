@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from swf_temporal.functions.asyncapi.brokers.amqp_routes import route_of
-from swf_temporal.functions.asyncapi.brokers.bindings import number, switch, word, words
-from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
-from swf_temporal.functions.asyncapi.brokers.faults import (
+from swf_temporal.brokers.amqp_routes import route_of
+from swf_temporal.brokers.bindings import number, switch, word, words
+from swf_temporal.brokers.connect_address import connect_address
+from swf_temporal.brokers.faults import (
     DENIED,
     LOST,
     TOO_LARGE,
@@ -21,8 +21,8 @@ from swf_temporal.functions.asyncapi.brokers.faults import (
     mapped,
     translating,
 )
-from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message, Send
-from swf_temporal.functions.call import optional
+from swf_temporal.brokers.port import BrokerMessage, Channel, Message, Send
+from swf_temporal.importing import optional
 from swf_temporal.strict_json import show_json
 
 _PORT, _SECURE_PORT = 5672, 5671

@@ -10,10 +10,10 @@ import pytest
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.reasoncodes import ReasonCode
 
-from swf_temporal.functions.asyncapi.brokers.mqtt import Mqtt
-from swf_temporal.functions.asyncapi.brokers.mqtt_session import refused
-from swf_temporal.functions.asyncapi.brokers.port import Credentials, Message
-from tests.functions.asyncapi.brokers.conftest import (
+from swf_temporal.brokers.mqtt import Mqtt
+from swf_temporal.brokers.mqtt_session import refused
+from swf_temporal.brokers.port import Credentials, Message
+from tests.brokers.conftest import (
     ChannelTo,
     FaultOf,
     LinkTo,
@@ -24,7 +24,7 @@ from tests.functions.asyncapi.brokers.conftest import (
     lost,
     next_payload,
 )
-from tests.functions.asyncapi.brokers.servers import HOST, Server
+from tests.brokers.servers import HOST, Server
 
 ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the test's own broker
 

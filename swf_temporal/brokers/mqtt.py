@@ -7,12 +7,12 @@ from contextlib import AbstractContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
 
+from swf_temporal.brokers.bindings import number, part, switch, word
+from swf_temporal.brokers.connect_address import connect_address
+from swf_temporal.brokers.faults import LOST, mapped, translating
+from swf_temporal.brokers.port import BrokerMessage, Channel, Message, Send
 from swf_temporal.data import JSON
-from swf_temporal.functions.asyncapi.brokers.bindings import number, part, switch, word
-from swf_temporal.functions.asyncapi.brokers.connect_address import connect_address
-from swf_temporal.functions.asyncapi.brokers.faults import LOST, mapped, translating
-from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message, Send
-from swf_temporal.functions.call import optional
+from swf_temporal.importing import optional
 
 _PORT, _SECURE_PORT = 1883, 8883
 _AT_LEAST_ONCE = 1
@@ -105,7 +105,7 @@ async def _session_of(channel: Channel, *, receives: bool, at_once: int | None) 
         properties.SessionExpiryInterval = number(server, "sessionExpiryInterval", _SESSION_EXPIRY)
         if at_once is not None:
             properties.ReceiveMaximum = at_once
-    return _library("swf_temporal.functions.asyncapi.brokers.mqtt_session").Session(
+    return _library("swf_temporal.brokers.mqtt_session").Session(
         await connect_address(channel, port),
         port,
         timeout=channel.timeout,

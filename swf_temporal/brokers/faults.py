@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
 from typing import TypeAlias, TypeVar
 
-from swf_temporal.errors import CallFailed
-from swf_temporal.functions.asyncapi.brokers.port import Channel
-from swf_temporal.functions.call import causes
+from swf_temporal.brokers.port import Channel
+from swf_temporal.errors import CallFailed, causes
 
 Fault: TypeAlias = tuple[str, str]
 """A code, and what it means."""

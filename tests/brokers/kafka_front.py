@@ -10,7 +10,7 @@ import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from tests.functions.asyncapi.brokers.servers import HOST
+from tests.brokers.servers import HOST
 
 _API_VERSIONS, _SASL_HANDSHAKE, _SASL_AUTHENTICATE = 18, 17, 36
 _UNSUPPORTED_MECHANISM, _AUTHENTICATION_FAILED = 33, 58

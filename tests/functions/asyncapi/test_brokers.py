@@ -11,15 +11,16 @@ from uuid import uuid4
 
 import pytest
 
+from swf_temporal.brokers.port import Bindings, Channel, Message
+from swf_temporal.brokers.protocols import WIRES, Brokers
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Message
-from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Brokers
 from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.operator.settings import Settings
-from tests.functions.asyncapi.brokers.servers import HOST, Server
+from tests.brokers.servers import HOST, Server
 
 BROKERS = {"mqtt": "mosquitto", "amqp": "rabbitmq", "nats": "nats_server", "kafka": "kafka_cluster"}
 MESSAGES = {"any": {"correlationId": {"location": "$message.header#/nr"}, "contentType": "application/json"}}
@@ -96,7 +97,7 @@ def street(request: pytest.FixtureRequest, tmp_path: Path) -> Street:
 
 async def test_what_a_workflow_sends_arrives(street: Street) -> None:
     """Payload, content type, headers and id."""
-    broker = Brokers(Http(Settings())).speaking(WIRES[street.protocol].family)
+    broker = Brokers(HttpBroker(Http(Settings()))).speaking(WIRES[street.protocol].family)
     async with aclosing(Functions()) as functions, broker.receive(street.channel("lights")) as deliveries:
         arguments: JSON = {"payload": {"on": True}, "headers": {"by": "ada"}, "correlationId": "7"}
         assert await functions.call(street.call("tell", arguments)) is None
@@ -126,7 +127,7 @@ async def test_a_workflow_receives_what_is_for_it(street: Street) -> None:
 
 async def test_a_workflow_asks_and_is_answered(street: Street) -> None:
     """The request says where to, and by which id."""
-    broker = Brokers(Http(Settings())).speaking(WIRES[street.protocol].family)
+    broker = Brokers(HttpBroker(Http(Settings()))).speaking(WIRES[street.protocol].family)
     async with aclosing(Functions()) as functions, broker.receive(street.channel("questions")) as deliveries:
         asking = asyncio.create_task(functions.call(street.call("ask", {"payload": "how?"})))
         delivery = await anext(deliveries)

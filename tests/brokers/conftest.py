@@ -16,14 +16,14 @@ import pytest
 import trustme
 from confluent_kafka import Producer
 
+from swf_temporal.brokers.port import Bindings, Broker, Channel, Message
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.asyncapi.brokers.port import Bindings, Broker, Channel, Message
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.operator.settings import Settings
-from tests.functions.asyncapi.brokers.rabbitmq import prepared as prepared_rabbitmq
-from tests.functions.asyncapi.brokers.servers import (
+from tests.brokers.rabbitmq import prepared as prepared_rabbitmq
+from tests.brokers.servers import (
     HOST,
     Link,
     Server,
@@ -32,6 +32,9 @@ from tests.functions.asyncapi.brokers.servers import (
     running,
     write_certificates,
 )
+from tests.functions.conftest import failed
+
+__all__ = ["failed"]  # a fixture of the tests of functions
 
 ChannelTo: TypeAlias = Callable[..., Channel]
 LinkTo: TypeAlias = Callable[[int], Awaitable[Link]]

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swf_temporal.brokers.port import Bindings, Channel, Credentials, Message
 from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.asyncapi.brokers.http import HttpBroker
-from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Credentials, Message
 from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.operator.settings import Options, Settings
 

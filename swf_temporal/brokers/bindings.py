@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import permanent_failure
+from swf_temporal.errors import permanent_failure
 
 
 def number(binding: Mapping[str, JSON], name: str, default: int) -> int:

@@ -3,8 +3,8 @@
 import base64
 import re
 
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Message
-from swf_temporal.functions.call import permanent_failure
+from swf_temporal.brokers.port import Channel, Message
+from swf_temporal.errors import permanent_failure
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]*")

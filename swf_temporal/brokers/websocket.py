@@ -9,12 +9,12 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
-from swf_temporal.errors import CallFailed
-from swf_temporal.functions.asyncapi.brokers.faults import LOST, REFUSED, Refused, translating
-from swf_temporal.functions.asyncapi.brokers.heads import headers_of, url_of
-from swf_temporal.functions.asyncapi.brokers.port import BrokerMessage, Channel, Message, Send
-from swf_temporal.functions.call import optional, permanent_failure
-from swf_temporal.functions.http.answers import is_json, read_error_answer, split_content_type
+from swf_temporal.brokers.faults import LOST, REFUSED, Refused, translating
+from swf_temporal.brokers.heads import headers_of, url_of
+from swf_temporal.brokers.port import BrokerMessage, Channel, Message, Send
+from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.importing import optional
+from swf_temporal.text.bodies import is_json, read_error_answer, split_content_type
 
 _TOO_BIG = 1009
 _CLEAN = frozenset({None, 1000, 1001, 1005})

@@ -2,12 +2,9 @@
 
 import importlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from swf_temporal.functions.asyncapi.brokers.port import Broker
-
-if TYPE_CHECKING:
-    from swf_temporal.functions.http.client import Http
+from swf_temporal.brokers.port import Broker
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +47,13 @@ _CLASSES = {
 
 
 class Brokers:
-    """One broker for each family of protocols, made when it is first needed: each has a library of its own."""
+    """One broker for each family of protocols, made when it is first needed: each has a library of its own.
 
-    def __init__(self, http: "Http") -> None:
-        self._http = http
-        self._made: dict[str, Any] = {}
+    *by_http* is the one that speaks HTTP: it belongs to whoever has a client of it.
+    """
+
+    def __init__(self, by_http: Broker) -> None:
+        self._made: dict[str, Any] = {"http": by_http}
 
     def speaking(self, family: str) -> Broker:
         """Return the broker of a family. Raises CallFailed if the worker lacks its library."""
@@ -70,9 +69,5 @@ class Brokers:
                 await broker.aclose()
 
     def _make(self, family: str) -> Any:
-        if family == "http":
-            from swf_temporal.functions.asyncapi.brokers.http import HttpBroker  # noqa: PLC0415 - as lazy as the others
-
-            return HttpBroker(self._http)
         module, name = _CLASSES[family]
-        return getattr(importlib.import_module(f"swf_temporal.functions.asyncapi.brokers.{module}"), name)()
+        return getattr(importlib.import_module(f"swf_temporal.brokers.{module}"), name)()

@@ -7,9 +7,9 @@ from pathlib import Path
 import nats as library
 import pytest
 
-from swf_temporal.functions.asyncapi.brokers.nats import Nats
-from swf_temporal.functions.asyncapi.brokers.port import Credentials, Message
-from tests.functions.asyncapi.brokers.conftest import (
+from swf_temporal.brokers.nats import Nats
+from swf_temporal.brokers.port import Credentials, Message
+from tests.brokers.conftest import (
     ChannelTo,
     FaultOf,
     LinkTo,
@@ -19,7 +19,7 @@ from tests.functions.asyncapi.brokers.conftest import (
     is_cancelled_cleanly,
     next_payload,
 )
-from tests.functions.asyncapi.brokers.servers import HOST, Server
+from tests.brokers.servers import HOST, Server
 
 ADA = Credentials(username="ada", password="lovelace")  # noqa: S106 - of the test's own broker
 

@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from swf_temporal.brokers.bindings import part, switch, word
+from swf_temporal.brokers.port import Channel
 from swf_temporal.data import JSON
-from swf_temporal.functions.asyncapi.brokers.bindings import part, switch, word
-from swf_temporal.functions.asyncapi.brokers.port import Channel
-from swf_temporal.functions.call import optional
+from swf_temporal.importing import optional
 
 _QUEUE_EXPIRY = 3_600_000
 """For how many milliseconds a call's own queue is kept while there is no consumer, as between two attempts."""

@@ -17,10 +17,10 @@ from bench.ending import end_with_input
 from bench.handwritten import WORKFLOWS, Asking, answer, answer_activity
 from bench.work import POST, WORK
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
 from swf_temporal.performing import Calls
+from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.operator_options import OperatorOptions
 from swf_temporal.temporal.worker import Capacity, make_worker, tune_gc

@@ -25,8 +25,8 @@ from swf_temporal.errors import CallFailed, InvalidDefinition, UsageError, Workf
 from swf_temporal.events.messages import STRUCTURED as STRUCTURED_MESSAGE
 from swf_temporal.events.messages import event_in
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.loading import load
+from swf_temporal.settings.calls import Settings
 from swf_temporal.simulation.reading import read_scenarios
 from swf_temporal.strict_json import read_json
 from swf_temporal.temporal.client import _input

@@ -23,9 +23,9 @@ from swf_temporal.errors import CallFailed, UsageError
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of
 from swf_temporal.events.settings import ConsumerSettings, EventSettings
-from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.payloads.settings import PayloadSettings
+from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.temporal.connecting import refuse_unless_readable
 from swf_temporal.temporal.metrics import meter_of
 from swf_temporal.temporal.server_timeout import answers

@@ -25,9 +25,9 @@ from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.worker import Worker
 from swf_temporal.errors import Problem, UsageError
 from swf_temporal.events.settings import EventSettings
-from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.functions.registry import Registry
 from swf_temporal.payloads.settings import PLAIN, PayloadSettings
+from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.constants import DEFAULT_PORT, TASK_QUEUE
 from swf_temporal.temporal.converter import converter_of

@@ -15,8 +15,9 @@ from swf_temporal.app.option_values import Address
 from swf_temporal.errors import UsageError
 from swf_temporal.events.settings import EventSettings
 from swf_temporal.files import why_unreadable
-from swf_temporal.functions.operator.configuration import Section, argument, reading
-from swf_temporal.functions.operator.forms import (
+from swf_temporal.routing.chains import MAX_HOPS
+from swf_temporal.settings.configuration import Section, argument, reading
+from swf_temporal.settings.forms import (
     HEADER_NAME,
     RATE,
     Count,
@@ -28,7 +29,6 @@ from swf_temporal.functions.operator.forms import (
     is_like,
     is_url,
 )
-from swf_temporal.routing.chains import MAX_HOPS
 from swf_temporal.text.model_errors import validation_error
 
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")

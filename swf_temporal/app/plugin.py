@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from swf_temporal.app.settings import WorkerSettings
     from swf_temporal.events.settings import EventSettings
     from swf_temporal.functions.calling import Functions
-    from swf_temporal.functions.operator.settings import Settings
     from swf_temporal.payloads.settings import PayloadSettings
     from swf_temporal.secret_providers import SecretProvider
+    from swf_temporal.settings.calls import Settings
 
 
 class Plugin(temporal.Plugin, worker.Plugin):
@@ -66,9 +66,9 @@ class Plugin(temporal.Plugin, worker.Plugin):
         from swf_temporal.app.settings import WorkerSettings  # noqa: PLC0415 - as above
         from swf_temporal.app.working import Work  # noqa: PLC0415 - as above
         from swf_temporal.events.settings import EventSettings  # noqa: PLC0415 - as above
-        from swf_temporal.functions.operator.settings import Settings  # noqa: PLC0415 - as above
         from swf_temporal.payloads.settings import PayloadSettings  # noqa: PLC0415 - as above
         from swf_temporal.secret_providers import SecretProvider  # noqa: PLC0415 - as above
+        from swf_temporal.settings.calls import Settings  # noqa: PLC0415 - as above
 
         check_functions(functions)
         check_kind("settings", settings, WorkerSettings)

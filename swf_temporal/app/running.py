@@ -32,10 +32,10 @@ from swf_temporal.data import JSON
 from swf_temporal.durations import format_duration
 from swf_temporal.events.settings import EventSettings
 from swf_temporal.fetching.resources import Resources
-from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.payloads.settings import PLAIN, PayloadSettings
+from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.temporal.server_timeout import FOR_ENDS, FOR_REQUESTS
 
 _GRACE = 10

@@ -20,8 +20,8 @@ from swf_temporal.app.worker import Worker
 from swf_temporal.app.worker_process import WorkerProcess
 from swf_temporal.errors import Problem, UsageError
 from swf_temporal.events.settings import EventSettings
-from swf_temporal.functions.operator.settings import read_settings
 from swf_temporal.payloads.settings import PayloadSettings
+from swf_temporal.settings.calls import read_settings
 from swf_temporal.temporal.versioning import what_is_left
 from swf_temporal.temporal.worker import tune_gc
 

@@ -8,20 +8,6 @@ from pydantic import BeforeValidator, Field
 
 from swf_temporal import __version__
 from swf_temporal.app.option_values import Address, LogFormat, LogLevel
-from swf_temporal.functions.operator.configuration import Section
-from swf_temporal.functions.operator.forms import (
-    PAIRS,
-    RATE,
-    WORD,
-    Count,
-    Duration,
-    Name,
-    Port,
-    Rate,
-    Share,
-    Size,
-    Whole,
-)
 from swf_temporal.origins import MAX_PORT
 from swf_temporal.runtime.budgets import (
     DEPTH,
@@ -35,6 +21,20 @@ from swf_temporal.runtime.budgets import (
     MIN_STATES,
     STATES,
     InstanceLimits,
+)
+from swf_temporal.settings.configuration import Section
+from swf_temporal.settings.forms import (
+    PAIRS,
+    RATE,
+    WORD,
+    Count,
+    Duration,
+    Name,
+    Port,
+    Rate,
+    Share,
+    Size,
+    Whole,
 )
 from swf_temporal.stores.addresses import TEMPORAL, as_store
 from swf_temporal.temporal.constants import (

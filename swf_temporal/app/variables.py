@@ -11,7 +11,7 @@ from temporalio.service import RPCError
 
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.errors import StoreUnavailable, UsageError
-from swf_temporal.functions.operator.credentials import without_password
+from swf_temporal.settings.credentials import without_password
 from swf_temporal.stores.addresses import TEMPORAL
 from swf_temporal.temporal.variable_claims import ClaimedVariables, namespace_id
 

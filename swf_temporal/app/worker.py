@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from swf_temporal.app.settings import WorkerSettings
     from swf_temporal.events.settings import EventSettings
     from swf_temporal.functions.calling import Functions
-    from swf_temporal.functions.operator.settings import Settings
     from swf_temporal.languages.catalogue import Catalogue
     from swf_temporal.payloads.settings import PayloadSettings
     from swf_temporal.secret_providers import SecretProvider
+    from swf_temporal.settings.calls import Settings
 
 _REFUSED = ("Worker validation failed", "Workflow worker failed", "Activity worker failed")
 """The beginning of the library's message where the server refuses something that a worker needs."""

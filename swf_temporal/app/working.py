@@ -32,7 +32,6 @@ from swf_temporal.events.sinks import Sinks
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.containers.containers import Containers
 from swf_temporal.functions.containers.running_calls import RunningCalls
-from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.grammar import with_article
 from swf_temporal.guarding import guard
 from swf_temporal.languages.catalogue import Catalogue
@@ -41,6 +40,7 @@ from swf_temporal.performing import Calls
 from swf_temporal.runtime.external_activities import is_external_activity
 from swf_temporal.runtime.variables import VariableStore
 from swf_temporal.secret_providers import SecretProvider
+from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.temporal.activities import Activities
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.namespace_variables import NamespaceVariables

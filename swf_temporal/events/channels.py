@@ -7,7 +7,7 @@ from swf_temporal.brokers.port import Bindings, Channel, Credentials
 from swf_temporal.brokers.targets import target_of
 from swf_temporal.data import JSON
 from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
 
 _SUBPROTOCOL = "cloudevents.json"
 """Of WebSocket, as the protocol binding of CloudEvents has it."""

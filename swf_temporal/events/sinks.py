@@ -20,9 +20,9 @@ from swf_temporal.events.settings import ROUTER, SinkSettings
 from swf_temporal.functions.call import cause_here
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.port import Services
 from swf_temporal.functions.secrets import scrubbed
+from swf_temporal.settings.calls import Settings
 
 Deliver = Callable[[CloudEvent], Awaitable[bool]]
 """Delivers an event; tells whether somebody takes it. Raises CallFailed."""

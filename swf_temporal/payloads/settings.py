@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, ValidationInfo, model_validator
 
-from swf_temporal.functions.operator.configuration import NO_VARIABLE, FromVariable, Section, Variable, reading
-from swf_temporal.functions.operator.forms import PAIRS, Name, Size
+from swf_temporal.settings.configuration import NO_VARIABLE, FromVariable, Section, Variable, reading
+from swf_temporal.settings.forms import PAIRS, Name, Size
 from swf_temporal.text.model_errors import validation_error
 
 KIB: Final = 1024

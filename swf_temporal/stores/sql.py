@@ -22,8 +22,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from swf_temporal.errors import PayloadTooLarge, StoreUnavailable, UsageError
-from swf_temporal.functions.operator.credentials import without_password
 from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.settings.credentials import without_password
 from swf_temporal.stores.addresses import with_driver
 from swf_temporal.stores.schema import INSTANCES, VARIABLES, WRITES, prepare
 from swf_temporal.strict_json import write_json

@@ -9,7 +9,7 @@ from swf_temporal import __version__
 from swf_temporal.app.option_values import Address, LogFormat, LogLevel
 from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.operator.settings import read_settings
+from swf_temporal.settings.calls import read_settings
 from swf_temporal.temporal.deployment import Deployment, Versioning
 
 FILE = """\

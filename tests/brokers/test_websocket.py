@@ -22,8 +22,8 @@ from websockets.http11 import Request, Response
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.settings import Options, Settings
-from swf_temporal.functions.operator.tls import Tls
+from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.tls import Tls
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed

@@ -23,7 +23,6 @@ from swf_temporal.exit_codes import ExitCode
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script import MEMORY
 from swf_temporal.functions.custom.type import LEVELS
-from swf_temporal.functions.operator.settings import Options
 from swf_temporal.grammar import listed
 from swf_temporal.guarding.helper import EvaluationLimits
 from swf_temporal.languages.serverless_workflow.execution.states.foreach import MAX_AT_ONCE
@@ -34,6 +33,7 @@ from swf_temporal.runtime.data_limit import MAX_DATA_BYTES
 from swf_temporal.runtime.inbox import MAX_SEEN
 from swf_temporal.runtime.pacing import MAX_COST
 from swf_temporal.secret_providers import MAX_LOOKING_UP
+from swf_temporal.settings.calls import Options
 from swf_temporal.simulation.cycles import MAX_STEPS, MAX_TIMES_THE_SAME
 from swf_temporal.stores import sql
 from swf_temporal.temporal import continuing, event_dispatch, failures, mailbox_records, mailbox_subscribers, variables

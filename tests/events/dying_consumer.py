@@ -9,9 +9,9 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of
 from swf_temporal.events.settings import ConsumerSettings
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
+from swf_temporal.settings.calls import Settings
 
 
 async def main(url: str, address: str, server: str, queue: str, definition: str) -> None:

@@ -18,7 +18,7 @@ from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.events.messages import message_of
 from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
 from tests.brokers.servers import HOST, Server, free_ports, program, running
 from tests.events.test_consumers import broker, connected, consuming, every_broker, publish
 

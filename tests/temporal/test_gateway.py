@@ -36,10 +36,10 @@ from swf_temporal.app.option_values import Address
 from swf_temporal.app.rereading import RereadCatalogue
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.consumers.port import NotNowError
-from swf_temporal.functions.operator.forms import Rate
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
+from swf_temporal.settings.forms import Rate
 from swf_temporal.temporal.server import local_server
 from tests.temporal.conftest import Bench, Measured, Running, events_of, until_ready
 

@@ -16,7 +16,7 @@ from swf_temporal.events.messages import id_in
 from swf_temporal.events.settings import ConsumerSettings
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
 
 _log = logging.getLogger("swf.events")
 

@@ -14,7 +14,7 @@ from swf_temporal.functions.asyncapi.schemas import named_properties
 from swf_temporal.functions.asyncapi.servers import DocumentTarget
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.http.parameters import as_text
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
 
 
 async def channel_to(

@@ -18,8 +18,8 @@ from swf_temporal.functions.asyncapi.security import Authentication, broker_cred
 from swf_temporal.functions.asyncapi.servers import DocumentTarget
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.http.parameters import as_text
-from swf_temporal.functions.operator.limits import RateLimits
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.limits import RateLimits
+from swf_temporal.settings.calls import Settings
 
 _IDEMPOTENCY_KEY = "Idempotency-Key"
 

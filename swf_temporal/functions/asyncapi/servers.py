@@ -13,7 +13,7 @@ from swf_temporal.functions.asyncapi.parts import names_in, with_values
 from swf_temporal.functions.call import Call, variables
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.servers import no_server, variable_value
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
 from swf_temporal.text.suggestions import suggestion
 
 

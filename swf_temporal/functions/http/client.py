@@ -15,10 +15,10 @@ from swf_temporal.functions.http.connections import RESEND, Connections
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import HARMLESS, Request, check_headers, is_same_service, redirected
 from swf_temporal.functions.http.tracing import traced
-from swf_temporal.functions.operator.limits import RateLimits
-from swf_temporal.functions.operator.local_calls import check_local_host
-from swf_temporal.functions.operator.settings import HostOptions, Settings
+from swf_temporal.functions.limits import RateLimits
+from swf_temporal.functions.local_calls import check_local_host
 from swf_temporal.origins import PORTS
+from swf_temporal.settings.calls import HostOptions, Settings
 from swf_temporal.strict_json import show_json
 from swf_temporal.text.bodies import is_json, read_answer, read_error_answer, split_content_type
 

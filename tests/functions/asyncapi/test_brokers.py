@@ -19,7 +19,7 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
 from tests.brokers.servers import HOST, Server
 
 BROKERS = {"mqtt": "mosquitto", "amqp": "rabbitmq", "nats": "nats_server", "kafka": "kafka_cluster"}

@@ -10,10 +10,10 @@ import pytest
 from swf_temporal.calls import Function
 from swf_temporal.function_types import Callee
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.forms import Rate
-from swf_temporal.functions.operator.limits import RateLimits
-from swf_temporal.functions.operator.network import read_pattern
-from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.functions.limits import RateLimits
+from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.forms import Rate
+from swf_temporal.settings.network import read_pattern
 from tests.functions.conftest import HttpCall, Service
 
 Work = Callable[[], Coroutine[Any, Any, None]]

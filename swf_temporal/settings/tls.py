@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 from pydantic import ValidationInfo, model_validator
 
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.operator.configuration import NO_VARIABLE, Section, reading
-from swf_temporal.functions.operator.forms import File
+from swf_temporal.settings.configuration import NO_VARIABLE, Section, reading
+from swf_temporal.settings.forms import File
 
 if TYPE_CHECKING:
     import ssl

@@ -19,7 +19,7 @@ from pydantic_core import ErrorDetails
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.files import read_text, why_unreadable
-from swf_temporal.functions.operator.credentials import without_password
+from swf_temporal.settings.credentials import without_password
 from swf_temporal.text.model_errors import allowed_words, expected_form, fields_at
 from swf_temporal.text.suggestions import suggestion
 

@@ -11,9 +11,9 @@ from pydantic import AfterValidator, Field, field_validator
 
 from swf_temporal.fetching.resources import Resources
 from swf_temporal.function_types import Callee, environment_name
-from swf_temporal.functions.operator import credentials
-from swf_temporal.functions.operator.configuration import NO_KEY, NO_VARIABLE, Section, Variable, argument
-from swf_temporal.functions.operator.forms import (
+from swf_temporal.settings import credentials
+from swf_temporal.settings.configuration import NO_KEY, NO_VARIABLE, Section, Variable, argument
+from swf_temporal.settings.forms import (
     HEADERS,
     RATE,
     SHARED_FOLDER,
@@ -27,8 +27,8 @@ from swf_temporal.functions.operator.forms import (
     Size,
     Url,
 )
-from swf_temporal.functions.operator.network import HostPattern, Network, Pattern, read_pattern
-from swf_temporal.functions.operator.tls import Tls
+from swf_temporal.settings.network import HostPattern, Network, Pattern, read_pattern
+from swf_temporal.settings.tls import Tls
 from swf_temporal.text.model_errors import validation_error
 
 _NAMED = f"{NO_KEY}named"

@@ -2,8 +2,8 @@
 
 from base64 import b64encode
 
-from swf_temporal.functions.operator import credentials
-from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.settings import credentials
+from swf_temporal.settings.calls import Options, Settings
 
 LOGIN = b64encode(b"ada:s3cr:et").decode()
 

@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 
 from swf_temporal.function_types import Callee
-from swf_temporal.functions.operator.local_calls import check_local_function, check_local_host
-from swf_temporal.functions.operator.settings import Settings, read_settings
+from swf_temporal.functions.local_calls import check_local_function, check_local_host
 from swf_temporal.runtime.local_calls import NotLocal, locally
+from swf_temporal.settings.calls import Settings, read_settings
 
 
 def is_local(settings: Settings, *, asked: bool, kind: str = "rest", host: str | None = "api.example.com") -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.operator.network import Network, read_pattern
+from swf_temporal.settings.network import Network, read_pattern
 
 
 def network(allow: str = "", deny: str = "", named: str = "", *, local: bool = False) -> Network:

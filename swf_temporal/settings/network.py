@@ -14,9 +14,9 @@ from typing import Annotated, TypeAlias
 from pydantic import BeforeValidator
 
 from swf_temporal.errors import CallFailed, permanent_failure
-from swf_temporal.functions.operator.configuration import Section, Variable, argument
-from swf_temporal.functions.operator.forms import SPLIT
 from swf_temporal.origins import MAX_PORT
+from swf_temporal.settings.configuration import Section, Variable, argument
+from swf_temporal.settings.forms import SPLIT
 
 Address: TypeAlias = IPv4Address | IPv6Address
 _Block: TypeAlias = IPv4Network | IPv6Network

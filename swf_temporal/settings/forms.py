@@ -16,9 +16,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from swf_temporal.calls import Function
 from swf_temporal.durations import parse_duration
 from swf_temporal.function_types import operation_type
-from swf_temporal.functions.operator.configuration import FromVariable, reading
 from swf_temporal.origins import MAX_PORT
 from swf_temporal.runtime.external_activities import is_external_activity
+from swf_temporal.settings.configuration import FromVariable, reading
 from swf_temporal.strict_json import read_json
 
 _SCHEMES: Final = frozenset({

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from aiolimiter import AsyncLimiter
 
 from swf_temporal.function_types import Callee, environment_name
-from swf_temporal.functions.operator.settings import HostOptions, Settings
+from swf_temporal.settings.calls import HostOptions, Settings
 
 _Bound: TypeAlias = AbstractAsyncContextManager[None]
 

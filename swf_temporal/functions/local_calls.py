@@ -7,8 +7,8 @@ over all calls, and that over the definition. Hosts are known only when a reques
 from typing import Final
 
 from swf_temporal.function_types import Callee
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.runtime.local_calls import MAX_ATTEMPT, NotLocal, is_local, is_wanted_local, want_local
+from swf_temporal.settings.calls import Settings
 
 _ASKING_HOSTS: Final = frozenset({"rest", "openapi", "http", "graphql", "odata", "rpc"})
 """The types whose performers ask `check_local_host` before they send anything."""

@@ -10,10 +10,10 @@ import pytest
 
 from swf_temporal.errors import CallFailed, UsageError
 from swf_temporal.function_types import Callee
-from swf_temporal.functions.operator.forms import Rate, SharedFolder
-from swf_temporal.functions.operator.network import read_pattern
-from swf_temporal.functions.operator.settings import Options, Settings, read_settings
-from swf_temporal.functions.operator.tls import Tls
+from swf_temporal.settings.calls import Options, Settings, read_settings
+from swf_temporal.settings.forms import Rate, SharedFolder
+from swf_temporal.settings.network import read_pattern
+from swf_temporal.settings.tls import Tls
 
 EVERYTHING = """
 calls:

@@ -11,12 +11,10 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
-from swf_temporal.app.option_values import Address
 from swf_temporal.errors import UsageError
-from swf_temporal.events.settings import EventSettings
 from swf_temporal.files import why_unreadable
-from swf_temporal.routing.chains import MAX_HOPS
 from swf_temporal.settings.configuration import Section, argument, reading
+from swf_temporal.settings.events import EventSettings
 from swf_temporal.settings.forms import (
     HEADER_NAME,
     RATE,
@@ -29,6 +27,7 @@ from swf_temporal.settings.forms import (
     is_like,
     is_url,
 )
+from swf_temporal.settings.values import MAX_HOPS, Address
 from swf_temporal.text.model_errors import validation_error
 
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")

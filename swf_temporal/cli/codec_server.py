@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.app.option_values import Address
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Config, Format, ListenHost, ListenPort, TlsCertificate, TlsKey
+from swf_temporal.settings.values import Address
 
 EXAMPLES = {"codec-server": "Example: swf codec-server --config swf.yaml --origin http://localhost:8233"}
 

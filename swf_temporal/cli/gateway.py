@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.app.option_values import Address
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Address as ServerAddress
 from swf_temporal.cli.options import (
@@ -27,6 +26,7 @@ from swf_temporal.cli.options import (
     not_empty,
 )
 from swf_temporal.cli.terminal import warn
+from swf_temporal.settings.values import Address
 
 EXAMPLES = {"gateway": "Example: swf gateway definitions/ --config swf.yaml --host 0.0.0.0"}
 

@@ -11,13 +11,12 @@ from typing import Annotated, Any
 
 import typer
 
-from swf_temporal.app.option_values import LogFormat, LogLevel
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import definitions_and_files, instance_ids
 from swf_temporal.errors import UsageError
 from swf_temporal.origins import MAX_PORT
-from swf_temporal.temporal.constants import TASK_QUEUE
-from swf_temporal.temporal.deployment import Versioning
+from swf_temporal.settings.deployment import Versioning
+from swf_temporal.settings.values import TASK_QUEUE, LogFormat, LogLevel
 
 
 def not_empty(value: str | None) -> str | None:

@@ -161,9 +161,9 @@ def worker(
     progress may finish. The log goes to stderr, without the data of instances.
     """
     with default_sigint():
-        from swf_temporal.app.settings import WorkerSettings
         from swf_temporal.app.stopping import run_until_stopped
         from swf_temporal.app.worker_process import WorkerProcess
+        from swf_temporal.settings.worker import WorkerSettings
     if WorkerProcess.own() is None:
         said = {"processes": processes, "health_port": health, "metrics_port": metrics}
         said |= {"log_format": log_format, "log_level": log_level}

@@ -6,8 +6,8 @@ from hashlib import sha256
 from swf_temporal.brokers.port import Bindings, Channel, Credentials
 from swf_temporal.brokers.targets import target_of
 from swf_temporal.data import JSON
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
 from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
 
 _SUBPROTOCOL = "cloudevents.json"
 """Of WebSocket, as the protocol binding of CloudEvents has it."""

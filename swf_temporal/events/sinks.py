@@ -16,13 +16,13 @@ from swf_temporal.events.channels import channel_of, client_id_of
 from swf_temporal.events.connections import Connection
 from swf_temporal.events.jetstream import storing
 from swf_temporal.events.messages import message_of
-from swf_temporal.events.settings import ROUTER, SinkSettings
 from swf_temporal.functions.call import cause_here
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
 from swf_temporal.functions.port import Services
 from swf_temporal.functions.secrets import scrubbed
 from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import ROUTER, SinkSettings
 
 Deliver = Callable[[CloudEvent], Awaitable[bool]]
 """Delivers an event; tells whether somebody takes it. Raises CallFailed."""

@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from swf_temporal.app import asgi_server
-from swf_temporal.app.option_values import Address
+from swf_temporal.settings.values import Address
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.app.http_settings import GatewaySettings, Operation, Tenant, read_gateway_settings
-from swf_temporal.app.option_values import Address
 from swf_temporal.errors import UsageError
 from swf_temporal.settings.forms import Rate
+from swf_temporal.settings.values import Address
 
 LOOPBACK = Address("127.0.0.1", 0)
 EVERYWHERE = Address("0.0.0.0", 8080)  # noqa: S104 - nothing listens there

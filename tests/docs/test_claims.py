@@ -15,7 +15,6 @@ from swf_temporal.app.gateway import batches
 from swf_temporal.app.gateway.endpoints import ENDPOINTS, SONATAFLOW
 from swf_temporal.app.gateway.openapi import description_of
 from swf_temporal.app.gateway.requests import PATIENCE
-from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.calendars.fields import YEAR
 from swf_temporal.cli.main import app
 from swf_temporal.events.consumers import consumer
@@ -27,13 +26,14 @@ from swf_temporal.grammar import listed
 from swf_temporal.guarding.helper import EvaluationLimits
 from swf_temporal.languages.serverless_workflow.execution.states.foreach import MAX_AT_ONCE
 from swf_temporal.payloads import codec
-from swf_temporal.routing.chains import MAX_HOPS
 from swf_temporal.runtime import budgets, ids
 from swf_temporal.runtime.data_limit import MAX_DATA_BYTES
 from swf_temporal.runtime.inbox import MAX_SEEN
 from swf_temporal.runtime.pacing import MAX_COST
 from swf_temporal.secret_providers import MAX_LOOKING_UP
 from swf_temporal.settings.calls import Options
+from swf_temporal.settings.values import MAX_HOPS
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.simulation.cycles import MAX_STEPS, MAX_TIMES_THE_SAME
 from swf_temporal.stores import sql
 from swf_temporal.temporal import continuing, event_dispatch, failures, mailbox_records, mailbox_subscribers, variables

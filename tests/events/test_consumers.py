@@ -27,13 +27,13 @@ from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of
 from swf_temporal.events.consumers.port import Incoming, NotNowError
 from swf_temporal.events.messages import message_of
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings, Mode
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, Mode
 from swf_temporal.temporal.client import result
 from tests.brokers.servers import HOST, Link, Server
 from tests.processes import ending_with_us

@@ -10,7 +10,7 @@ import nats
 import pytest
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.events.settings import BrokerAddress
+from swf_temporal.settings.events import BrokerAddress
 from swf_temporal.temporal.client import result
 from tests.brokers.servers import HOST, Server
 from tests.cli.conftest import Place, answer_of, free_port

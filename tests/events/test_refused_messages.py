@@ -17,8 +17,8 @@ from swf_temporal.events.consumers import consumer as consumers
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.events.messages import message_of
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
 from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
 from tests.brokers.servers import HOST, Server, free_ports, program, running
 from tests.events.test_consumers import broker, connected, consuming, every_broker, publish
 

@@ -20,8 +20,8 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.connections import Connection
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings, Mode, SinkSettings
 from swf_temporal.events.sinks import Sinks
+from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, Mode, SinkSettings
 from tests.brokers.servers import HOST, Link, Server
 from tests.events.test_consumers import broker, connected, consuming, every_broker
 

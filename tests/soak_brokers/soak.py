@@ -28,10 +28,10 @@ from swf_temporal.events.channels import channel_of
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of
 from swf_temporal.events.messages import message_of
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
 from swf_temporal.temporal.server import local_server
 from tests.brokers.servers import HOST, free_ports
 from tests.processes import ending_with_us

@@ -29,6 +29,7 @@ from swf_temporal.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
+from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.performing import filled
@@ -37,7 +38,7 @@ from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.server import local_server
-from swf_temporal.temporal.worker import Capacity, make_worker
+from swf_temporal.temporal.worker import make_worker
 from tests.temporal.suspending import SUSPEND_AFTER, Suspending, SuspendingKnownOnly
 
 AT_ONCE = ("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"')
@@ -113,7 +114,7 @@ class Bench:
         secrets: Mapping[str, JSON] | None = None,
         queue: str | None = None,
         only_known: bool = False,
-        capacity: Capacity | None = None,
+        limits: InstanceLimits | None = None,
         interceptors: Sequence[Interceptor] = (),
         activities: Sequence[Callable[..., Any]] = (),
         **functions: Any,
@@ -129,7 +130,7 @@ class Bench:
             scripted,
             task_queue=queue,
             runner=runner,
-            capacity=capacity,
+            limits=limits,
             interceptors=interceptors,
             activities=activities,
             interpreter=SuspendingKnownOnly if only_known else Suspending,

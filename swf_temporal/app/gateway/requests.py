@@ -19,8 +19,8 @@ from swf_temporal.app.http_settings import GatewaySettings, Tenant
 from swf_temporal.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
+from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal import start_options
-from swf_temporal.temporal.constants import TASK_QUEUE
 from swf_temporal.text.charsets import content_type_of
 
 PATIENCE: Final = 20.0

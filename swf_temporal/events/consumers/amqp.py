@@ -10,7 +10,7 @@ from swf_temporal.brokers.faults import LOST, Refused
 from swf_temporal.brokers.port import Channel
 from swf_temporal.events.channels import dead_letters_at
 from swf_temporal.events.consumers.port import Incoming
-from swf_temporal.events.settings import ConsumerSettings
+from swf_temporal.settings.events import ConsumerSettings
 
 
 class AmqpSource:

@@ -13,10 +13,10 @@ from swf_temporal.events.channels import channel_of, client_id_of, dead_letters_
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.events.jetstream import storing
 from swf_temporal.events.messages import id_in
-from swf_temporal.events.settings import ConsumerSettings
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import ConsumerSettings
 
 _log = logging.getLogger("swf.events")
 

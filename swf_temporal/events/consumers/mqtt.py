@@ -9,7 +9,7 @@ from typing import Any, Final
 from swf_temporal.brokers.mqtt import connected, incoming, mapping_faults
 from swf_temporal.brokers.port import Channel
 from swf_temporal.events.consumers.port import Incoming
-from swf_temporal.events.settings import ConsumerSettings
+from swf_temporal.settings.events import ConsumerSettings
 
 _log = logging.getLogger("swf.events")
 

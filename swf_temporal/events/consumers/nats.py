@@ -10,8 +10,8 @@ from swf_temporal.brokers.nats import connected, incoming, mapping_faults
 from swf_temporal.brokers.port import Channel
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.events.jetstream import stream_of
-from swf_temporal.events.settings import ConsumerSettings
 from swf_temporal.importing import optional
+from swf_temporal.settings.events import ConsumerSettings
 
 _ASKING: Final = 5.0
 """Seconds for which the server lets a request wait for a message."""

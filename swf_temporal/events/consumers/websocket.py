@@ -15,7 +15,7 @@ from swf_temporal.brokers.port import Channel, Message
 from swf_temporal.brokers.websocket import mapping_faults, opened
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.consumers.port import Incoming
-from swf_temporal.events.settings import ConsumerSettings
+from swf_temporal.settings.events import ConsumerSettings
 
 
 class WebSocketSource:

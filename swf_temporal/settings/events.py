@@ -11,11 +11,11 @@ from swf_temporal.brokers.targets import target_of
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import CallFailed
 from swf_temporal.grammar import with_article
-from swf_temporal.routing.chains import MAX_HOPS
 from swf_temporal.runtime.limits import PUBLISH_LIMIT
 from swf_temporal.settings import credentials
 from swf_temporal.settings.configuration import FromVariable, Section, Variable
 from swf_temporal.settings.forms import HEADERS, Count, Duration, Names, Secret, Size, is_like
+from swf_temporal.settings.values import MAX_HOPS
 from swf_temporal.text.model_errors import validation_error
 
 ROUTER: Final = "router"

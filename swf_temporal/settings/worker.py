@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
 from swf_temporal import __version__
-from swf_temporal.app.option_values import Address, LogFormat, LogLevel
 from swf_temporal.origins import MAX_PORT
 from swf_temporal.runtime.budgets import (
     DEPTH,
@@ -23,6 +22,7 @@ from swf_temporal.runtime.budgets import (
     InstanceLimits,
 )
 from swf_temporal.settings.configuration import Section
+from swf_temporal.settings.deployment import Deployment, Versioning
 from swf_temporal.settings.forms import (
     PAIRS,
     RATE,
@@ -36,18 +36,11 @@ from swf_temporal.settings.forms import (
     Size,
     Whole,
 )
-from swf_temporal.stores.addresses import TEMPORAL, as_store
-from swf_temporal.temporal.constants import (
-    ACTIVITIES,
-    LOCAL_ACTIVITIES,
-    MIN_POLLERS,
-    MIN_WORKFLOW_TASKS,
-    POLLERS,
-    TASK_QUEUE,
-    WORKFLOW_TASKS,
-    WORKFLOWS,
-)
-from swf_temporal.temporal.deployment import Deployment, Versioning
+from swf_temporal.settings.stores import TEMPORAL, as_store
+from swf_temporal.settings.values import TASK_QUEUE, Address, LogFormat, LogLevel
+
+_OF_TWO_QUEUES: Final = 2
+"""The least number of workflow tasks, and of requests for them: of two queues, one is the worker's own."""
 
 
 def _address(value: object) -> Address:
@@ -65,8 +58,8 @@ def _pollers(value: object) -> int | Literal["auto"]:
     if text == "auto":
         return "auto"
     number = int(text) if text.isdecimal() else 0
-    if number < MIN_POLLERS:
-        raise ValueError(f"it must be a number, at least {MIN_POLLERS}, or auto")
+    if number < _OF_TWO_QUEUES:
+        raise ValueError(f"it must be a number, at least {_OF_TWO_QUEUES}, or auto")
     return number
 
 
@@ -85,19 +78,19 @@ class WorkerSettings(Section):
     """Whether it refuses instances that bring another definition than those that it serves."""
     search_attributes: bool = False
     """Whether its instances set search attributes."""
-    max_activities: Count = ACTIVITIES
+    max_activities: Count = 200
     """The maximum number of function calls in progress."""
-    max_cached_workflows: Count = WORKFLOWS
+    max_cached_workflows: Count = 2000
     """How many running instances are kept in memory; others are replayed when something happens to them."""
-    max_workflow_tasks: Whole = Field(WORKFLOW_TASKS, ge=MIN_WORKFLOW_TASKS)
+    max_workflow_tasks: Whole = Field(100, ge=_OF_TWO_QUEUES)
     """The maximum number of instances that take a step at once."""
-    max_local_activities: Count = LOCAL_ACTIVITIES
+    max_local_activities: Count = 100
     """The maximum number of local calls in progress."""
     target_memory: Share | None = None
     """Up to which share of the machine's memory it takes more work; with None, whatever that is."""
     target_cpu: Share | None = None
     """Up to which share of the machine's processor time it takes more work; with None, whatever that is."""
-    pollers: Annotated[int | Literal["auto"], BeforeValidator(_pollers)] = POLLERS
+    pollers: Annotated[int | Literal["auto"], BeforeValidator(_pollers)] = 5
     """With how many requests it waits for instances, and for calls; `auto` is as many as are of use."""
     max_activity_rate: Annotated[Rate, RATE] | None = None
     """How many calls it begins in a time."""

@@ -1,7 +1,14 @@
-"""Values that options of commands and settings have in common. Nothing heavy is imported: options are made of them."""
+"""Values of settings that are needed where no setting is read. Nothing heavy is imported: options are made of them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+TASK_QUEUE: Final = "swf"
+"""The task queue that everything here uses unless told otherwise."""
+
+MAX_HOPS: Final = 100
+"""The length of a chain of instances whose last event starts nothing more, unless told otherwise."""
 
 
 class LogFormat(StrEnum):

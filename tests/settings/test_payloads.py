@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.errors import UsageError
-from swf_temporal.payloads.settings import PLAIN, EncryptionSettings, PayloadSettings, StorageSettings
 from swf_temporal.settings.calls import read_settings
+from swf_temporal.settings.payloads import PLAIN, EncryptionSettings, PayloadSettings, StorageSettings
 
 FILE = """\
 calls: {timeout: 5}

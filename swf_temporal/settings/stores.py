@@ -17,9 +17,3 @@ def as_store(value: object) -> str:
     if text != TEMPORAL and not is_file and not text.startswith(_POSTGRESQL):
         raise ValueError(_FORMS)
     return text
-
-
-def with_driver(address: str) -> str:
-    """Return the URL of a database as SQLAlchemy takes it."""
-    scheme, _, rest = address.partition("://")
-    return f"{'sqlite' if scheme == 'sqlite' else 'postgresql+psycopg'}://{rest}"

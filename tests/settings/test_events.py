@@ -7,7 +7,7 @@ import pytest
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
-from swf_temporal.events.settings import ROUTER, ConsumerSettings, EventSettings, SinkSettings
+from swf_temporal.settings.events import ROUTER, ConsumerSettings, EventSettings, SinkSettings
 
 
 def written(tmp_path: Path, text: str) -> Path:

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from swf_temporal import __version__
-from swf_temporal.app.option_values import Address, LogFormat, LogLevel
-from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.errors import UsageError
 from swf_temporal.settings.calls import read_settings
-from swf_temporal.temporal.deployment import Deployment, Versioning
+from swf_temporal.settings.deployment import Deployment, Versioning
+from swf_temporal.settings.values import Address, LogFormat, LogLevel
+from swf_temporal.settings.worker import WorkerSettings
 
 FILE = """\
 calls: {timeout: 5}

@@ -35,7 +35,7 @@ def codec_server(
     """
     with default_sigint():
         from swf_temporal.app.codec_server.serving import prepare, serve
-        from swf_temporal.app.http_settings import tls_files
         from swf_temporal.app.stopping import run_until_stopped
+        from swf_temporal.settings.http import tls_files
     settings, payloads = prepare(Address(host, port), origin or (), config, log_format)
     raise typer.Exit(run_until_stopped(serve(settings, payloads, typer.echo, tls_files(tls_cert, tls_key))))

@@ -73,8 +73,8 @@ def gateway(
     """
     with default_sigint():
         from swf_temporal.app.gateway.serving import prepare, serve
-        from swf_temporal.app.http_settings import tls_files
         from swf_temporal.app.stopping import run_until_stopped
+        from swf_temporal.settings.http import tls_files
     prepared = prepare(
         paths or [Path()],
         Address(host, port),

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from swf_temporal.app.client import PAYLOAD_VARIABLES
-from swf_temporal.app.http_settings import CodecServerSettings, GatewaySettings, Tenant
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.configuration import SECTIONS, Section
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, EventSettings, SinkSettings
+from swf_temporal.settings.http import CodecServerSettings, GatewaySettings, Tenant
 from swf_temporal.settings.network import Network
 from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
 from swf_temporal.settings.tls import Tls

@@ -31,7 +31,6 @@ from swf_temporal.app.asgi_server import asgi_server
 from swf_temporal.app.client import Client
 from swf_temporal.app.event_delivery import EventDelivery
 from swf_temporal.app.gateway.serving import gateway
-from swf_temporal.app.http_settings import GatewaySettings
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.languages.catalogue import Catalogue
@@ -40,6 +39,7 @@ from swf_temporal.loading import load
 from swf_temporal.performing import Calls
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.events import SinkSettings
+from swf_temporal.settings.http import GatewaySettings
 from swf_temporal.settings.values import Address
 from swf_temporal.temporal import activities
 from swf_temporal.temporal import client as swf

@@ -16,12 +16,12 @@ from swf_temporal.app.console.pages import HEADERS, html_of, macros, segment
 from swf_temporal.app.console.visits import Visit
 from swf_temporal.app.gateway.instances import TenantInstance, instance_of
 from swf_temporal.app.gateway.requests import PATIENCE
-from swf_temporal.app.http_settings import Operation
 from swf_temporal.app.pictures import runs_of_instance
 from swf_temporal.drawing.model import Picture
 from swf_temporal.drawing.svg import svg_of
 from swf_temporal.drawing.timeline import Timeline
 from swf_temporal.errors import SwfError, UsageError
+from swf_temporal.settings.http import Operation
 from swf_temporal.strict_json import write_json
 
 _EVERY: Final = 1.0

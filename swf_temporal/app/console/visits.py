@@ -12,7 +12,7 @@ from swf_temporal.app.console.sessions import CSRF, Session
 from swf_temporal.app.gateway.authentication import refuse_operation
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import RequestContext
-from swf_temporal.app.http_settings import Operation
+from swf_temporal.settings.http import Operation
 
 _MOST_FIELDS: Final = 1000
 _CHANGING: Final = (Operation.EVENTS, Operation.START, Operation.END, Operation.TASKS, Operation.RERUN)

@@ -15,10 +15,10 @@ from swf_temporal.app.gateway.metrics import Metrics
 from swf_temporal.app.gateway.parameters import BUSINESS_KEY, WAIT, Parameter, what_is_wrong
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.http_bodies import BodyTooLargeError, SlowBodyError, body_of
-from swf_temporal.app.http_settings import GatewaySettings, Tenant
 from swf_temporal.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
+from swf_temporal.settings.http import GatewaySettings, Tenant
 from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal import start_options
 from swf_temporal.text.charsets import content_type_of

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.app.http_settings import GatewaySettings, Operation, Tenant, read_gateway_settings
 from swf_temporal.errors import UsageError
 from swf_temporal.settings.forms import Rate
+from swf_temporal.settings.http import GatewaySettings, Operation, Tenant, read_gateway_settings
 from swf_temporal.settings.values import Address
 
 LOOPBACK = Address("127.0.0.1", 0)

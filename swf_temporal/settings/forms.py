@@ -192,7 +192,9 @@ def _held(text: str, info: ValidationInfo) -> str:
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), Field(coerce_numbers_to_str=True)]
 """A text that is not empty."""
-Whole = Annotated[int, BeforeValidator(_whole)]
+WHOLE: Final = BeforeValidator(_whole)
+"""What reads a whole number."""
+Whole = Annotated[int, WHOLE]
 Count = Annotated[Whole, Field(ge=1)]
 Port = Annotated[Whole, Field(ge=1, le=MAX_PORT)]
 Size = Annotated[int, BeforeValidator(_size)]

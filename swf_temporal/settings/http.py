@@ -27,6 +27,7 @@ from swf_temporal.settings.forms import (
     is_like,
     is_url,
 )
+from swf_temporal.settings.options import OPTION, Option
 from swf_temporal.settings.values import MAX_HOPS, Address
 from swf_temporal.text.model_errors import validation_error
 
@@ -203,18 +204,18 @@ class GatewaySettings(HttpServerSettings):
     section: ClassVar[str] = "gateway"
 
     tenants: Annotated[Mapping[str, Tenant], AfterValidator(_with_their_names)] = Field(default_factory=dict)
-    task_queue: str | None = None
-    """The task queue of instances; without one, that of the command."""
-    console: bool = False
-    """Whether it has pages for people at `/console`."""
+    task_queue: Annotated[str | None, Option(metavar="NAME")] = None
+    """The task queue of the workers. A tenant may have another."""
+    console: Annotated[bool, OPTION] = False
+    """Serve pages for people at /console."""
     console_read_only: bool = False
     """Whether people may only look there."""
-    sonataflow_api: bool = False
-    """Whether it answers the paths of SonataFlow's instances, too."""
-    kept_headers: Annotated[Names, AfterValidator(_no_secrets)] = ()
-    """The names of the headers of requests that instances keep which these start."""
-    metrics_port: Port | None = None
-    """The port on which it answers `/metrics`; none if there is no such port."""
+    sonataflow_api: Annotated[bool, OPTION] = False
+    """Answer the paths of SonataFlow's instances, such as POST /ID, too."""
+    kept_headers: Annotated[Names, AfterValidator(_no_secrets), Option(metavar="NAMES")] = ()
+    """Headers of requests that instances keep; a list with commas. In the configuration file, it may be an array."""
+    metrics_port: Annotated[Port | None, Option("--metrics")] = None
+    """Answer /metrics for Prometheus over HTTP on this port. With None, nowhere."""
     rate: Annotated[Rate, RATE] | None = None
     """How many requests all clients together may make."""
     max_bytes: Size = _MIB

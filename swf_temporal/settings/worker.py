@@ -36,6 +36,7 @@ from swf_temporal.settings.forms import (
     Size,
     Whole,
 )
+from swf_temporal.settings.options import OPTION, Option
 from swf_temporal.settings.stores import TEMPORAL, as_store
 from swf_temporal.settings.values import TASK_QUEUE, Address, LogFormat, LogLevel
 
@@ -63,39 +64,36 @@ def _pollers(value: object) -> int | Literal["auto"]:
     return number
 
 
-_Versioning = Annotated[Versioning, WORD]
-
-
 class WorkerSettings(Section):
     """The settings of a worker itself: task queue, concurrency, health and logs."""
 
     section: ClassVar[str] = "worker"
     prefix: ClassVar[str] = "SWF_"
 
-    task_queue: Name = TASK_QUEUE
-    """The task queue whose instances it runs."""
-    known_definitions_only: bool = False
-    """Whether it refuses instances that bring another definition than those that it serves."""
-    search_attributes: bool = False
-    """Whether its instances set search attributes."""
-    max_activities: Count = 200
+    task_queue: Annotated[Name, Option(metavar="NAME")] = TASK_QUEUE
+    """The task queue to serve."""
+    known_definitions_only: Annotated[bool, OPTION] = False
+    """Refuse instances that come with a definition which is not served."""
+    search_attributes: Annotated[bool, Option("--search-attributes/--no-search-attributes")] = False
+    """Set search attributes on instances, by which they are found."""
+    max_activities: Annotated[Count, OPTION] = 200
     """The maximum number of function calls in progress."""
-    max_cached_workflows: Count = 2000
-    """How many running instances are kept in memory; others are replayed when something happens to them."""
-    max_workflow_tasks: Whole = Field(100, ge=_OF_TWO_QUEUES)
+    max_cached_workflows: Annotated[Count, OPTION] = 2000
+    """The maximum number of running instances in memory. Others are replayed when something happens to them."""
+    max_workflow_tasks: Annotated[Whole, OPTION] = Field(100, ge=_OF_TWO_QUEUES)
     """The maximum number of instances that take a step at once."""
-    max_local_activities: Count = 100
+    max_local_activities: Annotated[Count, OPTION] = 100
     """The maximum number of local calls in progress."""
-    target_memory: Share | None = None
-    """Up to which share of the machine's memory it takes more work; with None, whatever that is."""
-    target_cpu: Share | None = None
-    """Up to which share of the machine's processor time it takes more work; with None, whatever that is."""
-    pollers: Annotated[int | Literal["auto"], BeforeValidator(_pollers)] = 5
-    """With how many requests it waits for instances, and for calls; `auto` is as many as are of use."""
-    max_activity_rate: Annotated[Rate, RATE] | None = None
-    """How many calls it begins in a time."""
-    max_queue_activity_rate: Annotated[Rate, RATE] | None = None
-    """How many calls all workers of the task queue begin in a time, together."""
+    target_memory: Annotated[Share | None, Option(metavar="SHARE")] = None
+    """Take more work up to this share of memory, such as 0.8. With None, whatever that is."""
+    target_cpu: Annotated[Share | None, Option(metavar="SHARE")] = None
+    """Take more work up to this share of processor time, such as 0.9. With None, whatever that is."""
+    pollers: Annotated[int | Literal["auto"], BeforeValidator(_pollers), Option(metavar="N|auto")] = 5
+    """Wait with so many requests for instances, and for calls. With `auto`, with as many as are of use."""
+    max_activity_rate: Annotated[Annotated[Rate, RATE] | None, Option(metavar="RATE")] = None
+    """Begin calls at most at this rate, such as 100/s."""
+    max_queue_activity_rate: Annotated[Annotated[Rate, RATE] | None, Option(metavar="RATE")] = None
+    """The same for all workers of the task queue together."""
     max_states_without_waiting: Whole = Field(STATES, ge=MIN_STATES)
     """How many states an instance may enter without waiting for anything."""
     max_executions_without_waiting: Whole = Field(EXECUTIONS, ge=MIN_EXECUTIONS)
@@ -108,25 +106,27 @@ class WorkerSettings(Section):
     """How many bytes of collected results one instance may hold."""
     grace_period: Duration = timedelta(seconds=30)
     """How long calls that are under way may still take when the worker is told to stop."""
-    processes: Annotated[str, WORD] = "1"
-    """How many processes work: a number, or `auto` for one for each core."""
-    health_port: Port | None = None
-    """The port on which it answers `/livez` and `/readyz`; none if there is no such port."""
-    metrics_port: Port | None = None
-    """The port on which it answers `/metrics`; none if there is no such port."""
+    processes: Annotated[str, WORD, Option(metavar="N|auto")] = "1"
+    """Work in so many processes, or in one for each core. It is a number, or `auto`."""
+    health_port: Annotated[Port | None, Option("--health")] = None
+    """Answer /livez and /readyz over HTTP on this port. With None, nowhere."""
+    metrics_port: Annotated[Port | None, Option("--metrics")] = None
+    """Answer /metrics for Prometheus over HTTP on this port. With None, nowhere."""
     container_endpoint: Annotated[Address, BeforeValidator(_address)] | None = None
     """Where functions in containers reach it; nowhere if it is None."""
-    log_format: Annotated[LogFormat, WORD] = LogFormat.TEXT
-    log_level: Annotated[LogLevel, WORD] = LogLevel.INFO
+    log_format: Annotated[LogFormat, WORD, OPTION] = LogFormat.TEXT
+    """The format of the log."""
+    log_level: Annotated[LogLevel, WORD, OPTION] = LogLevel.INFO
+    """The lowest level that is logged."""
     variables: Annotated[str, BeforeValidator(as_store)] = Field(TEMPORAL, repr=False)  # a URL may have a password
     """Where variables are held: `temporal`, or the URL of a database."""
-    deployment: Name | None = None
-    """The Worker Deployment that it belongs to; with None, workers have no versions, and each takes what comes."""
-    build_id: Name | None = None
-    """Its version within that deployment; with None, the release of this package."""
-    versioning: _Versioning = Versioning.AUTO_UPGRADE
-    """What becomes of its instances when another version of the deployment becomes the current one."""
-    versioning_of: Annotated[Mapping[str, _Versioning], PAIRS] = Field(default_factory=dict)
+    deployment: Annotated[Name | None, Option(metavar="NAME")] = None
+    """The Worker Deployment of the worker; without one, it takes all work of its task queue."""
+    build_id: Annotated[Name | None, Option(metavar="ID", default="the release of swf-temporal")] = None
+    """The version within the deployment; use a new one when functions change, too. With None, that of the package."""
+    versioning: Annotated[Versioning, WORD, OPTION] = Versioning.AUTO_UPGRADE
+    """Whether instances stay with the version that they began on, or move to the current one."""
+    versioning_of: Annotated[Mapping[str, Annotated[Versioning, WORD]], PAIRS] = Field(default_factory=dict)
     """The same for instances of single definitions, by their ids."""
 
     @property

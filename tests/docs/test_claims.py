@@ -104,6 +104,8 @@ def test_attributes_of_a_call() -> None:
     assert sorted(named) == sorted(one.name for one in dataclasses.fields(Call))
 
 
+SETTINGS = "Settings of the worker"
+"""The heading of the table that has the options of settings."""
 _COMMANDS: Any = typer.main.get_command(app)
 
 
@@ -118,7 +120,11 @@ def _options(word: str) -> dict[str, str]:
     """Return the row of each option of a command, and of its subcommands."""
     section = re.split(r"^## ", page("cli").partition(f"\n## swf {word}\n")[2], flags=re.MULTILINE)[0]
     rows = re.findall(r"^(\| `-(?:[^|\\]|\\.)*)(\|.*)", section, re.MULTILINE)
-    return {option: cell + rest for cell, rest in rows for option in re.findall(r"(?<![\w-])--?[a-z][\w-]*", cell)}
+    found = {option: cell + rest for cell, rest in rows for option in re.findall(r"(?<![\w-])--?[a-z][\w-]*", cell)}
+    if SETTINGS not in " ".join(section.split()):
+        return found
+    table = page("configuration").partition(f"## {SETTINGS}\n")[2].partition("\n## ")[0]
+    return {row[1]: row[0] for row in re.finditer(r"^\| .*; `(--[\w-]+)` \| .*", table, re.MULTILINE)} | found
 
 
 @pytest.mark.parametrize("word", sorted({name.split()[0] for name, _ in _commands(_COMMANDS, "")}))

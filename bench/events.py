@@ -21,13 +21,13 @@ from temporalio.client import Client
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
 from swf_temporal.performing import Calls
 from swf_temporal.routing.keys import instance_id
 from swf_temporal.routing.routes import route
 from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.settings.calls import Settings
 from swf_temporal.temporal.client import start
 from swf_temporal.temporal.constants import EVENT
 from swf_temporal.temporal.event_dispatch import dispatch

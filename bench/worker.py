@@ -17,13 +17,14 @@ from bench.ending import end_with_input
 from bench.handwritten import WORKFLOWS, Asking, answer, answer_activity
 from bench.work import POST, WORK
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
 from swf_temporal.performing import Calls
+from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.operator_options import OperatorOptions
-from swf_temporal.temporal.worker import Capacity, make_worker, tune_gc
+from swf_temporal.temporal.worker import make_worker, tune_gc
 
 INTERPRETED, SANDBOXED, UNSANDBOXED = CONTENDERS = ("interpreted", "sandboxed", "unsandboxed")
 READY, CPU = "ready", "cpu"
@@ -48,7 +49,7 @@ def worker_of(
         options = {POST: Options(base_url=service)} if service else {}
         calls = Calls({"answer": answer}, settings=Settings(functions=options))
         return make_worker(client, Catalogue(definitions), calls, Sinks(), task_queue=task_queue, operator_options=told)
-    capacity, asking = Capacity(), Asking()
+    settings, asking = WorkerSettings(), Asking()
     return Worker(
         client,
         task_queue=contender,
@@ -56,8 +57,8 @@ def worker_of(
         activities=[answer_activity, asking.ask, asking.post],
         workflow_runner=SandboxedWorkflowRunner() if contender == SANDBOXED else UnsandboxedWorkflowRunner(),
         # What is compared is code: the same limits for all.
-        max_cached_workflows=capacity.workflows,
-        max_concurrent_activities=capacity.activities,
+        max_cached_workflows=settings.max_cached_workflows,
+        max_concurrent_activities=settings.max_activities,
     )
 
 

@@ -78,7 +78,6 @@ def outside_of_sandbox() -> Iterator[bool]:
 if TYPE_CHECKING:
     from swf_temporal.app.client import Client, Instance
     from swf_temporal.app.plugin import Plugin
-    from swf_temporal.app.settings import WorkerSettings
     from swf_temporal.app.worker import Worker
     from swf_temporal.client_errors import (
         AlreadyStartedError,
@@ -114,6 +113,7 @@ if TYPE_CHECKING:
     from swf_temporal.languages.port import Checked, Definition
     from swf_temporal.loading import check, check_file, load
     from swf_temporal.secret_providers import SecretProvider
+    from swf_temporal.settings.worker import WorkerSettings
     from swf_temporal.simulation.result import Simulation
     from swf_temporal.simulation.simulate import event_starts, simulate
     from swf_temporal.temporal.as_child import as_child_workflow
@@ -122,7 +122,6 @@ else:
     _HOMES = {
         "app.client": ("Client", "Instance"),
         "app.plugin": ("Plugin",),
-        "app.settings": ("WorkerSettings",),
         "app.worker": ("Worker",),
         "client_errors": (
             "AlreadyStartedError", "InboxFullError", "InstanceEndedError", "InstanceError", "InstanceNotFoundError",
@@ -141,6 +140,7 @@ else:
         "languages.port": ("Checked", "Definition"),
         "loading": ("check", "check_file", "load"),
         "secret_providers": ("SecretProvider",),
+        "settings.worker": ("WorkerSettings",),
         "simulation.result": ("Simulation",),
         "simulation.simulate": ("event_starts", "simulate"),
         "temporal.as_child": ("as_child_workflow",),

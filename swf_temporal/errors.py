@@ -31,7 +31,7 @@
 a person reads is made from them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -243,6 +243,11 @@ class CallFailed(WorkflowFault):
     """A function answered with an error, or could not be reached."""
 
 
+def permanent_failure(code: str, message: str) -> CallFailed:
+    """Return the fault of a call that no repetition can mend: the definition or its data must change."""
+    return CallFailed(message, code=code, retryable=False)
+
+
 class TimedOut(WorkflowFault):
     """A call, a state or a workflow took longer than the definition allows."""
 
@@ -336,3 +341,17 @@ _KINDS: dict[str, type[WorkflowFault]] = {
         UnknownDefinition, UnreadableDefinition,
     )
 }  # fmt: skip
+
+
+def causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield the causes of *error*, each once; connecting to a name with several addresses fails as a group."""
+    waiting, seen = [error], {id(error)}
+    while waiting:
+        one = waiting.pop()
+        members = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
+        beneath = [
+            each for each in (*members, one.__cause__ or one.__context__) if each is not None and id(each) not in seen
+        ]
+        seen.update(map(id, beneath))
+        waiting.extend(reversed(beneath))
+        yield from beneath

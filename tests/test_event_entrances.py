@@ -9,14 +9,14 @@ import pytest
 from swf_temporal import simulate
 from swf_temporal.app.gateway.cloud_events import STRUCTURED, events_of
 from swf_temporal.app.gateway.refusals import Refused
+from swf_temporal.brokers.port import Message
 from swf_temporal.cli.arguments import given_events
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import CallFailed, UsageError
 from swf_temporal.events.messages import event_in
-from swf_temporal.events.settings import ROUTER, SinkSettings
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.asyncapi.brokers.port import Message
 from swf_temporal.loading import load
+from swf_temporal.settings.events import ROUTER, SinkSettings
 from swf_temporal.temporal.mailbox_records import read_arriving
 from swf_temporal.temporal.signal_events import NotTakenError, check_form, event_of_signal
 

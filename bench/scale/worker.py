@@ -21,10 +21,11 @@ from bench.scale.work import WORK
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
-from swf_temporal.payloads.settings import PayloadSettings, StorageSettings
 from swf_temporal.performing import Calls
+from swf_temporal.settings.payloads import PayloadSettings, StorageSettings
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.converter import converter_of
-from swf_temporal.temporal.worker import Capacity, make_worker, tune_gc
+from swf_temporal.temporal.worker import make_worker, tune_gc
 
 INTERPRETED, BY_HAND, SANDBOXED = CONTENDERS = ("interpreted", "by hand", "by hand, sandboxed")
 """The last is what the SDK does with a workflow by default."""
@@ -46,7 +47,7 @@ def worker_of(contender: str, client: Client) -> Worker:
             load(one, name=str(one["id"]))
         tune_gc()
         return make_worker(client, Catalogue(), Calls({"answer": answer}), Sinks(), task_queue=contender)
-    capacity = Capacity()
+    settings = WorkerSettings()
     return Worker(
         client,
         task_queue=contender,
@@ -54,8 +55,8 @@ def worker_of(contender: str, client: Client) -> Worker:
         activities=[answer_activity],
         workflow_runner=SandboxedWorkflowRunner() if contender == SANDBOXED else UnsandboxedWorkflowRunner(),
         # What is compared is code: the same limits for all.
-        max_cached_workflows=capacity.workflows,
-        max_concurrent_activities=capacity.activities,
+        max_cached_workflows=settings.max_cached_workflows,
+        max_concurrent_activities=settings.max_activities,
     )
 
 

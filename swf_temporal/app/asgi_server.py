@@ -9,8 +9,8 @@ from typing import Any, Final
 import uvicorn
 
 from swf_temporal.app.http_connections import AT_ONCE, CONNECTION, UNDER_WAY, Connections, ListeningSocket, watched
-from swf_temporal.app.option_values import Address
 from swf_temporal.errors import UsageError
+from swf_temporal.settings.values import Address
 
 _GRACE = 5
 """Seconds in which requests that are under way may still be answered."""

@@ -23,17 +23,17 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadUnavailable, UsageError
 from swf_temporal.runtime.ids import DIGITS, why_reserved
+from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal import client as engine
 from swf_temporal.temporal import start_options
 from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.connected_server import Server, server_of
 from swf_temporal.temporal.connecting import connect
-from swf_temporal.temporal.constants import TASK_QUEUE
 from swf_temporal.temporal.start_options import StartOptions
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
-    from swf_temporal.payloads.settings import PayloadSettings
+    from swf_temporal.settings.payloads import PayloadSettings
 
 
 _ONCE = WorkflowIDReusePolicy.REJECT_DUPLICATE
@@ -243,7 +243,7 @@ class Client:
         """The task queue of the workers in this environment. Raises UsageError if their settings cannot be read."""
         if not any(name in os.environ for name in ("SWF_TASK_QUEUE", "SWF_CONFIG")):
             return TASK_QUEUE
-        from swf_temporal.app.settings import WorkerSettings  # noqa: PLC0415 - only where there may be any
+        from swf_temporal.settings.worker import WorkerSettings  # noqa: PLC0415 - only where there may be any
 
         return WorkerSettings.read().task_queue
 
@@ -282,7 +282,7 @@ def payloads_of_environment() -> "PayloadSettings | None":
     """Return what the environment says of payloads, if it says anything."""
     if not any(name.startswith(PAYLOAD_VARIABLES) for name in os.environ):
         return None
-    from swf_temporal.payloads.settings import PayloadSettings  # noqa: PLC0415 - only where there may be any
+    from swf_temporal.settings.payloads import PayloadSettings  # noqa: PLC0415 - only where there may be any
 
     return PayloadSettings.read()
 

@@ -17,15 +17,15 @@ from swf_temporal.app.health import health_endpoint
 from swf_temporal.app.logs import log_lines
 from swf_temporal.app.metrics import MESSAGES, export_metrics
 from swf_temporal.app.server_connection import connected
-from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.errors import CallFailed, UsageError
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of
-from swf_temporal.events.settings import ConsumerSettings, EventSettings
-from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.payloads.settings import PayloadSettings
+from swf_temporal.settings.calls import Settings, read_settings
+from swf_temporal.settings.events import ConsumerSettings, EventSettings
+from swf_temporal.settings.payloads import PayloadSettings
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.connecting import refuse_unless_readable
 from swf_temporal.temporal.metrics import meter_of
 from swf_temporal.temporal.server_timeout import answers

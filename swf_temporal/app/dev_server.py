@@ -16,20 +16,20 @@ from swf_temporal.app.documents import missing
 from swf_temporal.app.event_router import Router
 from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.gateway.serving import GATEWAY_PORT, gateway, is_installed
-from swf_temporal.app.http_settings import GatewaySettings
 from swf_temporal.app.live import LiveCatalogue
 from swf_temporal.app.logs import log_lines
-from swf_temporal.app.option_values import Address, LogFormat
-from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.worker import Worker
 from swf_temporal.errors import Problem, UsageError
-from swf_temporal.events.settings import EventSettings
-from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.functions.registry import Registry
-from swf_temporal.payloads.settings import PLAIN, PayloadSettings
+from swf_temporal.settings.calls import Settings, read_settings
+from swf_temporal.settings.events import EventSettings
+from swf_temporal.settings.http import GatewaySettings
+from swf_temporal.settings.payloads import PLAIN, PayloadSettings
+from swf_temporal.settings.values import TASK_QUEUE, Address, LogFormat
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.connected_server import Server
-from swf_temporal.temporal.constants import DEFAULT_PORT, TASK_QUEUE
+from swf_temporal.temporal.constants import DEFAULT_PORT
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.search_attributes import needed_by, set_up
 from swf_temporal.temporal.server import local_server
@@ -209,7 +209,7 @@ async def codec_for_ui(
     try:
         from swf_temporal.app.asgi_server import asgi_server  # noqa: PLC0415 - of an extra
         from swf_temporal.app.codec_server.application import codec_application  # noqa: PLC0415 - of an extra
-        from swf_temporal.app.http_settings import CodecServerSettings  # noqa: PLC0415 - as above
+        from swf_temporal.settings.http import CodecServerSettings  # noqa: PLC0415 - as above
     except ImportError as error:
         tell(f"the UI shows no payloads: that needs {error.name} (pip install 'swf-temporal[codec-server]')")
         yield []

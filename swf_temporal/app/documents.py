@@ -37,7 +37,7 @@ def missing_from_files(workflows: Iterable[Definition], resources: Resources) ->
     import asyncio  # noqa: PLC0415 - most definitions name no file
 
     from swf_temporal.functions.calling import Functions  # noqa: PLC0415 - as above
-    from swf_temporal.functions.operator.settings import Settings  # noqa: PLC0415 - as above
+    from swf_temporal.settings.calls import Settings  # noqa: PLC0415 - as above
 
     return asyncio.run(_missing(naming, Functions(settings=Settings(resources=resources)).prepare, is_worker=False))
 

@@ -7,7 +7,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import CallFailed, DefinitionsUnavailable, PayloadUnavailable, UsageError
 from swf_temporal.events.consumers.port import NeverError, NotNowError
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.routing.chains import MAX_HOPS
+from swf_temporal.settings.values import MAX_HOPS
 from swf_temporal.temporal.event_dispatch import Receipt
 from swf_temporal.temporal.variable_claims import namespace_id
 

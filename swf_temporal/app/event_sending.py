@@ -10,8 +10,9 @@ from swf_temporal.app.tracing import continued
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import DefinitionsUnavailable, UsageError
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.routing.chains import MAX_HOPS, hops_of
+from swf_temporal.routing.chains import hops_of
 from swf_temporal.routing.routes import Route, route
+from swf_temporal.settings.values import MAX_HOPS
 from swf_temporal.temporal.event_dispatch import Receipt, dispatch, send_to
 
 INSTANCE: Final = "swfinstance"

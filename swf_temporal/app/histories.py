@@ -13,7 +13,7 @@ from swf_temporal.app.client import Client
 from swf_temporal.errors import UsageError
 from swf_temporal.files import is_folder, why_unreadable
 from swf_temporal.loading import documents_in
-from swf_temporal.payloads.settings import PayloadSettings
+from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.strict_json import read_json
 from swf_temporal.temporal.begun_again import before_it_went_on
 from swf_temporal.temporal.client_errors import not_there

@@ -11,7 +11,7 @@ from typing import Any, Final
 import jwt
 from starlette.requests import Request
 
-from swf_temporal.app.http_settings import HttpServerSettings
+from swf_temporal.settings.http import HttpServerSettings
 from swf_temporal.strict_json import read_json
 
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")

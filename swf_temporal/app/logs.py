@@ -12,10 +12,10 @@ from cachetools import LRUCache
 from temporalio import activity, workflow
 from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 
-from swf_temporal.app.option_values import LogFormat, LogLevel
 from swf_temporal.app.reachability import SERVER_LOG, CoreLines
 from swf_temporal.app.tracing import TraceIds, is_tracing
 from swf_temporal.functions.log_scrubbing import Scrubbing
+from swf_temporal.settings.values import LogFormat, LogLevel
 from swf_temporal.strict_json import show_json
 from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
 

@@ -20,12 +20,12 @@ from swf_temporal.arguments import check_functions, check_kind
 
 if TYPE_CHECKING:
     from swf_temporal.app.served import Given
-    from swf_temporal.app.settings import WorkerSettings
-    from swf_temporal.events.settings import EventSettings
     from swf_temporal.functions.calling import Functions
-    from swf_temporal.functions.operator.settings import Settings
-    from swf_temporal.payloads.settings import PayloadSettings
     from swf_temporal.secret_providers import SecretProvider
+    from swf_temporal.settings.calls import Settings
+    from swf_temporal.settings.events import EventSettings
+    from swf_temporal.settings.payloads import PayloadSettings
+    from swf_temporal.settings.worker import WorkerSettings
 
 
 class Plugin(temporal.Plugin, worker.Plugin):
@@ -63,12 +63,12 @@ class Plugin(temporal.Plugin, worker.Plugin):
         """
         # All that follows is needed to work, and not to be imported.
         from swf_temporal.app.served import Definitions  # noqa: PLC0415 - as above
-        from swf_temporal.app.settings import WorkerSettings  # noqa: PLC0415 - as above
         from swf_temporal.app.working import Work  # noqa: PLC0415 - as above
-        from swf_temporal.events.settings import EventSettings  # noqa: PLC0415 - as above
-        from swf_temporal.functions.operator.settings import Settings  # noqa: PLC0415 - as above
-        from swf_temporal.payloads.settings import PayloadSettings  # noqa: PLC0415 - as above
         from swf_temporal.secret_providers import SecretProvider  # noqa: PLC0415 - as above
+        from swf_temporal.settings.calls import Settings  # noqa: PLC0415 - as above
+        from swf_temporal.settings.events import EventSettings  # noqa: PLC0415 - as above
+        from swf_temporal.settings.payloads import PayloadSettings  # noqa: PLC0415 - as above
+        from swf_temporal.settings.worker import WorkerSettings  # noqa: PLC0415 - as above
 
         check_functions(functions)
         check_kind("settings", settings, WorkerSettings)

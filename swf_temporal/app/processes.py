@@ -18,13 +18,13 @@ import httpx
 
 from swf_temporal.app.http_answers import answering
 from swf_temporal.app.logs import log_lines
-from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.worker_process import LOOPBACK, WorkerProcess
 from swf_temporal.errors import UsageError
 from swf_temporal.exit_codes import ExitCode
 from swf_temporal.grammar import counted
 from swf_temporal.guarding.helper import WORKER_PROCESS
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.server import free_ports
 
 _FIRST_PAUSE, _MAX_PAUSE = 0.2, 30.0

@@ -11,7 +11,7 @@ from swf_temporal.temporal.constants import DEFAULT_PORT
 from swf_temporal.temporal.server import local_server
 
 if TYPE_CHECKING:
-    from swf_temporal.payloads.settings import PayloadSettings
+    from swf_temporal.settings.payloads import PayloadSettings
 import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,17 +25,17 @@ from uuid import uuid4
 from swf_temporal.app.client import Client, Instance
 from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.outlasting import Outlasting
-from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
 from swf_temporal.client_errors import RunEnded, ServerUnavailableError
 from swf_temporal.data import JSON
 from swf_temporal.durations import format_duration
-from swf_temporal.events.settings import EventSettings
 from swf_temporal.fetching.resources import Resources
-from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
-from swf_temporal.payloads.settings import PLAIN, PayloadSettings
+from swf_temporal.settings.calls import Settings, read_settings
+from swf_temporal.settings.events import EventSettings
+from swf_temporal.settings.payloads import PLAIN, PayloadSettings
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.server_timeout import FOR_ENDS, FOR_REQUESTS
 
 _GRACE = 10

@@ -14,14 +14,14 @@ from swf_temporal.app.function_modules import functions_of
 from swf_temporal.app.logs import log_lines
 from swf_temporal.app.metrics import export_metrics
 from swf_temporal.app.server_connection import connected
-from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.app.worker import Worker
 from swf_temporal.app.worker_process import WorkerProcess
 from swf_temporal.errors import Problem, UsageError
-from swf_temporal.events.settings import EventSettings
-from swf_temporal.functions.operator.settings import read_settings
-from swf_temporal.payloads.settings import PayloadSettings
+from swf_temporal.settings.calls import read_settings
+from swf_temporal.settings.events import EventSettings
+from swf_temporal.settings.payloads import PayloadSettings
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.versioning import what_is_left
 from swf_temporal.temporal.worker import tune_gc
 

@@ -13,8 +13,8 @@ from temporalio.worker import (
 )
 
 if TYPE_CHECKING:
-    from swf_temporal.app.settings import WorkerSettings
-    from swf_temporal.functions.operator.forms import Rate
+    from swf_temporal.settings.forms import Rate
+    from swf_temporal.settings.worker import WorkerSettings
 
 _MEMORY, _CPU = 0.8, 1.0
 """The targets where only the other one is given: what a call takes is not known before, so some memory is left."""

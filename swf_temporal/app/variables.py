@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 from temporalio import client as temporal
 from temporalio.service import RPCError
 
-from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.errors import StoreUnavailable, UsageError
-from swf_temporal.functions.operator.credentials import without_password
-from swf_temporal.stores.addresses import TEMPORAL
+from swf_temporal.settings.credentials import without_password
+from swf_temporal.settings.stores import TEMPORAL
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.variable_claims import ClaimedVariables, namespace_id
 
 if TYPE_CHECKING:

@@ -20,13 +20,13 @@ from swf_temporal.temporal.server_timeout import answers
 
 if TYPE_CHECKING:
     from swf_temporal.app.served import Definitions, Given
-    from swf_temporal.app.settings import WorkerSettings
-    from swf_temporal.events.settings import EventSettings
     from swf_temporal.functions.calling import Functions
-    from swf_temporal.functions.operator.settings import Settings
     from swf_temporal.languages.catalogue import Catalogue
-    from swf_temporal.payloads.settings import PayloadSettings
     from swf_temporal.secret_providers import SecretProvider
+    from swf_temporal.settings.calls import Settings
+    from swf_temporal.settings.events import EventSettings
+    from swf_temporal.settings.payloads import PayloadSettings
+    from swf_temporal.settings.worker import WorkerSettings
 
 _REFUSED = ("Worker validation failed", "Workflow worker failed", "Activity worker failed")
 """The beginning of the library's message where the server refuses something that a worker needs."""
@@ -83,7 +83,7 @@ class Worker:
         check_each("workflows", workflows, "a class that `workflow.defn` decorates", _is_workflow)
         check_each("activities", activities, "a function that `activity.defn` decorates", _is_activity)
         check_each("interceptors", interceptors, "an Interceptor of the SDK's worker", _is_interceptor)
-        from swf_temporal.app.settings import WorkerSettings  # noqa: PLC0415 - to work, and not to be imported
+        from swf_temporal.settings.worker import WorkerSettings  # noqa: PLC0415 - to work, and not to be imported
 
         check_kind("settings", settings, WorkerSettings)
         settings = settings or WorkerSettings.read()
@@ -234,7 +234,7 @@ def _is_interceptor(one: object) -> bool:
 
 def _refusal(client: temporal.Client, error: BaseException) -> UsageError:
     """Return what it means that a worker cannot work, which the library tells by *error* and its causes."""
-    from swf_temporal.functions.call import causes  # noqa: PLC0415 - as above
+    from swf_temporal.errors import causes  # noqa: PLC0415 - as above
 
     trouble = trouble_of("; ".join(map(str, (error, *causes(error)))))
     host = client.service_client.config.target_host

@@ -22,17 +22,13 @@ from swf_temporal.app.client import Client
 from swf_temporal.app.documents import in_one_line, missing
 from swf_temporal.app.event_delivery import EventDelivery
 from swf_temporal.app.event_router import Router
-from swf_temporal.app.option_values import Address
 from swf_temporal.app.served import Definitions
-from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.variables import variables_of
 from swf_temporal.errors import UsageError
-from swf_temporal.events.settings import EventSettings
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.containers.containers import Containers
 from swf_temporal.functions.containers.running_calls import RunningCalls
-from swf_temporal.functions.operator.settings import Settings, read_settings
 from swf_temporal.grammar import with_article
 from swf_temporal.guarding import guard
 from swf_temporal.languages.catalogue import Catalogue
@@ -41,6 +37,10 @@ from swf_temporal.performing import Calls
 from swf_temporal.runtime.external_activities import is_external_activity
 from swf_temporal.runtime.variables import VariableStore
 from swf_temporal.secret_providers import SecretProvider
+from swf_temporal.settings.calls import Settings, read_settings
+from swf_temporal.settings.events import EventSettings
+from swf_temporal.settings.values import Address
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.activities import Activities
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.namespace_variables import NamespaceVariables

@@ -9,6 +9,7 @@ import typer
 from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Address, AlsoWorkflowId, Namespace, WorkflowId, list_filter, not_empty, one_id
+from swf_temporal.cli.parameters import spread
 from swf_temporal.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,89 +37,6 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="With --query: only list
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="With --query: do not ask first.")]
 
 
-def pause(
-    workflow_id: WorkflowId = None,
-    *,
-    also_workflow_id: AlsoWorkflowId = None,
-    query: Query = None,
-    dry_run: DryRun = False,
-    yes: Yes = False,
-    reason: Reason = None,
-    address: Address = None,
-    namespace: Namespace = None,
-) -> None:
-    """Pause instances, which take no further step until they are resumed.
-
-    Calls in progress finish, timers run and events are kept for them. Their sub-workflows go on.
-    """
-    chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
-    with default_sigint():
-        from swf_temporal.app.changing import PAUSE
-    _change(PAUSE, chosen, reason, address, namespace)
-
-
-def resume(
-    workflow_id: WorkflowId = None,
-    *,
-    also_workflow_id: AlsoWorkflowId = None,
-    query: Query = None,
-    dry_run: DryRun = False,
-    yes: Yes = False,
-    reason: Reason = None,
-    address: Address = None,
-    namespace: Namespace = None,
-) -> None:
-    """Resume instances that are paused.
-
-    They go on with the results, timers and events that came meanwhile.
-    """
-    chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
-    with default_sigint():
-        from swf_temporal.app.changing import RESUME
-    _change(RESUME, chosen, reason, address, namespace)
-
-
-def cancel(
-    workflow_id: WorkflowId = None,
-    *,
-    also_workflow_id: AlsoWorkflowId = None,
-    query: Query = None,
-    dry_run: DryRun = False,
-    yes: Yes = False,
-    address: Address = None,
-    namespace: Namespace = None,
-) -> None:
-    """Cancel instances.
-
-    They still perform the compensation that their definitions have for this case.
-    """
-    chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
-    with default_sigint():
-        from swf_temporal.app.changing import CANCEL
-    _change(CANCEL, chosen, None, address, namespace)
-
-
-def terminate(
-    workflow_id: WorkflowId = None,
-    *,
-    also_workflow_id: AlsoWorkflowId = None,
-    query: Query = None,
-    dry_run: DryRun = False,
-    yes: Yes = False,
-    reason: Reason = None,
-    address: Address = None,
-    namespace: Namespace = None,
-) -> None:
-    """End instances at once.
-
-    Nothing more of their definitions is executed, and nothing is compensated; see `swf cancel` for that.
-    """
-    chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
-    with default_sigint():
-        from swf_temporal.app.changing import TERMINATE
-    _change(TERMINATE, chosen, reason, address, namespace)
-
-
 class _Many(NamedTuple):
     """The instances that a list filter finds, and whether they are only listed, or changed unasked."""
 
@@ -127,7 +45,32 @@ class _Many(NamedTuple):
     yes: bool
 
 
-def _chosen(argument: str | None, option: str | None, query: str | None, *, dry_run: bool, yes: bool) -> "str | _Many":
+class _Asked(NamedTuple):
+    """What a command is asked to change: an instance or many, where they are, and why."""
+
+    chosen: str | _Many
+    reason: str | None
+    address: str | None
+    namespace: str | None
+
+
+def _asked(
+    workflow_id: WorkflowId = None,
+    *,
+    also_workflow_id: AlsoWorkflowId = None,
+    query: Query = None,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    reason: Reason = None,
+    address: Address = None,
+    namespace: Namespace = None,
+) -> _Asked:
+    """Return what the options of a command say; these are those of all commands here."""
+    chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
+    return _Asked(chosen, reason, address, namespace)
+
+
+def _chosen(argument: str | None, option: str | None, query: str | None, *, dry_run: bool, yes: bool) -> str | _Many:
     """Return which instances are meant. Raises UsageError if that is not clear, or nobody can be asked."""
     if query is None:
         if dry_run or yes:
@@ -141,9 +84,53 @@ def _chosen(argument: str | None, option: str | None, query: str | None, *, dry_
     return _Many(query, dry_run, yes)
 
 
-def _change(
-    change: "Change", chosen: "str | _Many", reason: str | None, address: str | None, namespace: str | None
-) -> None:
+@spread("asked", _asked)
+def pause(asked: _Asked) -> None:
+    """Pause instances, which take no further step until they are resumed.
+
+    Calls in progress finish, timers run and events are kept for them. Their sub-workflows go on.
+    """
+    with default_sigint():
+        from swf_temporal.app.changing import PAUSE
+    _change(PAUSE, asked)
+
+
+@spread("asked", _asked)
+def resume(asked: _Asked) -> None:
+    """Resume instances that are paused.
+
+    They go on with the results, timers and events that came meanwhile.
+    """
+    with default_sigint():
+        from swf_temporal.app.changing import RESUME
+    _change(RESUME, asked)
+
+
+@spread("asked", _asked, but=["reason"])
+def cancel(asked: _Asked) -> None:
+    """Cancel instances.
+
+    They still perform the compensation that their definitions have for this case.
+    """
+    with default_sigint():
+        from swf_temporal.app.changing import CANCEL
+    _change(CANCEL, asked)
+
+
+@spread("asked", _asked)
+def terminate(asked: _Asked) -> None:
+    """End instances at once.
+
+    Nothing more of their definitions is executed, and nothing is compensated; see `swf cancel` for that.
+    """
+    with default_sigint():
+        from swf_temporal.app.changing import TERMINATE
+    _change(TERMINATE, asked)
+
+
+def _change(change: "Change", asked: _Asked) -> None:
+    chosen, reason, address, namespace = asked
+
     async def one(client: "Client", workflow_id: str) -> int:
         typer.echo(await change.of_one(client, workflow_id, reason), err=True)
         return 0

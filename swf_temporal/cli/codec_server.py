@@ -4,13 +4,17 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.app.option_values import Address
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.options import Config, Format, ListenHost, ListenPort, TlsCertificate, TlsKey
+from swf_temporal.cli.options import Config, ListenHost, ListenPort, TlsCertificate, TlsKey
+from swf_temporal.cli.setting_options import Given, taking
+from swf_temporal.settings.http import tls_files
+from swf_temporal.settings.values import Address
+from swf_temporal.settings.worker import WorkerSettings
 
 EXAMPLES = {"codec-server": "Example: swf codec-server --config swf.yaml --origin http://localhost:8233"}
 
 
+@taking("log", WorkerSettings, "log_format")
 def codec_server(
     *,
     config: Config = None,
@@ -26,7 +30,7 @@ def codec_server(
     ] = None,
     tls_cert: TlsCertificate = None,
     tls_key: TlsKey = None,
-    log_format: Format = None,
+    log: Given,
 ) -> None:
     """Decrypt payloads for the Temporal UI and the temporal program.
 
@@ -35,7 +39,6 @@ def codec_server(
     """
     with default_sigint():
         from swf_temporal.app.codec_server.serving import prepare, serve
-        from swf_temporal.app.http_settings import tls_files
         from swf_temporal.app.stopping import run_until_stopped
-    settings, payloads = prepare(Address(host, port), origin or (), config, log_format)
+    settings, payloads = prepare(Address(host, port), origin or (), config, **log)
     raise typer.Exit(run_until_stopped(serve(settings, payloads, typer.echo, tls_files(tls_cert, tls_key))))

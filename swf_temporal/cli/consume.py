@@ -1,44 +1,25 @@
 """`swf consume`: take events from brokers, and send them where they go."""
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.options import (
-    Address,
-    Config,
-    Format,
-    Level,
-    Metrics,
-    Namespace,
-    NoWait,
-    ResourceFolders,
-    WorkerTaskQueue,
-)
+from swf_temporal.cli.options import Address, Config, DefinitionPaths, Namespace, NoWait, ResourceFolders
+from swf_temporal.cli.setting_options import Given, taking
 from swf_temporal.cli.terminal import warn
-from swf_temporal.origins import MAX_PORT
+from swf_temporal.settings.worker import WorkerSettings
 
 EXAMPLES = {"consume": "Example: swf consume definitions/ --config swf.yaml --health 8081"}
 
 
+@taking("settings", WorkerSettings, "task_queue", "health_port", "metrics_port", "log_format", "log_level")
 def consume(
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="PATH", help="Definitions, and folders of definitions; by default the current folder."),
-    ] = None,
+    paths: DefinitionPaths = None,
     *,
     config: Config = None,
     resources: ResourceFolders = None,
-    task_queue: WorkerTaskQueue = None,
-    health: Annotated[
-        int | None,
-        typer.Option("--health", min=1, max=MAX_PORT, help="Answer /livez and /readyz over HTTP on this port."),
-    ] = None,
-    metrics: Metrics = None,
-    log_format: Format = None,
-    log_level: Level = None,
+    settings: Given,
     no_wait: NoWait = False,
     address: Address = None,
     namespace: Namespace = None,
@@ -58,11 +39,7 @@ def consume(
         resources=resources or (),
         address=address,
         namespace=namespace,
-        task_queue=task_queue,
         tell=warn,
-        health_port=health,
-        metrics_port=metrics,
-        log_format=log_format,
-        log_level=log_level,
+        **settings,
     )
     raise typer.Exit(run_until_stopped(prepared.serve(waits=not no_wait)))

@@ -6,24 +6,19 @@ from typing import Annotated
 import typer
 
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.options import (
-    Config,
-    Format,
-    FunctionModules,
-    KeptHeaders,
-    Level,
-    Mode,
-    SonataFlowApi,
-    Strict,
-    WorkerTaskQueue,
-)
+from swf_temporal.cli.options import Config, FunctionModules, Mode, Strict
+from swf_temporal.cli.setting_options import Given, taking
 from swf_temporal.cli.terminal import warn
 from swf_temporal.origins import MAX_PORT
+from swf_temporal.settings.http import GatewaySettings
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.constants import DEFAULT_PORT, DEFAULT_UI_PORT
 
 EXAMPLES = {"dev": "Example: swf dev definitions/ --functions functions.py"}
 
 
+@taking("gateway", GatewaySettings, "sonataflow_api", "kept_headers")
+@taking("settings", WorkerSettings, "task_queue", "log_format", "log_level")
 def dev(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the definitions.")] = Path(),
     *,
@@ -48,16 +43,13 @@ def dev(
             help="The port of the gateway; 0 is any free port.",
         ),
     ] = None,
-    sonataflow_api: SonataFlowApi = None,
-    kept_headers: KeptHeaders = None,
+    gateway: Given,
     database: Annotated[Path, typer.Option("--db", metavar="FILE", help="The file of the server's database.")] = Path(
         ".swf", "temporal.db"
     ),
     strict: Strict = False,
     mode: Mode = None,  # noqa: ARG001 - its callback has the effect
-    task_queue: WorkerTaskQueue = None,
-    log_format: Format = None,
-    log_level: Level = None,
+    settings: Given,
 ) -> None:
     """Serve a folder of definitions on a local server, and reload those that change.
 
@@ -73,10 +65,8 @@ def dev(
         functions=functions or (),
         config=config,
         strict=strict,
-        gateway={"sonataflow_api": sonataflow_api, "kept_headers": kept_headers},
+        gateway=gateway,
         tell=warn,
-        task_queue=task_queue,
-        log_format=log_format,
-        log_level=log_level,
+        **settings,
     )
     raise typer.Exit(run_until_stopped(development.serve()))

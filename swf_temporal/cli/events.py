@@ -14,7 +14,7 @@ from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import instance_ids
 from swf_temporal.errors import UsageError
 from swf_temporal.files import STDIN, is_folder
-from swf_temporal.temporal.constants import TASK_QUEUE
+from swf_temporal.settings.values import TASK_QUEUE
 
 EXAMPLES = {
     "events": "Example: swf events explain workflows/ paid.json",

@@ -5,37 +5,34 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.app.option_values import Address
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Address as ServerAddress
 from swf_temporal.cli.options import (
     Config,
-    Format,
-    KeptHeaders,
-    Level,
+    DefinitionPaths,
     ListenHost,
     ListenPort,
-    Metrics,
     Mode,
     Namespace,
     NoWait,
     ResourceFolders,
-    SonataFlowApi,
     Strict,
     TlsCertificate,
     TlsKey,
-    not_empty,
 )
+from swf_temporal.cli.setting_options import Given, taking
 from swf_temporal.cli.terminal import warn
+from swf_temporal.settings.http import GatewaySettings, tls_files
+from swf_temporal.settings.values import Address
+from swf_temporal.settings.worker import WorkerSettings
 
 EXAMPLES = {"gateway": "Example: swf gateway definitions/ --config swf.yaml --host 0.0.0.0"}
 
 
+@taking("settings", GatewaySettings)
+@taking("log", WorkerSettings, "log_format", "log_level")
 def gateway(
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="PATH", help="Definitions, and folders of definitions; by default the current folder."),
-    ] = None,
+    paths: DefinitionPaths = None,
     *,
     config: Config = None,
     resources: ResourceFolders = None,
@@ -47,21 +44,10 @@ def gateway(
         list[str] | None,
         typer.Option("--origin", metavar="URL", help="The origin of web pages that may send requests. Repeatable."),
     ] = None,
-    console: Annotated[
-        bool | None,
-        typer.Option("--console", show_default=False, help="Serve pages for people at /console."),
-    ] = None,
-    sonataflow_api: SonataFlowApi = None,
-    kept_headers: KeptHeaders = None,
+    settings: Given,
     tls_cert: TlsCertificate = None,
     tls_key: TlsKey = None,
-    task_queue: Annotated[
-        str | None,
-        typer.Option("--task-queue", metavar="NAME", callback=not_empty, help="The task queue of the workers."),
-    ] = None,
-    metrics: Metrics = None,
-    log_format: Format = None,
-    log_level: Level = None,
+    log: Given,
     no_wait: NoWait = False,
     address: ServerAddress = None,
     namespace: Namespace = None,
@@ -73,25 +59,19 @@ def gateway(
     """
     with default_sigint():
         from swf_temporal.app.gateway.serving import prepare, serve
-        from swf_temporal.app.http_settings import tls_files
         from swf_temporal.app.stopping import run_until_stopped
     prepared = prepare(
         paths or [Path()],
         Address(host, port),
         origins=origin or (),
-        console=console,
-        sonataflow_api=sonataflow_api,
-        kept_headers=kept_headers,
         config=config,
         resources=resources or (),
         strict=strict,
-        task_queue=task_queue,
-        metrics_port=metrics,
         tls=tls_files(tls_cert, tls_key),
         server=address,
         namespace=namespace,
-        log_format=log_format,
-        log_level=log_level,
         tell=warn,
+        **settings,
+        **log,
     )
     raise typer.Exit(run_until_stopped(serve(prepared, typer.echo, waits=not no_wait)))

@@ -11,13 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
-from swf_temporal.app.option_values import LogFormat, LogLevel
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import definitions_and_files, instance_ids
 from swf_temporal.errors import UsageError
 from swf_temporal.origins import MAX_PORT
-from swf_temporal.temporal.constants import TASK_QUEUE
-from swf_temporal.temporal.deployment import Versioning
 
 
 def not_empty(value: str | None) -> str | None:
@@ -51,6 +48,10 @@ Definitions = Annotated[
         metavar="FOLDER",
         help="A folder with sub-workflows, if they are not beside FILE. Repeatable.",
     ),
+]
+DefinitionPaths = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="PATH", help="Definitions, and folders of definitions; by default the current folder."),
 ]
 ResourceFolders = Annotated[
     list[Path] | None,
@@ -116,67 +117,6 @@ IdOrFile = Annotated[
         metavar="ID_OR_FILE",
         help="The id of a definition that the workers serve, a file, or - for stdin.",
         autocompletion=definitions_and_files,
-    ),
-]
-
-
-WorkerTaskQueue = Annotated[
-    str | None,
-    typer.Option(
-        "--task-queue", metavar="NAME", callback=not_empty, show_default=TASK_QUEUE, help="The task queue to serve."
-    ),
-]
-DeploymentName = Annotated[
-    str | None,
-    typer.Option(
-        "--deployment",
-        metavar="NAME",
-        callback=not_empty,
-        help="The Worker Deployment of the worker. Default: none, and it takes all work of its task queue.",
-    ),
-]
-BuildId = Annotated[
-    str | None,
-    typer.Option(
-        "--build-id",
-        metavar="ID",
-        callback=not_empty,
-        show_default="the release of swf-temporal",
-        help="The version within the deployment; use a new one when functions change, too.",
-    ),
-]
-VersioningWord = Annotated[
-    Versioning | None,
-    typer.Option(
-        "--versioning",
-        show_default=Versioning.AUTO_UPGRADE,
-        help="Whether instances stay with the version that they began on, or move to the current one.",
-    ),
-]
-Format = Annotated[
-    LogFormat | None, typer.Option("--log-format", show_default=LogFormat.TEXT, help="The format of the log.")
-]
-Level = Annotated[
-    LogLevel | None,
-    typer.Option("--log-level", show_default=LogLevel.INFO, help="The lowest level that is logged."),
-]
-Metrics = Annotated[
-    int | None,
-    typer.Option("--metrics", min=1, max=MAX_PORT, help="Answer /metrics for Prometheus over HTTP on this port."),
-]
-
-SonataFlowApi = Annotated[
-    bool | None,
-    typer.Option(
-        "--sonataflow-api",
-        show_default=False,
-        help="Answer the paths of SonataFlow's instances, such as POST /ID, too.",
-    ),
-]
-KeptHeaders = Annotated[
-    str | None,
-    typer.Option(
-        "--kept-headers", metavar="NAMES", help="Headers of requests that instances keep; a list with commas."
     ),
 ]
 ListenHost = Annotated[

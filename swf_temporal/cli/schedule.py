@@ -14,7 +14,7 @@ from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import definition_ids
 from swf_temporal.errors import UsageError
 from swf_temporal.files import STDIN
-from swf_temporal.temporal.constants import TASK_QUEUE
+from swf_temporal.settings.values import TASK_QUEUE
 
 EXAMPLES = {
     "schedule": "Example: swf schedule apply orders.yaml",

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from swf_temporal.cli.interrupts import default_sigint
+from swf_temporal.cli.options import ListenHost, ListenPort
 from swf_temporal.cli.terminal import warn
-from swf_temporal.origins import MAX_PORT
 
 EXAMPLES = {"serve-function": "Example: swf serve-function functions.py:greet --port 8081"}
 
@@ -20,12 +20,8 @@ def serve_function(
         ),
     ],
     *,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=MAX_PORT, help="The port to listen at; 0 is any free one.")
-    ] = 8080,
-    host: Annotated[
-        str, typer.Option("--host", metavar="ADDRESS", help="The address to listen at; 0.0.0.0 means all addresses.")
-    ] = "127.0.0.1",
+    port: ListenPort = 8080,
+    host: ListenHost = "127.0.0.1",
 ) -> None:
     """Serve a Python function or a program like a function container of Direktiv.
 

@@ -24,7 +24,7 @@ from swf_temporal.cli.options import (
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.errors import UsageError
 from swf_temporal.files import ENDINGS, STDIN
-from swf_temporal.temporal.constants import TASK_QUEUE
+from swf_temporal.settings.values import TASK_QUEUE
 
 EXAMPLES = {"start": "Example: swf start orders --input @order.json --wait"}
 

@@ -3,10 +3,11 @@
 from dataclasses import replace
 from hashlib import sha256
 
+from swf_temporal.brokers.port import Bindings, Channel, Credentials
+from swf_temporal.brokers.targets import target_of
 from swf_temporal.data import JSON
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings, target_of
-from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Credentials
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
 
 _SUBPROTOCOL = "cloudevents.json"
 """Of WebSocket, as the protocol binding of CloudEvents has it."""

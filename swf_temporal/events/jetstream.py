@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from swf_temporal.functions.asyncapi.brokers.faults import TOO_LARGE, UNKNOWN, Refused
-from swf_temporal.functions.asyncapi.brokers.nats import check_size, connected, mapping_faults, unless_closed
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Message, Send
-from swf_temporal.functions.call import optional
+from swf_temporal.brokers.faults import TOO_LARGE, UNKNOWN, Refused
+from swf_temporal.brokers.nats import check_size, connected, mapping_faults, unless_closed
+from swf_temporal.brokers.port import Channel, Message, Send
+from swf_temporal.importing import optional
 
 _TOO_LARGE_FOR_STREAM = 10054
 

@@ -11,13 +11,13 @@ from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from swf_temporal.brokers.port import Message
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.events.settings import Mode
-from swf_temporal.functions.asyncapi.brokers.port import Message
-from swf_temporal.functions.http.answers import is_json, split_content_type
-from swf_temporal.functions.http.charsets import decoded, decoded_json, encoded
+from swf_temporal.settings.events import Mode
 from swf_temporal.strict_json import NotJSON, read_json, write_json
+from swf_temporal.text.bodies import is_json, split_content_type
+from swf_temporal.text.charsets import decoded, decoded_json, encoded
 
 STRUCTURED: Final = "application/cloudevents+json"
 _BATCH = "application/cloudevents-batch"

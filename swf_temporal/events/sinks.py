@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from uuid import uuid4
 
+from swf_temporal.brokers.port import Channel, Connecting, Message
+from swf_temporal.brokers.protocols import Brokers
 from swf_temporal.cloud_event import CloudEvent, check_attributes
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
@@ -14,14 +16,13 @@ from swf_temporal.events.channels import channel_of, client_id_of
 from swf_temporal.events.connections import Connection
 from swf_temporal.events.jetstream import storing
 from swf_temporal.events.messages import message_of
-from swf_temporal.events.settings import ROUTER, SinkSettings
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Connecting, Message
-from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.call import cause_here
+from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.port import Services
 from swf_temporal.functions.secrets import scrubbed
+from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import ROUTER, SinkSettings
 
 Deliver = Callable[[CloudEvent], Awaitable[bool]]
 """Delivers an event; tells whether somebody takes it. Raises CallFailed."""
@@ -56,7 +57,7 @@ class Sinks:
 
     @cached_property
     def _brokers(self) -> Brokers:
-        return Brokers(self._services.http)
+        return Brokers(HttpBroker(self._services.http))
 
     async def publish(self, event: CloudEvent) -> list[str]:
         """Deliver *event* to its sinks; return the names of those where somebody takes it. Raises CallFailed."""

@@ -1,16 +1,15 @@
 """A call of a function, what the function's metadata ask of it, and the faults that it ends with."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from swf_temporal.calls import Auth, FillAuth, Function, fill_plain_auth
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.errors import CallFailed, causes, permanent_failure
 from swf_temporal.files import NO_MORE_FILES, can_open_more
 from swf_temporal.function_types import Callee, callee_of
-from swf_temporal.importing import module_named
 
 if TYPE_CHECKING:
     from swf_temporal.runtime.host import CallFolder
@@ -62,34 +61,6 @@ class Call:
         It has the names of states and the instance's id, which may be written in any letters, and on several lines.
         """
         return quote(self.idempotency_key, safe=_PRINTABLE) if self.idempotency_key else None
-
-
-def permanent_failure(code: str, message: str) -> CallFailed:
-    """Return the fault of a call that no repetition can mend: the definition or its data must change."""
-    return CallFailed(message, code=code, retryable=False)
-
-
-def optional(module: str, extra: str, what: str) -> Any:
-    """Return *module*, which the extra of that name brings for *what*. Raises CallFailed if it is not installed."""
-    try:
-        return module_named(module)
-    except ImportError as error:
-        message = f"{what} need {error.name or module}: pip install 'swf-temporal[{extra}]'"
-        raise permanent_failure("NotInstalled", message) from error
-
-
-def causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield the causes of *error*, each once; connecting to a name with several addresses fails as a group."""
-    waiting, seen = [error], {id(error)}
-    while waiting:
-        one = waiting.pop()
-        members = one.exceptions if isinstance(one, BaseExceptionGroup) else ()
-        beneath = [
-            each for each in (*members, one.__cause__ or one.__context__) if each is not None and id(each) not in seen
-        ]
-        seen.update(map(id, beneath))
-        waiting.extend(reversed(beneath))
-        yield from beneath
 
 
 def cause_here(fault: CallFailed) -> CallFailed:

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from swf_temporal.arguments import kind_of
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, FatalFault, StoreUnavailable, UsageError
+from swf_temporal.errors import CallFailed, FatalFault, StoreUnavailable, UsageError, permanent_failure
 from swf_temporal.function_types import TYPES, operation_type
 from swf_temporal.functions.auth.auth import derived_secrets
-from swf_temporal.functions.call import HIDE_SECRETS, Call, cause_here, permanent_failure, switch
+from swf_temporal.functions.call import HIDE_SECRETS, Call, cause_here, switch
 from swf_temporal.functions.current_call import with_resources
 from swf_temporal.functions.custom.outcomes import as_json, exceptions_as_faults
 from swf_temporal.functions.documents.local_documents import document_named, file_named, looked
+from swf_temporal.functions.local_calls import check_local_function
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
-from swf_temporal.functions.operator.local_calls import check_local_function
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.port import MAX_THREADS, DeclaredType, Described, FunctionType, Performer, Services
 from swf_temporal.functions.registry import Registry
 from swf_temporal.functions.secrets import is_strong, scrubbed, withhold
+from swf_temporal.settings.calls import Settings
 from swf_temporal.strict_json import NotJSON
 
 if TYPE_CHECKING:

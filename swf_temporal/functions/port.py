@@ -15,11 +15,12 @@ from urllib.parse import unquote
 
 from swf_temporal.calls import Function
 from swf_temporal.data import JSON
+from swf_temporal.errors import permanent_failure
 from swf_temporal.function_types import OperationProblem, OperationType, path_of
-from swf_temporal.functions.call import Call, permanent_failure
-from swf_temporal.functions.operator.limits import RateLimits
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.call import Call
+from swf_temporal.functions.limits import RateLimits
 from swf_temporal.importing import module_named
+from swf_temporal.settings.calls import Settings
 
 if TYPE_CHECKING:
     import httpx

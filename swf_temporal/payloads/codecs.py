@@ -7,7 +7,7 @@ from temporalio.converter import PayloadCodec
 from swf_temporal.errors import UsageError
 
 if TYPE_CHECKING:
-    from swf_temporal.payloads.settings import PayloadSettings
+    from swf_temporal.settings.payloads import PayloadSettings
 
 
 def codec_of(payloads: "PayloadSettings", namespace: str) -> PayloadCodec:

@@ -26,7 +26,7 @@ from swf_temporal.payloads.encodings import PAYLOAD_ENVELOPE
 from swf_temporal.payloads.objects import Folder, folder_at
 
 if TYPE_CHECKING:
-    from swf_temporal.payloads.settings import StorageSettings
+    from swf_temporal.settings.payloads import StorageSettings
 
 NAME: Final = "swf"
 """The name of the driver in references, by which readers find it: it stays when an URL changes."""

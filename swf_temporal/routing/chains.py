@@ -10,8 +10,6 @@ from swf_temporal.cloud_event import CloudEvent
 
 HOPS: Final = "swfhops"
 """The extension attribute of produced events that has the length of their chain, an integer."""
-MAX_HOPS: Final = 100
-"""The length of a chain whose last event starts nothing more, if the operator sets no other."""
 _MAX_INTEGER: Final = 2**31 - 1
 """The largest integer of CloudEvents."""
 

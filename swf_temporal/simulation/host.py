@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, UnreadableDefinition, WorkflowFault
-from swf_temporal.functions.call import causes
+from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, UnreadableDefinition, WorkflowFault, causes
 from swf_temporal.grammar import counted
 from swf_temporal.guarding.deferring import Evaluation, answer_to, answering
 from swf_temporal.guarding.helper import EngineAnswer

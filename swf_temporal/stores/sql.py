@@ -22,9 +22,8 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from swf_temporal.errors import PayloadTooLarge, StoreUnavailable, UsageError
-from swf_temporal.functions.operator.credentials import without_password
 from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.stores.addresses import with_driver
+from swf_temporal.settings.credentials import without_password
 from swf_temporal.stores.schema import INSTANCES, VARIABLES, WRITES, prepare
 from swf_temporal.strict_json import write_json
 
@@ -206,7 +205,7 @@ class SqlVariables:
 
 
 def _engine(address: str) -> Engine:
-    url = with_driver(address)
+    url = _with_driver(address)
     if url.startswith("sqlite"):
         engine = create_engine(url, pool_size=_AT_ONCE, connect_args={"timeout": _PATIENCE})
         event.listen(engine, "connect", _prepare_sqlite)
@@ -248,3 +247,9 @@ def _reason(error: SQLAlchemyError) -> str:
     """Return what the database says, without the statement and its values."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     return " ".join(str(cause).split())
+
+
+def _with_driver(address: str) -> str:
+    """Return the URL of a database as SQLAlchemy takes it."""
+    scheme, _, rest = address.partition("://")
+    return f"{'sqlite' if scheme == 'sqlite' else 'postgresql+psycopg'}://{rest}"

@@ -23,7 +23,7 @@ from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.server_timeout import answered
 
 if TYPE_CHECKING:
-    from swf_temporal.payloads.settings import PayloadSettings
+    from swf_temporal.settings.payloads import PayloadSettings
 
 _log = logging.getLogger("swf")
 

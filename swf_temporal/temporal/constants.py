@@ -3,9 +3,6 @@
 Nothing is imported here: commands need to know it before they need the engine's library.
 """
 
-TASK_QUEUE = "swf"
-"""The task queue that everything here uses unless told otherwise."""
-
 DEFAULT_HOST, DEFAULT_PORT = "localhost", 7233
 """The default address of a server."""
 
@@ -52,18 +49,3 @@ NOTE = "definition "
 
 MAX_INPUT_BYTES = 2 * 1024 * 1024 - 4096
 """The size limit of all arguments of a workflow together, in bytes: the server's, with room for their metadata."""
-
-ACTIVITIES = 200
-"""The default limit of function calls that run at once in a worker."""
-
-LOCAL_ACTIVITIES = 100
-"""The default limit of local calls, and of other local activities, that run at once in a worker."""
-
-WORKFLOWS = 2000
-"""The default limit of running instances that a worker keeps in memory."""
-
-WORKFLOW_TASKS, MIN_WORKFLOW_TASKS = 100, 2
-"""The default limit of workflow tasks that a worker has at once, and the least one: of two queues, one is its own."""
-
-POLLERS, MIN_POLLERS = 5, 2
-"""The default number of requests with which a worker waits for work, of each kind, and the least one, as above."""

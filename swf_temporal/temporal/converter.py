@@ -33,7 +33,7 @@ from swf_temporal.strict_json import NotJSON, read_json, read_written, write_jso
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
 
 if TYPE_CHECKING:
-    from swf_temporal.payloads.settings import PayloadSettings
+    from swf_temporal.settings.payloads import PayloadSettings
 
 
 class OrderedJSON(JSONPlainPayloadConverter):

@@ -30,7 +30,8 @@ from temporalio.service import RPCError, RPCStatusCode
 from swf_temporal.calendars.specs import LAST_YEAR
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.constants import MEMO, NOTE, TASK_QUEUE
+from swf_temporal.settings.values import TASK_QUEUE
+from swf_temporal.temporal.constants import MEMO, NOTE
 from swf_temporal.temporal.formats import check_format
 from swf_temporal.temporal.sending import sendable
 

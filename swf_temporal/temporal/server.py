@@ -25,7 +25,7 @@ from swf_temporal.temporal.database_lock import held, prepare, refuse_held
 from swf_temporal.temporal.process_watchdog import with_watchdog
 
 if TYPE_CHECKING:
-    from swf_temporal.payloads.settings import PayloadSettings
+    from swf_temporal.settings.payloads import PayloadSettings
 
 QUICK = (
     "--dynamic-config-value", "history.transferProcessorMaxPollRPS=2000",

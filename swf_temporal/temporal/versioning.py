@@ -14,8 +14,8 @@ from temporalio.service import RPCError
 from temporalio.worker import WorkerDeploymentConfig, WorkflowInstance, WorkflowInstanceDetails, WorkflowRunner
 
 from swf_temporal import __version__
+from swf_temporal.settings.deployment import Deployment, Versioning
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT
-from swf_temporal.temporal.deployment import Deployment, Versioning
 from swf_temporal.temporal.mailbox_records import MAILBOX
 from swf_temporal.temporal.place_records import PLACES
 from swf_temporal.temporal.variables import TYPE as VARIABLES

@@ -11,11 +11,11 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerConfig, W
 from swf_temporal.guarding import guard
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.budgets import InstanceLimits
+from swf_temporal.settings.deployment import Deployment
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
 from swf_temporal.temporal.begun_tasks import BegunTasksRunner
-from swf_temporal.temporal.constants import ACTIVITIES, TASK_QUEUE, WORKFLOWS
 from swf_temporal.temporal.converter import limit_of
-from swf_temporal.temporal.deployment import Deployment
 from swf_temporal.temporal.endings import Endings
 from swf_temporal.temporal.instance_signals import InstanceFinder
 from swf_temporal.temporal.local_calls import LocalCallsInterceptor
@@ -27,22 +27,11 @@ from swf_temporal.temporal.variables import TemporalVariables, VariableStorage
 from swf_temporal.temporal.versioning import deployment_config, versioned
 from swf_temporal.temporal.workflows import ALL_WORKFLOWS
 
+_USUAL: Final = WorkerSettings()
 _DEADLOCK_TIMEOUT: Final = 9.5
 """Seconds by the clock for an activation. The server gives ten to the whole workflow task."""
 _THRESHOLDS = 50_000, 4, 20
 """The thresholds of the garbage collector: new objects before a collection, and how often older generations follow."""
-
-
-@dataclass(frozen=True, slots=True)
-class Capacity:
-    """The maximum concurrency of one worker process."""
-
-    workflows: int = WORKFLOWS
-    """Running workflows kept in memory; others are replayed when something happens to them."""
-    activities: int = ACTIVITIES
-    """Function calls under way."""
-    limits: InstanceLimits = field(default_factory=InstanceLimits)
-    """How long an instance may go on without waiting."""
 
 
 def tune_gc() -> None:
@@ -106,8 +95,8 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     performer: Performer,
     publisher: Publisher,
     *,
-    task_queue: str = TASK_QUEUE,
-    capacity: Capacity | None = None,
+    task_queue: str = _USUAL.task_queue,
+    limits: InstanceLimits | None = None,
     runner: WorkflowRunner | None = None,
     variables: VariableStorage | None = None,
     deployment: Deployment | None = None,
@@ -116,15 +105,14 @@ def make_worker(  # noqa: PLR0913 - what may be said of a worker, half of it opt
     **options: Any,
 ) -> Worker:
     """Return a worker for the definitions in *catalogue*, ready to be run; *options* are the SDK's."""
-    capacity = capacity or Capacity()
-    activities = Activities(catalogue, limit_of(client.data_converter.payload_converter), capacity.limits)
+    activities = Activities(catalogue, limit_of(client.data_converter.payload_converter), limits or _USUAL.limits)
     activities.work_with(performer, publisher, variables or TemporalVariables(client, task_queue))
     config = WorkerConfig(
         client=client,
         task_queue=task_queue,
         workflow_runner=runner or UnsandboxedWorkflowRunner(),
-        max_cached_workflows=capacity.workflows,
-        max_concurrent_activities=capacity.activities,
+        max_cached_workflows=_USUAL.max_cached_workflows,
+        max_concurrent_activities=_USUAL.max_activities,
     )
     config.update(options)  # type: ignore[typeddict-item]  # they are of the same names
     terms = Terms(deployment, operator_options or OperatorOptions(), chooses_local_calls)

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from swf_temporal.app import asgi_server, http_connections
-from swf_temporal.app.option_values import Address
+from swf_temporal.settings.values import Address
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])

@@ -24,10 +24,10 @@ from swf_temporal.app.asgi_server import asgi_server
 from swf_temporal.app.codec_server import application
 from swf_temporal.app.codec_server.application import codec_application
 from swf_temporal.app.codec_server.serving import prepare
-from swf_temporal.app.http_settings import CodecServerSettings, read_codec_server_settings
-from swf_temporal.app.option_values import Address
 from swf_temporal.errors import UsageError
-from swf_temporal.payloads.settings import EncryptionSettings, PayloadSettings, StorageSettings
+from swf_temporal.settings.http import CodecServerSettings, read_codec_server_settings
+from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
+from swf_temporal.settings.values import Address
 from swf_temporal.temporal.converter import converter_of
 from tests.listening import listening
 

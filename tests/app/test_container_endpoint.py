@@ -5,11 +5,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from swf_temporal.app.option_values import Address
 from swf_temporal.app.working import container_endpoint
 from swf_temporal.errors import UsageError
 from swf_temporal.functions.containers.running_calls import RunningCalls
 from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.settings.values import Address
 
 
 class Nothing:

@@ -14,10 +14,10 @@ import typer
 import yaml
 
 from release.building import ROOT, version
-from swf_temporal.app.http_settings import GatewaySettings
 from swf_temporal.cli.main import app
-from swf_temporal.events.settings import EventSettings
 from swf_temporal.loading import check
+from swf_temporal.settings.events import EventSettings
+from swf_temporal.settings.http import GatewaySettings
 from tests.docs.pages import blocks_of
 
 CHART = ROOT / "charts" / "swf-temporal"

@@ -13,9 +13,9 @@ import pytest
 from swf_temporal.app.function_modules import functions_of
 from swf_temporal.cli.arguments import json_value, length_of, read_document, read_events
 from swf_temporal.errors import UsageError
-from swf_temporal.functions.operator.settings import read_settings
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.loading import check_file
+from swf_temporal.settings.calls import read_settings
 from swf_temporal.simulation.reading import read_script
 from swf_temporal.simulation.scenario import find_scenarios
 

@@ -14,9 +14,9 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
+from tests.brokers.servers import HOST, free_ports, running
 from tests.cli.conftest import PATIENCE, Dev, Swf
 from tests.cli.test_gateway import asked
-from tests.functions.asyncapi.brokers.servers import HOST, free_ports, running
 from tests.listening import listening
 
 pytestmark = pytest.mark.temporal

@@ -103,8 +103,24 @@ def _is_property(member: _Function) -> bool:
     return any(ast.unparse(one) in ("property", "cached_property") for one in member.decorator_list)
 
 
+def _plain(annotation: ast.expr) -> ast.expr:
+    """Return *annotation* without what makes an option of commands of it."""
+    match annotation:
+        case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=said)):
+            kept = [one for one in said if not _is_option(one)]
+            return kept[0] if len(kept) == 1 else ast.Subscript(annotation.value, ast.Tuple(kept))
+    return annotation
+
+
+def _is_option(said: ast.expr) -> bool:
+    match said:
+        case ast.Name(id="OPTION") | ast.Call(func=ast.Name(id="Option")):
+            return True
+    return False
+
+
 def _field(name: str, annotation: ast.expr | None, described: str | None) -> str:
-    kind = "" if annotation is None else f": {ast.unparse(annotation).strip(chr(39))}"
+    kind = "" if annotation is None else f": {ast.unparse(_plain(annotation)).strip(chr(39))}"
     text = f"- `{name}{kind}`" + (f": {_text(described)}" if described else "")
     return textwrap.fill(text, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 

@@ -13,11 +13,11 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.gateway.serving import gateway
-from swf_temporal.app.http_settings import GatewaySettings
-from swf_temporal.app.option_values import Address
 from swf_temporal.app.worker import Worker
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
+from swf_temporal.settings.http import GatewaySettings
+from swf_temporal.settings.values import Address
 from swf_temporal.temporal.server import local_server
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 import swf_temporal
-from swf_temporal.app.settings import WorkerSettings
+from swf_temporal.brokers.protocols import WIRES
 from swf_temporal.cli.lazy import COMMANDS
 from swf_temporal.function_types import TYPES
-from swf_temporal.functions.asyncapi.brokers.protocols import WIRES
-from swf_temporal.functions.operator.settings import Options
 from swf_temporal.languages.port import Language
 from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES
 from swf_temporal.languages.serverless_workflow.reading.versions import VERSIONS
 from swf_temporal.runtime.host import Host, TraceKind
+from swf_temporal.settings.calls import Options
+from swf_temporal.settings.worker import WorkerSettings
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")

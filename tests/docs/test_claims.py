@@ -16,7 +16,6 @@ from swf_temporal.app.gateway import batches
 from swf_temporal.app.gateway.endpoints import ENDPOINTS, SONATAFLOW
 from swf_temporal.app.gateway.openapi import description_of
 from swf_temporal.app.gateway.requests import PATIENCE
-from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.calendars.fields import YEAR
 from swf_temporal.cli.main import app
 from swf_temporal.events.consumers import consumer
@@ -24,17 +23,18 @@ from swf_temporal.exit_codes import ExitCode
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script import MEMORY
 from swf_temporal.functions.custom.type import LEVELS
-from swf_temporal.functions.operator.settings import Options
 from swf_temporal.grammar import listed
 from swf_temporal.guarding.helper import EvaluationLimits
 from swf_temporal.payloads import codec
-from swf_temporal.routing.chains import MAX_HOPS
 from swf_temporal.runtime import budgets, ids
 from swf_temporal.runtime.data_limit import MAX_DATA_BYTES
 from swf_temporal.runtime.inbox import MAX_SEEN
 from swf_temporal.runtime.iterations import MAX_AT_ONCE
 from swf_temporal.runtime.pacing import MAX_COST
 from swf_temporal.secret_providers import MAX_LOOKING_UP
+from swf_temporal.settings.calls import Options
+from swf_temporal.settings.values import MAX_HOPS
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.simulation.cycles import MAX_STEPS, MAX_TIMES_THE_SAME
 from swf_temporal.stores import sql
 from swf_temporal.temporal import continuing, event_dispatch, failures, mailbox_records, mailbox_subscribers, variables
@@ -105,6 +105,8 @@ def test_attributes_of_a_call() -> None:
     assert sorted(named) == sorted(one.name for one in dataclasses.fields(Call))
 
 
+SETTINGS = "Settings of the worker"
+"""The heading of the table that has the options of settings."""
 _COMMANDS: Any = typer.main.get_command(app)
 
 
@@ -119,7 +121,11 @@ def _options(word: str) -> dict[str, str]:
     """Return the row of each option of a command, and of its subcommands."""
     section = re.split(r"^## ", page("cli").partition(f"\n## swf {word}\n")[2], flags=re.MULTILINE)[0]
     rows = re.findall(r"^(\| `-(?:[^|\\]|\\.)*)(\|.*)", section, re.MULTILINE)
-    return {option: cell + rest for cell, rest in rows for option in re.findall(r"(?<![\w-])--?[a-z][\w-]*", cell)}
+    found = {option: cell + rest for cell, rest in rows for option in re.findall(r"(?<![\w-])--?[a-z][\w-]*", cell)}
+    if SETTINGS not in " ".join(section.split()):
+        return found
+    table = page("configuration").partition(f"## {SETTINGS}\n")[2].partition("\n## ")[0]
+    return {row[1]: row[0] for row in re.finditer(r"^\| .*; `(--[\w-]+)` \| .*", table, re.MULTILINE)} | found
 
 
 @pytest.mark.parametrize("word", sorted({name.split()[0] for name, _ in _commands(_COMMANDS, "")}))

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from swf_temporal.app.client import PAYLOAD_VARIABLES
-from swf_temporal.app.http_settings import CodecServerSettings, GatewaySettings, Tenant
-from swf_temporal.app.settings import WorkerSettings
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings, EventSettings, SinkSettings
-from swf_temporal.functions.operator.configuration import SECTIONS, Section
-from swf_temporal.functions.operator.network import Network
-from swf_temporal.functions.operator.settings import Options, Settings
-from swf_temporal.functions.operator.tls import Tls
-from swf_temporal.payloads.settings import EncryptionSettings, PayloadSettings, StorageSettings
+from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.configuration import SECTIONS, Section
+from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, EventSettings, SinkSettings
+from swf_temporal.settings.http import CodecServerSettings, GatewaySettings, Tenant
+from swf_temporal.settings.network import Network
+from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
+from swf_temporal.settings.tls import Tls
+from swf_temporal.settings.worker import WorkerSettings
 
 DOCS = Path(__file__).parents[2] / "docs"
 BROKERS = {setting.key for setting in BrokerAddress.settings()} - {"url"} | {"name", "from", "to"}

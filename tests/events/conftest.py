@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.functions.asyncapi.brokers.conftest import (
+from tests.brokers.conftest import (
     authority,
     certificates,
     kafka_cluster,
@@ -12,7 +12,7 @@ from tests.functions.asyncapi.brokers.conftest import (
     rabbitmq,
     topic,
 )
-from tests.functions.asyncapi.brokers.servers import HOST, Server, free_ports, program, running
+from tests.brokers.servers import HOST, Server, free_ports, program, running
 from tests.temporal.conftest import bench
 
 __all__ = ["authority", "bench", "certificates", "kafka_cluster", "mosquitto", "rabbitmq", "topic"]

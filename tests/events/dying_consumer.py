@@ -8,10 +8,10 @@ from swf_temporal.app.event_router import Router
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of
-from swf_temporal.events.settings import ConsumerSettings
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
+from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import ConsumerSettings
 
 
 async def main(url: str, address: str, server: str, queue: str, definition: str) -> None:

@@ -12,10 +12,10 @@ from swf_temporal.app.event_sending import send
 from swf_temporal.app.worker import Worker
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.consumers.port import NeverError
-from swf_temporal.events.settings import EventSettings
-from swf_temporal.functions.operator.network import Network
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.routing.chains import HOPS
+from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import EventSettings
+from swf_temporal.settings.network import Network
 from tests.events.test_sinks import ROUTED, named
 from tests.temporal.conftest import Bench, listed
 

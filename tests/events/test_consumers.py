@@ -19,22 +19,23 @@ from websockets.asyncio.server import serve as websocket_server
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.event_router import Router
+from swf_temporal.brokers.port import Message
+from swf_temporal.brokers.protocols import Brokers
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.channels import channel_of
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of
 from swf_temporal.events.consumers.port import Incoming, NotNowError
 from swf_temporal.events.messages import message_of
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings, Mode
-from swf_temporal.functions.asyncapi.brokers.port import Message
-from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
+from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
+from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, Mode
 from swf_temporal.temporal.client import result
-from tests.functions.asyncapi.brokers.servers import HOST, Link, Server
+from tests.brokers.servers import HOST, Link, Server
 from tests.processes import ending_with_us
 from tests.temporal.conftest import Bench, Running, listed
 from tests.temporal.test_event_starts import ORDER
@@ -84,7 +85,7 @@ every_broker = pytest.mark.parametrize("broker", ["amqp", "kafka", "mqtt", "nats
 async def publish(broker: BrokerAddress, events: Sequence[CloudEvent | Message], mode: Mode = "binary") -> None:
     """Send events to the broker."""
     family = broker.url.partition(":")[0]
-    brokers = Brokers(Http(Settings()))
+    brokers = Brokers(HttpBroker(Http(Settings())))
     channel = channel_of(Settings(), broker, f"producer-{next(_NUMBERS)}")
     for one in events:
         message = one if isinstance(one, Message) else message_of(one, family, mode)
@@ -176,7 +177,7 @@ async def test_what_cannot_be_taken_is_no_obstacle(bench: Bench, broker: BrokerA
     letters: list[Message] = []
     channel = channel_of(Settings(), dead, "undertaker")
     family = broker.url.partition(":")[0]
-    receiver = Brokers(Http(Settings())).speaking(family)
+    receiver = Brokers(HttpBroker(Http(Settings()))).speaking(family)
     async with bench.worker(order()) as running, receiver.receive(channel) as dying:
         settings = ConsumerSettings(name=broker.address, **dict(broker), max_bytes=1000, dead_letter=dead.address)
         bad: list[CloudEvent | Message] = [

@@ -13,9 +13,9 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.port import Incoming
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings, SinkSettings
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, SinkSettings
 
 TOKEN = "t5Bn-62Yv/sL8m"  # noqa: S105 - it is none
 PASSWORD = "s3cr:et"  # noqa: S105 - as above

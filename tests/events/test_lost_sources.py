@@ -16,10 +16,10 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.consumers import nats as nats_sources
 from swf_temporal.events.consumers.port import NotNowError
 from swf_temporal.events.messages import STRUCTURED
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
+from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
+from tests.brokers.servers import HOST, Link, Server
 from tests.events.test_consumers import broker, connected, consuming, publish
 from tests.events.test_refused_messages import GOOD, settings_of, take, taken, until
-from tests.functions.asyncapi.brokers.servers import HOST, Link, Server
 
 __all__ = ["broker", "take", "taken"]
 

@@ -11,15 +11,15 @@ import pytest
 from swf_temporal.app.client import Client
 from swf_temporal.app.consuming import consuming as all_consuming
 from swf_temporal.app.event_router import Router
+from swf_temporal.brokers.mqtt import connected as session_of
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.channels import channel_of
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings, EventSettings
-from swf_temporal.functions.asyncapi.brokers.mqtt import connected as session_of
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, EventSettings
+from tests.brokers.servers import HOST, Link, Server
 from tests.events.test_consumers import connected, consuming, publish
 from tests.events.test_refused_messages import until
-from tests.functions.asyncapi.brokers.servers import HOST, Link, Server
 from tests.temporal.conftest import Bench
 
 pytestmark = pytest.mark.temporal

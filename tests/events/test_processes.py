@@ -10,11 +10,11 @@ import nats
 import pytest
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.events.settings import BrokerAddress
+from swf_temporal.settings.events import BrokerAddress
 from swf_temporal.temporal.client import result
+from tests.brokers.servers import HOST, Server
 from tests.cli.conftest import Place, answer_of, free_port
 from tests.events.test_consumers import publish
-from tests.functions.asyncapi.brokers.servers import HOST, Server
 from tests.temporal.conftest import Bench, listed
 
 pytestmark = pytest.mark.temporal

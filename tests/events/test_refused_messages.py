@@ -11,16 +11,16 @@ import aio_pika
 import nats
 import pytest
 
+from swf_temporal.brokers.port import Message
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.consumers import consumer as consumers
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.events.messages import message_of
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
-from swf_temporal.functions.asyncapi.brokers.port import Message
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
+from tests.brokers.servers import HOST, Server, free_ports, program, running
 from tests.events.test_consumers import broker, connected, consuming, every_broker, publish
-from tests.functions.asyncapi.brokers.servers import HOST, Server, free_ports, program, running
 
 __all__ = ["broker"]
 

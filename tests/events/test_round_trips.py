@@ -14,16 +14,16 @@ from confluent_kafka import Producer
 from websockets import Subprotocol
 from websockets.asyncio.server import ServerConnection, serve
 
+from swf_temporal.brokers.kafka import Kafka
+from swf_temporal.brokers.port import Channel, Message
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.connections import Connection
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings, Mode, SinkSettings
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.asyncapi.brokers.kafka import Kafka
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Message
+from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, Mode, SinkSettings
+from tests.brokers.servers import HOST, Link, Server
 from tests.events.test_consumers import broker, connected, consuming, every_broker
-from tests.functions.asyncapi.brokers.servers import HOST, Link, Server
 
 __all__ = ["broker"]
 

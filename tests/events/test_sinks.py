@@ -14,13 +14,13 @@ from swf_temporal.app.event_sending import send
 from swf_temporal.app.worker import Worker
 from swf_temporal.client_errors import RunEnded
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.events.settings import ROUTER, EventSettings, SinkSettings
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.operator.network import Network
-from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
-from tests.functions.asyncapi.brokers.servers import HOST
+from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.events import ROUTER, EventSettings, SinkSettings
+from swf_temporal.settings.network import Network
+from tests.brokers.servers import HOST
 from tests.temporal.conftest import Bench
 from tests.temporal.test_event_starts import output
 

@@ -17,11 +17,11 @@ import trustme
 from swf_temporal import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
 from swf_temporal.performing import Calls
+from swf_temporal.settings.calls import Settings
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.server import local_server

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.settings.calls import Options, Settings
 from tests.faults.conftest import Attempt, Stage, Told
 from tests.functions.conftest import Service
 from tests.functions.rpc.users_service import AIO, GRPC, PROTOS, Users, serving

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.settings.calls import Options, Settings
 from tests.faults.conftest import Attempt, Stage, Told
 from tests.functions.conftest import Service
 

@@ -10,11 +10,11 @@ import pytest
 
 from swf_temporal.calls import Function
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.events.settings import SinkSettings
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.files import can_open_more
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.events import SinkSettings
 from tests.functions.rpc.users_service import PROTOS
 
 if TYPE_CHECKING:

@@ -31,16 +31,16 @@ from swf_temporal.app.asgi_server import asgi_server
 from swf_temporal.app.client import Client
 from swf_temporal.app.event_delivery import EventDelivery
 from swf_temporal.app.gateway.serving import gateway
-from swf_temporal.app.http_settings import GatewaySettings
-from swf_temporal.app.option_values import Address
-from swf_temporal.events.settings import SinkSettings
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.performing import Calls
+from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.events import SinkSettings
+from swf_temporal.settings.http import GatewaySettings
+from swf_temporal.settings.values import Address
 from swf_temporal.temporal import activities
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server

@@ -15,7 +15,7 @@ from time import monotonic
 
 from swf_temporal.app.logs import be_quiet
 from swf_temporal.temporal.server import local_server
-from tests.functions.asyncapi.brokers.servers import HOST, free_ports
+from tests.brokers.servers import HOST, free_ports
 from tests.many_events.flood import Figures, Flood
 
 _SIZES = (0, 10_000)

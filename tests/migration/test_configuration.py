@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import trustme
 
-from swf_temporal.events.settings import EventSettings
-from swf_temporal.functions.operator.settings import read_settings
 from swf_temporal.migration.configuration import Configuration, configuration
 from swf_temporal.migration.migrate import migrate
 from swf_temporal.migration.owners import Called
+from swf_temporal.settings.calls import read_settings
+from swf_temporal.settings.events import EventSettings
 from swf_temporal.text.properties import PropertiesText
 from swf_temporal.text.yaml_text import write_yaml
 

@@ -12,7 +12,7 @@ WRITER = """
 import asyncio, sys
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import StorageDriverStoreContext
-from swf_temporal.payloads.settings import StorageSettings
+from swf_temporal.settings.payloads import StorageSettings
 from swf_temporal.payloads.storage import ObjectStorage
 
 async def main():

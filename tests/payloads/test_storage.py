@@ -14,8 +14,8 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.errors import PayloadUnavailable, UsageError
 from swf_temporal.payloads.objects import Folder, RemoteFolder, folder_at
-from swf_temporal.payloads.settings import StorageSettings
 from swf_temporal.payloads.storage import ObjectStorage, storage_of
+from swf_temporal.settings.payloads import StorageSettings
 
 PAYLOAD = Payload(metadata={"encoding": b"json/plain", "other": b"x"}, data=b'"' + b"x" * 200_000 + b'"')
 

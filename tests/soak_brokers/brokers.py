@@ -12,8 +12,8 @@ from subprocess import Popen
 
 import trustme
 
-from tests.functions.asyncapi.brokers import rabbitmq
-from tests.functions.asyncapi.brokers.servers import HOST, free_ports, program, running, write_certificates
+from tests.brokers import rabbitmq
+from tests.brokers.servers import HOST, free_ports, program, running, write_certificates
 
 _MOSQUITTO = """
 listener {port} {host}

@@ -21,18 +21,19 @@ from time import monotonic
 import nats
 from temporalio.client import Client
 
+from swf_temporal.brokers.protocols import Brokers
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.channels import channel_of
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of
 from swf_temporal.events.messages import message_of
-from swf_temporal.events.settings import BrokerAddress, ConsumerSettings
-from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
+from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
 from swf_temporal.temporal.server import local_server
-from tests.functions.asyncapi.brokers.servers import HOST, free_ports
+from tests.brokers.servers import HOST, free_ports
 from tests.processes import ending_with_us
 from tests.soak_brokers.brokers import FAMILIES, Broker, brokers
 
@@ -188,7 +189,7 @@ class Soak:
 
     async def _produce(self, broker: Broker) -> None:
         """Send everything, each until the broker has it, for as long as brokers are disturbed."""
-        speaking = Brokers(Http(Settings())).speaking(broker.family)
+        speaking = Brokers(HttpBroker(Http(Settings()))).speaking(broker.family)
         pause = 0.5 * self.size.faults * self.size.turn / (self.size.keys * self.size.events)
         for event in self._events(broker.family):
             channel = channel_of(Settings(), _address(broker, "numbers"), f"producer-{event.id}")

@@ -29,7 +29,7 @@ from swf_temporal.client_errors import RunEnded
 from swf_temporal.routing.keys import instance_id
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.server import local_server
-from tests.functions.asyncapi.brokers.servers import HOST, free_ports, program, running
+from tests.brokers.servers import HOST, free_ports, program, running
 from tests.processes import ending_with_us
 
 DEFINITION = """\

@@ -12,8 +12,8 @@ import psycopg
 import pytest
 
 from swf_temporal.errors import PayloadTooLarge, StoreUnavailable, UsageError
-from swf_temporal.functions.operator.credentials import without_password
 from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.settings.credentials import without_password
 from swf_temporal.stores import sql
 from swf_temporal.stores.sql import SqlVariables
 from tests.processes import ending_with_us

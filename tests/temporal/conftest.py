@@ -30,6 +30,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.performing import filled
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
+from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.temporal import client as swf
@@ -38,7 +39,7 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.operator_options import OperatorOptions
 from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.server import local_server
-from swf_temporal.temporal.worker import Capacity, make_worker
+from swf_temporal.temporal.worker import make_worker
 from tests.temporal.suspending import SUSPEND_AFTER, suspending
 
 AT_ONCE = ("--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"')
@@ -114,7 +115,7 @@ class Bench:
         secrets: Mapping[str, JSON] | None = None,
         queue: str | None = None,
         only_known: bool = False,
-        capacity: Capacity | None = None,
+        limits: InstanceLimits | None = None,
         interceptors: Sequence[Interceptor] = (),
         activities: Sequence[Callable[..., Any]] = (),
         options: OperatorOptions | None = None,
@@ -131,7 +132,7 @@ class Bench:
             scripted,
             task_queue=queue,
             runner=runner,
-            capacity=capacity,
+            limits=limits,
             interceptors=interceptors,
             activities=activities,
             operator_options=options or suspending(only_known=only_known),

@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from swf_temporal.app import variables as app_variables
-from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
-from swf_temporal.functions.operator.forms import SharedFolder
-from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.forms import SharedFolder
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal import activities, host
 from swf_temporal.temporal.variable_claims import ClaimedVariables
 from tests.containers import MOUNTED

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from temporalio.client import Client
 
-from swf_temporal.payloads.settings import PayloadSettings
+from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.server import find_program

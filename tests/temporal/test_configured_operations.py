@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 from swf_temporal.fetching.resources import in_mode, reading_mode
-from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
 from swf_temporal.migration.migrate import migrate, write
 from swf_temporal.performing import Calls
+from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.temporal.worker import make_worker
 from tests.temporal.conftest import Bench, Running, Scripted, events_of
 

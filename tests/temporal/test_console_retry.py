@@ -4,7 +4,7 @@ import html
 
 import pytest
 
-from swf_temporal.app.http_settings import Operation, Tenant
+from swf_temporal.settings.http import Operation, Tenant
 from tests.temporal.conftest import Bench
 from tests.temporal.test_console import page, post, until
 from tests.temporal.test_gateway_reruns import failed

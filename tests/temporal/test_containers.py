@@ -18,14 +18,14 @@ import pytest
 from temporalio import activity
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.option_values import Address
-from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
 from swf_temporal.client_errors import RunEnded
 from swf_temporal.errors import StoreUnavailable
-from swf_temporal.functions.operator.forms import SharedFolder
-from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.loading import load
+from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.forms import SharedFolder
+from swf_temporal.settings.values import Address
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal import activities, host
 from swf_temporal.temporal.variables import MAX_BYTES
 from tests.containers import MOUNTED, Asked, Container, Function, Refused, container

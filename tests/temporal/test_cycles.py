@@ -11,12 +11,11 @@ from swf_temporal.data import JSON
 from swf_temporal.loading import load
 from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.runtime.ids import MAX_ID_BYTES, MAX_INSTANCE_ID_BYTES
-from swf_temporal.temporal.worker import Capacity
 from tests.sampling import count
 from tests.temporal.conftest import Bench, calling, child_of, define, events_of
 from tests.temporal.suspending import SUSPEND_AFTER
 
-STRICT = Capacity(limits=InstanceLimits(states=2_000, executions=10, depth=25))
+STRICT = InstanceLimits(states=2_000, executions=10, depth=25)
 LONG = "é" * 600
 """In bytes 1,200."""
 
@@ -37,13 +36,13 @@ def _counting(to: int, **more: Any) -> Any:
 
 async def test_a_loop_that_ends_is_run_to_its_end(bench: Bench) -> None:
     """Below the limit nothing happens, though the limits were looked up."""
-    async with bench.worker(_counting(900), capacity=STRICT) as worker:
+    async with bench.worker(_counting(900), limits=STRICT) as worker:
         assert await worker.run({"n": 0}) == {"n": 900}
 
 
 async def test_a_cycle_that_never_waits_is_given_up_and_named(bench: Bench) -> None:
     """It would run for ever; the operator's limit ends it."""
-    async with bench.worker(_counting(1_000_000), capacity=STRICT) as worker:
+    async with bench.worker(_counting(1_000_000), limits=STRICT) as worker:
         ended = await worker.failure({"n": 0})
     assert ended.name == "StepLimitExceeded"
     assert "2,000 states ran without waiting for anything, in a cycle: states 'Count' and 'Enough'" in str(ended)
@@ -51,7 +50,7 @@ async def test_a_cycle_that_never_waits_is_given_up_and_named(bench: Bench) -> N
 
 async def test_what_was_used_up_goes_on_with_the_run(bench: Bench) -> None:
     """A run that continues as new does not begin to count anew."""
-    async with bench.worker(_counting(1_000_000), capacity=STRICT) as worker:
+    async with bench.worker(_counting(1_000_000), limits=STRICT) as worker:
         ended = await worker.failure({"n": 0}, **{SUSPEND_AFTER: 1_500})
     assert "2,000 states ran" in str(ended)
 
@@ -93,8 +92,8 @@ async def test_a_cycle_that_waits_is_none(bench: Bench) -> None:
             ],
         }
     )
-    limits = Capacity(limits=InstanceLimits(states=1_000))
-    async with bench.worker(definition, capacity=limits, ask=count) as worker:
+    limits = InstanceLimits(states=1_000)
+    async with bench.worker(definition, limits=limits, ask=count) as worker:
         assert (await worker.run({"n": 0})) == {"n": 550}
 
 
@@ -104,7 +103,7 @@ async def test_a_workflow_that_continues_as_itself_and_never_waits_is_given_up(b
         define({"name": f"In {own}", "type": "inject", "data": {}, "end": {"continueAs": other}}, id=own)
         for own, other in (("ping", "pong"), ("pong", "ping"))
     )
-    async with bench.worker(first, second, capacity=STRICT) as worker:
+    async with bench.worker(first, second, limits=STRICT) as worker:
         ended = await worker.failure()
     assert ended.name == "StepLimitExceeded"
     assert "10 executions were begun without waiting for anything, each by the one before" in str(ended)
@@ -117,7 +116,7 @@ async def test_workflows_that_run_each_other_without_end_are_given_up(bench: Ben
         define({"name": "Down", "type": "operation", "actions": [{"subFlowRef": other}], "end": True}, id=own)
         for own, other in (("chicken", "egg"), ("egg", "chicken"))
     )
-    async with bench.worker(first, second, capacity=STRICT) as worker:
+    async with bench.worker(first, second, limits=STRICT) as worker:
         ended = await worker.failure()
     assert ended.name == "StepLimitExceeded"
     told = "'chicken' and 'egg' run each other, and no more than 25 levels are run"
@@ -138,8 +137,8 @@ async def test_workflows_that_run_themselves_many_times_at_once_are_given_up(ben
         id="bomb",
         errors=[{"name": "any", "code": "*"}],
     )
-    limits = Capacity(limits=InstanceLimits(descendants=1_000))
-    async with bench.worker(bomb, capacity=limits) as worker:
+    limits = InstanceLimits(descendants=1_000)
+    async with bench.worker(bomb, limits=limits) as worker:
         ended = await worker.failure()
         assert ended.name == "TooManySubflows"
         assert "'bomb' runs itself, and no more than 1,000 are run" in str(ended)
@@ -161,7 +160,7 @@ async def test_workflows_that_leave_each_other_behind_without_end_are_given_up(b
         },
         id="seed",
     )
-    async with bench.worker(definition, capacity=STRICT) as worker:
+    async with bench.worker(definition, limits=STRICT) as worker:
         handle = await worker.start()
         last = handle.id
         for _ in range(10):

@@ -16,7 +16,7 @@ from swf_temporal.app.client import Client as AppClient
 from swf_temporal.app.instances import facts_of
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.payloads.settings import EncryptionSettings, PayloadSettings, StorageSettings
+from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.converter import CONVERTER, converter_of

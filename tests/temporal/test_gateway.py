@@ -31,15 +31,15 @@ from swf_temporal.app.client import Client
 from swf_temporal.app.definitions import catalogue_of
 from swf_temporal.app.event_router import Router
 from swf_temporal.app.gateway.serving import gateway
-from swf_temporal.app.http_settings import GatewaySettings, Operation, Tenant
-from swf_temporal.app.option_values import Address
 from swf_temporal.app.rereading import RereadCatalogue
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.events.consumers.port import NotNowError
-from swf_temporal.functions.operator.forms import Rate
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
+from swf_temporal.settings.forms import Rate
+from swf_temporal.settings.http import GatewaySettings, Operation, Tenant
+from swf_temporal.settings.values import Address
 from swf_temporal.temporal.server import local_server
 from tests.temporal.conftest import Bench, Measured, Running, events_of, until_ready
 

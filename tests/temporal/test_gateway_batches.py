@@ -13,12 +13,12 @@ from swf_temporal.app.gateway.answers import Taken
 from swf_temporal.app.gateway.batches import Batch, answer_of
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.serving import gateway
-from swf_temporal.app.http_settings import GatewaySettings
-from swf_temporal.app.option_values import Address
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
+from swf_temporal.settings.http import GatewaySettings
+from swf_temporal.settings.values import Address
 from swf_temporal.temporal.server import local_server
 from tests.cli.conftest import free_port
 from tests.temporal.conftest import Bench, Measured, listed, measured_at

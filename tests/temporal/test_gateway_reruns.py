@@ -12,10 +12,10 @@ from temporalio.client import Client as TemporalClient
 
 from swf_temporal.app import rerunning
 from swf_temporal.app.client import Client
-from swf_temporal.app.http_settings import Operation, Tenant
 from swf_temporal.app.rerunning import plan_retry
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
+from swf_temporal.settings.http import Operation, Tenant
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.going_on import Beginning
 from tests.temporal.conftest import Bench, Running, calling, define

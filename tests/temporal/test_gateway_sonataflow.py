@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.http_settings import Operation, Tenant
 from swf_temporal.errors import CallFailed
+from swf_temporal.settings.http import Operation, Tenant
 from tests.temporal.conftest import PATIENCE, Bench
 from tests.temporal.test_gateway import CALCULATION, WAITING, event, named, problem, send, served, working
 

@@ -11,10 +11,10 @@ import pytest
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.gateway.serving import gateway
-from swf_temporal.app.http_settings import GatewaySettings
-from swf_temporal.app.option_values import Address
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
+from swf_temporal.settings.http import GatewaySettings
+from swf_temporal.settings.values import Address
 from tests.proxying import Proxy, proxying
 from tests.temporal.conftest import Bench, until_ready
 

@@ -13,12 +13,11 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 from swf_temporal import RunEnded
 from swf_temporal.errors import PayloadUnavailable, UsageError
 from swf_temporal.languages.port import Definition
-from swf_temporal.payloads.settings import MIB, PayloadSettings, StorageSettings
 from swf_temporal.runtime.budgets import InstanceLimits
+from swf_temporal.settings.payloads import MIB, PayloadSettings, StorageSettings
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import host, schedules
 from swf_temporal.temporal.converter import converter_of
-from swf_temporal.temporal.worker import Capacity
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import PATIENCE, Bench, calling, define, events_of
 from tests.temporal.suspending import SUSPENDING
@@ -220,8 +219,8 @@ async def test_a_run_that_holds_more_than_its_worker_lets_it_fails(
     """What was collected is counted when the run continues as new; the message has both numbers and the setting."""
     monkeypatch.setattr(host, "MIN_HELD_BYTES", 100_000)
     text = "x" * 20_000
-    capacity = Capacity(limits=InstanceLimits(held_bytes=500_000))
-    async with stored.worker(collecting(90), capacity=capacity, echo=lambda _: text) as worker:
+    limits = InstanceLimits(held_bytes=500_000)
+    async with stored.worker(collecting(90), limits=limits, echo=lambda _: text) as worker:
         failure = await worker.failure({}, suspend_after=70)
 
     assert failure.name == "PayloadTooLarge"

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
-from swf_temporal.functions.operator.forms import SharedFolder
-from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.forms import SharedFolder
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.variables import TemporalVariables
 from tests.containers import Asked, container
 from tests.processes import ending_with_us

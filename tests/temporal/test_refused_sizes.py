@@ -14,7 +14,7 @@ from swf_temporal import RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.loading import load
-from swf_temporal.payloads.settings import PayloadSettings
+from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.simulation.simulate import simulate
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import converter_of

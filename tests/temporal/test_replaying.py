@@ -9,7 +9,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -17,7 +16,7 @@ from temporalio.client import Client, WorkflowQueryFailedError
 from temporalio.service import RPCError
 from temporalio.worker import Replayer
 
-from swf_temporal.app.scenarios.host import CAPACITY, IN_SCENARIOS, ScenarioHost, scenario_host
+from swf_temporal.app.scenarios.host import IN_SCENARIOS, ScenarioHost, scenario_host
 from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.runtime import pacing
 from swf_temporal.simulation.scenario import Scenario, run, workflows_of
@@ -39,7 +38,7 @@ _MAX_YIELDS = 50
 @pytest.fixture(scope="session")
 async def forgetful() -> AsyncIterator[ScenarioHost]:
     """A server whose time can jump, and a worker that keeps no run in memory."""
-    async with scenario_host(capacity=replace(CAPACITY, workflows=0)) as started:
+    async with scenario_host(max_cached_workflows=0) as started:
         yield started
 
 

@@ -16,13 +16,13 @@ from swf_temporal import RunEnded
 from swf_temporal.app.client import Client
 from swf_temporal.app.instances import facts_of, filter_of, listed
 from swf_temporal.app.rerunning import plan_rerun
-from swf_temporal.app.settings import WorkerSettings
 from swf_temporal.app.worker import Worker
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed, UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.routing.keys import instance_id
+from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.client import Handle, result, send_event
 from swf_temporal.temporal.operator_options import OperatorOptionsInterceptor
 from swf_temporal.temporal.search_attributes import needed_by, set_up

@@ -29,11 +29,11 @@ from swf_temporal.app.http_authentication import (
 )
 from swf_temporal.app.http_bodies import BodyTooLargeError, SlowBodyError, body_of
 from swf_temporal.app.http_connections import UNDER_WAY, TooManyRequestsError
-from swf_temporal.app.http_settings import CodecServerSettings
 from swf_temporal.app.logs import in_one_line
 from swf_temporal.errors import PayloadUnavailable
 from swf_temporal.grammar import counted
 from swf_temporal.payloads.encodings import reason_of
+from swf_temporal.settings.http import CodecServerSettings
 from swf_temporal.strict_json import NotJSON, read_json
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
 

@@ -5,11 +5,11 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from swf_temporal.app.http_settings import CodecServerSettings, read_codec_server_settings
 from swf_temporal.app.logs import log_lines
-from swf_temporal.app.option_values import Address, LogFormat, LogLevel
 from swf_temporal.errors import UsageError
-from swf_temporal.payloads.settings import PLAIN, PayloadSettings
+from swf_temporal.settings.http import CodecServerSettings, read_codec_server_settings
+from swf_temporal.settings.payloads import PLAIN, PayloadSettings
+from swf_temporal.settings.values import Address, LogFormat, LogLevel
 from swf_temporal.temporal.converter import converter_of
 
 

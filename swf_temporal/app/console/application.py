@@ -20,7 +20,7 @@ from swf_temporal.app.console.watching import Watching
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import PATIENCE, RequestContext
 from swf_temporal.app.http_bodies import BodyTooLargeError, SlowBodyError, body_of
-from swf_temporal.app.http_settings import GatewaySettings
+from swf_temporal.settings.http import GatewaySettings
 
 _HOME: Final = "/console/definitions"
 _LOGIN: Final = "/console/login"

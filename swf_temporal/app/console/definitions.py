@@ -20,11 +20,11 @@ from swf_temporal.app.event_routes import latest_of
 from swf_temporal.app.gateway.parameters import NEW_ID, VERSION, what_is_wrong
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.workflows import definition_of
-from swf_temporal.app.http_settings import Operation
 from swf_temporal.drawing.svg import svg_of
 from swf_temporal.errors import Problem, SwfError, UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import check
+from swf_temporal.settings.http import Operation
 
 _RECENT: Final = 8
 _MOST_LINES: Final = 5000

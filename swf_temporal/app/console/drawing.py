@@ -25,7 +25,7 @@ from swf_temporal.drawing.model import Picture
 from swf_temporal.drawing.svg import svg_of
 from swf_temporal.drawing.timeline import Timeline
 from swf_temporal.errors import UsageError
-from swf_temporal.payloads.settings import PayloadSettings
+from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.temporal.converter import CONVERTER, converter_of
 
 _SMALL: Final = 128 * 1024

@@ -13,8 +13,8 @@ from swf_temporal.app.console.visits import Visit
 from swf_temporal.app.console.watching import WatchedInstance
 from swf_temporal.app.gateway.instances import TenantInstance, instance_of
 from swf_temporal.app.http_connections import UNDER_WAY
-from swf_temporal.app.http_settings import Operation
 from swf_temporal.errors import UsageError
+from swf_temporal.settings.http import Operation
 from swf_temporal.strict_json import write_json
 
 _SECONDS: Final = 300.0

@@ -8,9 +8,9 @@ from swf_temporal.app.console.instances import shown
 from swf_temporal.app.console.visits import Visit, redirect
 from swf_temporal.app.gateway.instances import instance_of
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
-from swf_temporal.app.http_settings import Operation
 from swf_temporal.app.rerunning import plan_retry
 from swf_temporal.errors import UsageError
+from swf_temporal.settings.http import Operation
 
 _RUN: Final = "run"
 """The field of the form with the run of which a person has seen what is done again."""

@@ -12,10 +12,10 @@ from swf_temporal.app.console.pages import segment
 from swf_temporal.app.console.visits import Visit, redirect
 from swf_temporal.app.gateway.instances import instance_of, tasks_for
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
-from swf_temporal.app.http_settings import Operation
 from swf_temporal.app.instances import facts_of, is_open
 from swf_temporal.app.tasks import complete_task
 from swf_temporal.errors import UsageError
+from swf_temporal.settings.http import Operation
 
 _MOST: Final = 100
 

@@ -12,7 +12,7 @@ from swf_temporal.app.console.sessions import CSRF, Session
 from swf_temporal.app.gateway.authentication import refuse_operation
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import RequestContext
-from swf_temporal.app.http_settings import Operation
+from swf_temporal.settings.http import Operation
 
 if TYPE_CHECKING:
     from swf_temporal.app.console.drawing import Drawing

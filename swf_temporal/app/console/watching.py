@@ -16,8 +16,8 @@ from swf_temporal.app.gateway.instances import TenantInstance
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import PATIENCE
 from swf_temporal.app.http_connections import RequestUnderWay
-from swf_temporal.app.http_settings import GatewaySettings, Tenant
 from swf_temporal.errors import SwfError
+from swf_temporal.settings.http import GatewaySettings, Tenant
 from swf_temporal.strict_json import write_json
 
 _EVERY: Final = 1.0

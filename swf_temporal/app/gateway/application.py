@@ -26,10 +26,10 @@ from swf_temporal.app.gateway.metrics import Metrics
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import PATIENCE, RequestContext, TenantCatalogue
 from swf_temporal.app.http_connections import UNDER_WAY
-from swf_temporal.app.http_settings import LOOPBACK, GatewaySettings
 from swf_temporal.app.logs import in_one_line
 from swf_temporal.app.tracing import continued
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.settings.http import LOOPBACK, GatewaySettings
 from swf_temporal.temporal.metrics import meter_of
 from swf_temporal.temporal.server_timeout import answers
 

@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from swf_temporal.app.gateway.refusals import Refused, unavailable
 from swf_temporal.app.http_authentication import JwtVerifier, KeysUnavailableError, NotAuthenticatedError, bearer_token
-from swf_temporal.app.http_settings import EVERYONE, GatewaySettings, Operation, Tenant
+from swf_temporal.settings.http import EVERYONE, GatewaySettings, Operation, Tenant
 
 _log = logging.getLogger("swf")
 

@@ -10,9 +10,9 @@ from urllib.parse import unquote_to_bytes
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
-from swf_temporal.functions.http.answers import is_json
-from swf_temporal.functions.http.charsets import content_type_of, decoded, is_charset
 from swf_temporal.strict_json import has_more_elements, read_json
+from swf_temporal.text.bodies import is_json
+from swf_temporal.text.charsets import content_type_of, decoded, is_charset
 
 STRUCTURED: Final = "application/cloudevents+json"
 BATCH: Final = "application/cloudevents-batch+json"

@@ -28,7 +28,7 @@ from swf_temporal.app.gateway.parameters import (
     WAIT,
 )
 from swf_temporal.app.gateway.requests import RequestContext
-from swf_temporal.app.http_settings import Operation
+from swf_temporal.settings.http import Operation
 
 JSON_MEDIA: Final = "application/json"
 

@@ -16,9 +16,9 @@ from swf_temporal.app.gateway.instances import instance_of, link_to
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import PATIENCE, RequestContext
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.functions.http.charsets import content_type_of
 from swf_temporal.routing.routes import Route, route
 from swf_temporal.temporal.event_dispatch import Receipt, lanes_of
+from swf_temporal.text.charsets import content_type_of
 
 IGNORED = "ignored"
 """The status of an event that nobody takes. Its sender is not to repeat it."""

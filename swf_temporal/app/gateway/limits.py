@@ -3,8 +3,8 @@
 from aiolimiter import AsyncLimiter
 
 from swf_temporal.app.gateway.refusals import Refused
-from swf_temporal.app.http_settings import GatewaySettings, Tenant
-from swf_temporal.functions.operator.forms import Rate
+from swf_temporal.settings.forms import Rate
+from swf_temporal.settings.http import GatewaySettings, Tenant
 
 
 class TenantLimits:

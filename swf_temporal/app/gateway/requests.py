@@ -15,13 +15,13 @@ from swf_temporal.app.gateway.metrics import Metrics
 from swf_temporal.app.gateway.parameters import BUSINESS_KEY, WAIT, Parameter, what_is_wrong
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.http_bodies import BodyTooLargeError, SlowBodyError, body_of
-from swf_temporal.app.http_settings import GatewaySettings, Tenant
 from swf_temporal.data import JSON
-from swf_temporal.functions.http.charsets import content_type_of
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
+from swf_temporal.settings.http import GatewaySettings, Tenant
+from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal import start_options
-from swf_temporal.temporal.constants import TASK_QUEUE
+from swf_temporal.text.charsets import content_type_of
 
 PATIENCE: Final = 20.0
 """Seconds that Temporal has for a request, or for each event of it, besides those for which it asks to wait."""

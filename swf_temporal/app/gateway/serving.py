@@ -12,17 +12,17 @@ from typing import Final
 from swf_temporal.app.client import Client
 from swf_temporal.app.definitions import catalogue_of, resources_of, with_led_to
 from swf_temporal.app.documents import in_one_line
-from swf_temporal.app.http_settings import GatewaySettings, read_gateway_settings
 from swf_temporal.app.logs import log_lines
 from swf_temporal.app.metrics import export_metrics
-from swf_temporal.app.option_values import Address, LogFormat, LogLevel
 from swf_temporal.app.rereading import RereadCatalogue, reread
 from swf_temporal.app.server_connection import connected
 from swf_temporal.app.stopping import stop_signal
 from swf_temporal.errors import Problem, UsageError
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.known import import_everything
-from swf_temporal.payloads.settings import PayloadSettings
+from swf_temporal.settings.http import GatewaySettings, read_gateway_settings
+from swf_temporal.settings.payloads import PayloadSettings
+from swf_temporal.settings.values import Address, LogFormat, LogLevel
 from swf_temporal.temporal.connecting import refuse_unless_readable
 from swf_temporal.temporal.worker import tune_gc
 

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from temporalio.client import Client
 from temporalio.service import RPCError
@@ -19,8 +19,8 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
-from swf_temporal.payloads.settings import PayloadSettings
 from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.simulation.clock import MICROSECOND
 from swf_temporal.simulation.scenario import ObservedRun, Scenario, workflows_of
 from swf_temporal.simulation.simulate import events_of
@@ -30,14 +30,14 @@ from swf_temporal.temporal.instance_parts import OF_SCENARIOS
 from swf_temporal.temporal.operator_options import OperatorOptions
 from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.server import local_server
-from swf_temporal.temporal.worker import Capacity, make_worker
+from swf_temporal.temporal.worker import make_worker
 
 _CONFIGURED = (
     # A workflow may continue as new at once; the server would have it wait a second.
     "--dynamic-config-value", 'history.workflowIdReuseMinimalInterval="0s"',
 )  # fmt: skip
 _TASK_QUEUE = "scenarios"
-CAPACITY = Capacity(activities=5000)
+_ACTIVITIES: Final = 5000
 """Calls wait for their turn, and others are not to wait for that."""
 IN_SCENARIOS = OperatorOptions(answers_all=True, parts=OF_SCENARIOS)
 """What workflow code is told of the worker."""
@@ -135,13 +135,13 @@ class ScenarioHost:
 async def scenario_host(
     calls_of: Callable[[], ScriptedCalls] = ScriptedCalls,
     runner_of: Callable[[Listener], VirtualTime] = VirtualTime,
-    capacity: Capacity = CAPACITY,
     *,
     local_calls: bool = False,
+    **options: Any,
 ) -> AsyncIterator[ScenarioHost]:
     """Start a server, and a worker for which time is virtual, for as long as the context lasts.
 
-    With *local_calls*, calls are local that can be.
+    With *local_calls*, calls are local that can be. *options* are those of the SDK's worker.
     """
     async with local_server(extra=_CONFIGURED, payloads=PayloadSettings.read()) as server:
         calls = calls_of()
@@ -151,11 +151,12 @@ async def scenario_host(
             calls,
             calls,
             task_queue=_TASK_QUEUE,
-            capacity=capacity,
+            max_concurrent_activities=_ACTIVITIES,
             operator_options=IN_SCENARIOS,
             variables=calls,
             chooses_local_calls=local_calls,
             unsandboxed_workflow_runner=runner_of(calls.listen),
+            **options,
         )
         _disable_deadlock_detection(worker)
         async with worker:

@@ -4,13 +4,13 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from swf_temporal.brokers.amqp import connected, incoming, mapping_faults
+from swf_temporal.brokers.amqp_routes import route_of
+from swf_temporal.brokers.faults import LOST, Refused
+from swf_temporal.brokers.port import Channel
 from swf_temporal.events.channels import dead_letters_at
 from swf_temporal.events.consumers.port import Incoming
-from swf_temporal.events.settings import ConsumerSettings
-from swf_temporal.functions.asyncapi.brokers.amqp import connected, incoming, mapping_faults
-from swf_temporal.functions.asyncapi.brokers.amqp_routes import route_of
-from swf_temporal.functions.asyncapi.brokers.faults import LOST, Refused
-from swf_temporal.functions.asyncapi.brokers.port import Channel
+from swf_temporal.settings.events import ConsumerSettings
 
 
 class AmqpSource:

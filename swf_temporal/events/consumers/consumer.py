@@ -22,11 +22,11 @@ from swf_temporal.errors import CallFailed
 from swf_temporal.events.consumers.dead_letters import DeadLetters
 from swf_temporal.events.consumers.port import Incoming, MessageSource, NeverError, NotNowError, Take
 from swf_temporal.events.messages import event_in
-from swf_temporal.events.settings import ConsumerSettings
 from swf_temporal.functions.call import cause_here
 from swf_temporal.functions.log_scrubbing import scrub_libraries, scrubbing
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.secrets import scrub
+from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import ConsumerSettings
 
 _log = logging.getLogger("swf.events")
 

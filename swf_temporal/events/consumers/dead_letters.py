@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from swf_temporal.brokers.port import Channel, Message
+from swf_temporal.brokers.protocols import Brokers
 from swf_temporal.errors import CallFailed
 from swf_temporal.events.channels import channel_of, client_id_of, dead_letters_at
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.events.jetstream import storing
 from swf_temporal.events.messages import id_in
-from swf_temporal.events.settings import ConsumerSettings
-from swf_temporal.functions.asyncapi.brokers.port import Channel, Message
-from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
+from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import ConsumerSettings
 
 _log = logging.getLogger("swf.events")
 
@@ -34,7 +35,7 @@ class DeadLetters:
 
     def __init__(self, consumer: ConsumerSettings, settings: Settings) -> None:
         self._consumer = consumer
-        self._brokers = Brokers(Http(settings))
+        self._brokers = Brokers(HttpBroker(Http(settings)))
         channel = channel_of(settings, consumer, client_id_of(f"{consumer.name}/dead"), _MAX_LETTER_BYTES)
         self._channel = dead_letters_at(channel, consumer)
 

@@ -6,11 +6,11 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+from swf_temporal.brokers.kafka import incoming, mapping_faults, options_of, started, topic_of
+from swf_temporal.brokers.port import Channel
 from swf_temporal.events.consumers.port import Incoming
-from swf_temporal.events.settings import ConsumerSettings
-from swf_temporal.functions.asyncapi.brokers.kafka import incoming, mapping_faults, options_of, started, topic_of
-from swf_temporal.functions.asyncapi.brokers.port import Channel
-from swf_temporal.functions.call import optional
+from swf_temporal.importing import optional
+from swf_temporal.settings.events import ConsumerSettings
 
 
 class KafkaSource:

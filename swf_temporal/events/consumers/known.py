@@ -5,9 +5,9 @@ from typing import Final
 
 from swf_temporal.events.channels import channel_of, client_id_of
 from swf_temporal.events.consumers.port import MessageSource
-from swf_temporal.events.settings import ConsumerSettings
-from swf_temporal.functions.call import optional
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.importing import optional
+from swf_temporal.settings.calls import Settings
+from swf_temporal.settings.events import ConsumerSettings
 
 SOURCES: Final = {
     "amqp": ("amqp", "AmqpSource", "aio_pika"),

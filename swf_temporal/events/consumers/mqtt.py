@@ -6,10 +6,10 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
+from swf_temporal.brokers.mqtt import connected, incoming, mapping_faults
+from swf_temporal.brokers.port import Channel
 from swf_temporal.events.consumers.port import Incoming
-from swf_temporal.events.settings import ConsumerSettings
-from swf_temporal.functions.asyncapi.brokers.mqtt import connected, incoming, mapping_faults
-from swf_temporal.functions.asyncapi.brokers.port import Channel
+from swf_temporal.settings.events import ConsumerSettings
 
 _log = logging.getLogger("swf.events")
 

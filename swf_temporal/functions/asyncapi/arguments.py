@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import permanent_failure
 from swf_temporal.functions.asyncapi.locations import value_at
 from swf_temporal.functions.asyncapi.operations import AddressParameter, AsyncApiOperation, ChannelPlace
 from swf_temporal.functions.asyncapi.parts import with_values
 from swf_temporal.functions.asyncapi.schemas import named_properties
-from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.http.parameters import as_text, escape
 from swf_temporal.text.suggestions import suggestion
 

@@ -3,11 +3,12 @@
 Section "Using Functions for Async API Service Invocations".
 """
 
+from swf_temporal.brokers.protocols import Brokers
 from swf_temporal.data import JSON
+from swf_temporal.errors import permanent_failure
 from swf_temporal.functions.asyncapi import version2 as asyncapi_version2
 from swf_temporal.functions.asyncapi import version3 as asyncapi_version3
 from swf_temporal.functions.asyncapi.arguments import read_arguments
-from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.asyncapi.channels import query_names
 from swf_temporal.functions.asyncapi.exchanges import BrokerCall, Exchanges
 from swf_temporal.functions.asyncapi.operations import AsyncApiOperation
@@ -16,10 +17,11 @@ from swf_temporal.functions.asyncapi.security import authenticate
 from swf_temporal.functions.asyncapi.servers import find_server
 from swf_temporal.functions.asyncapi.type import FORM
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.documents import Documents, is_web, locate
 from swf_temporal.functions.documents.local_documents import only_local
 from swf_temporal.functions.documents.parts import Document
+from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.port import Described, Performer, Services
 
 _RESULTS = (None, "payload", "message")
@@ -31,7 +33,7 @@ class AsyncApi(Performer):
     def __init__(self, services: Services, brokers: Brokers | None = None) -> None:
         settings = self._settings = services.settings
         self._services = services
-        self._brokers = brokers or Brokers(services.http)
+        self._brokers = brokers or Brokers(HttpBroker(services.http))
         self._exchanges = Exchanges(settings, services.limits, self._brokers)
         self._documents = Documents(lambda: services.http, settings.document_lifetime, settings.resources)
 

@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import urlencode
 
+from swf_temporal.brokers.port import Bindings, Channel, Credentials
 from swf_temporal.data import JSON
-from swf_temporal.functions.asyncapi.brokers.port import Bindings, Channel, Credentials
 from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, ChannelPlace, MessageType
 from swf_temporal.functions.asyncapi.operations import Bindings as AllBindings
 from swf_temporal.functions.asyncapi.schemas import named_properties
-from swf_temporal.functions.asyncapi.servers import Target
+from swf_temporal.functions.asyncapi.servers import DocumentTarget
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.http.parameters import as_text
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
 
 
 async def channel_to(
-    settings: Settings, call: Call, target: Target, address: str, credentials: Credentials, bindings: Bindings
+    settings: Settings, call: Call, target: DocumentTarget, address: str, credentials: Credentials, bindings: Bindings
 ) -> Channel:
     """Return the channel of that address at *target*, as the operator's settings want it. Raises CallFailed."""
     family = target.wire.family
@@ -77,7 +77,7 @@ def with_query(address: str, query: Mapping[str, JSON], secret: Mapping[str, str
 
 
 def bindings_of(
-    target: Target, place: ChannelPlace, operation: AsyncApiOperation, kind: MessageType | None
+    target: DocumentTarget, place: ChannelPlace, operation: AsyncApiOperation, kind: MessageType | None
 ) -> Bindings:
     """Return what the document says about the protocol of *target*, in each place where it may say something."""
     family = target.wire.family

@@ -4,22 +4,22 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
+from swf_temporal.brokers.port import Bindings, BrokerMessage, Channel, Conversing, Message
+from swf_temporal.brokers.protocols import BY_HTTP, Brokers
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.errors import CallFailed, permanent_failure
 from swf_temporal.functions.asyncapi.arguments import Given, address_of, is_many
-from swf_temporal.functions.asyncapi.brokers.port import Bindings, BrokerMessage, Channel, Conversing, Message
-from swf_temporal.functions.asyncapi.brokers.protocols import BY_HTTP, Brokers
 from swf_temporal.functions.asyncapi.channels import bindings_of, channel_to, identity_of, with_query
 from swf_temporal.functions.asyncapi.locations import value_at
 from swf_temporal.functions.asyncapi.messages import ReceivedMessage, ids_of, read_message, write_message
 from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, ChannelPlace, MessageType, OperationReply
 from swf_temporal.functions.asyncapi.schemas import check_schemas
 from swf_temporal.functions.asyncapi.security import Authentication, broker_credentials
-from swf_temporal.functions.asyncapi.servers import Target
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.asyncapi.servers import DocumentTarget
+from swf_temporal.functions.call import Call
 from swf_temporal.functions.http.parameters import as_text
-from swf_temporal.functions.operator.limits import RateLimits
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.limits import RateLimits
+from swf_temporal.settings.calls import Settings
 
 _IDEMPOTENCY_KEY = "Idempotency-Key"
 
@@ -30,7 +30,7 @@ class BrokerCall:
 
     call: Call
     operation: AsyncApiOperation
-    target: Target
+    target: DocumentTarget
     given: Given
     authentication: Authentication
 

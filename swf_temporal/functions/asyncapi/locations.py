@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from swf_temporal.data import JSON, Path
-from swf_temporal.functions.call import permanent_failure
+from swf_temporal.errors import permanent_failure
 
 _EXPRESSION = re.compile(r"\$message\.(header|payload)(?:#(/.*))?")
 

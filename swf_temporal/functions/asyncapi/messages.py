@@ -3,17 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from swf_temporal.brokers.port import Message
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.errors import CallFailed, permanent_failure
 from swf_temporal.functions.asyncapi.arguments import Given
-from swf_temporal.functions.asyncapi.brokers.port import Message
 from swf_temporal.functions.asyncapi.locations import placed, value_at
 from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, MessageType
 from swf_temporal.functions.asyncapi.schemas import header_violations, named_properties, payload_violations
-from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.http.answers import is_json, read_answer, split_content_type
 from swf_temporal.functions.http.bodies import write_body
 from swf_temporal.functions.http.parameters import as_text
+from swf_temporal.text.bodies import is_json, read_answer, split_content_type
 
 _JSON = "application/json"
 _ANYTHING = MessageType("message", "")

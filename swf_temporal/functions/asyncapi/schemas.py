@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import permanent_failure
 from swf_temporal.functions.asyncapi.operations import MessageType
-from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.documents.schemas import is_pattern
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator

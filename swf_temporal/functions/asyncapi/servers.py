@@ -1,37 +1,31 @@
 """The server of a channel of an AsyncAPI document."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from urllib.parse import SplitResult, unquote, urlsplit
+from dataclasses import dataclass, replace
 
+from swf_temporal.brokers.protocols import WIRES
+from swf_temporal.brokers.targets import Target
 from swf_temporal.data import JSON
+from swf_temporal.errors import permanent_failure
 from swf_temporal.function_types import Callee
-from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Wire
 from swf_temporal.functions.asyncapi.operations import BrokerServer
 from swf_temporal.functions.asyncapi.parts import names_in, with_values
-from swf_temporal.functions.call import Call, permanent_failure, variables
+from swf_temporal.functions.call import Call, variables
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.servers import no_server, variable_value
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
 from swf_temporal.text.suggestions import suggestion
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
-    """The address of a server, and its protocol."""
+class DocumentTarget(Target):
+    """The address of a server that a document may describe."""
 
-    protocol: str
-    wire: Wire
-    host: str
-    port: int
-    path: str = ""
-    username: str | None = None
-    password: str | None = field(default=None, repr=False)
     server: BrokerServer | None = None
     """What the document says about it."""
 
 
-def find_server(settings: Settings, call: Call, document: Document, servers: Sequence[BrokerServer]) -> Target:
+def find_server(settings: Settings, call: Call, document: Document, servers: Sequence[BrokerServer]) -> DocumentTarget:
     """Return the server to use, of those that a channel has.
 
     What is configured wins, for the function or for the document. What is configured for all counts only if its
@@ -42,11 +36,11 @@ def find_server(settings: Settings, call: Call, document: Document, servers: Seq
     spoken = [server for server in servers if protocol_of(server) in WIRES]
     if configured := _configured(settings, call.callee, spoken):
         protocol, _, rest = configured.partition("://")
-        return target_at(protocol.lower(), rest, _alike(spoken, WIRES[protocol.lower()].family))
+        return _target(protocol.lower(), rest, _alike(spoken, WIRES[protocol.lower()].family))
     if spoken:
         given = variables(call)
         server = next((server for server in spoken if given.keys() <= server.variables.keys()), spoken[0])
-        return target_at(protocol_of(server), _filled(document, server, given).rpartition("://")[2], server)
+        return _target(protocol_of(server), _filled(document, server, given).rpartition("://")[2], server)
     others = ", ".join(sorted({f"'{server.protocol}'" for server in servers}))
     reason = f"its protocols are not supported ({others})" if others else "it does not name one"
     raise no_server(call.function.name, f"the document '{document.name}': {reason}")
@@ -97,30 +91,5 @@ def _filled(document: Document, server: BrokerServer, given: Mapping[str, JSON])
     return with_values(server.url, values)
 
 
-def target_at(protocol: str, rest: str, server: BrokerServer | None) -> Target:
-    """Return the server at *rest*, a URL without its scheme. Raises CallFailed if it is none."""
-    wire = WIRES[protocol]
-    parts, port = _split(rest)
-    if not parts.hostname:
-        raise permanent_failure("BadUrl", f"the server '{rest}' names no host; it is written {protocol}://host:port")
-    return Target(
-        protocol=protocol,
-        wire=wire,
-        host=parts.hostname,
-        port=port or wire.port,
-        path=parts.path.rstrip("/") if wire.family != "amqp" else parts.path,
-        username=None if parts.username is None else unquote(parts.username),
-        password=None if parts.password is None else unquote(parts.password),
-        server=server,
-    )
-
-
-def _split(rest: str) -> tuple[SplitResult, int | None]:
-    """Return the parts of a URL without its scheme. Of several hosts, as Kafka has them, the first knows the others."""
-    hosts, slash, path = rest.partition("/")
-    try:
-        parts = urlsplit(f"//{hosts.partition(',')[0]}{slash}{path}")
-        port = parts.port
-    except ValueError as error:
-        raise permanent_failure("BadUrl", f"the server '{rest}' is not one: {error}") from error
-    return parts, port
+def _target(protocol: str, rest: str, server: BrokerServer | None) -> DocumentTarget:
+    return replace(DocumentTarget.at(protocol, rest), server=server)

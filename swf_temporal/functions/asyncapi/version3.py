@@ -1,5 +1,6 @@
 """Operations of AsyncAPI documents of version 3.0."""
 
+from swf_temporal.errors import permanent_failure
 from swf_temporal.functions.asyncapi.operations import (
     AsyncApiOperation,
     BrokerServer,
@@ -17,7 +18,6 @@ from swf_temporal.functions.asyncapi.parts import (
     read_variables,
     with_traits,
 )
-from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.text.suggestions import suggestion
 

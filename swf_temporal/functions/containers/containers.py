@@ -12,8 +12,8 @@ from hashlib import sha256
 from typing import Final
 
 from swf_temporal.data import JSON, json_or_base64
-from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.functions.call import Call
 from swf_temporal.functions.containers.running_calls import RunningCalls
 from swf_temporal.functions.containers.shared_folders import CallDirectory, call_directory
 from swf_temporal.functions.current_call import is_made_again

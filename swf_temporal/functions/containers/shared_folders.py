@@ -8,11 +8,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.errors import permanent_failure
+from swf_temporal.functions.call import Call
 from swf_temporal.functions.containers.folders import read_files, write_files
-from swf_temporal.functions.operator.forms import SharedFolder
 from swf_temporal.runtime.host import CallFolder
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
+from swf_temporal.settings.forms import SharedFolder
 
 _log = logging.getLogger("swf")
 

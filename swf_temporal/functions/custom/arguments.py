@@ -14,7 +14,8 @@ from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.errors import permanent_failure
+from swf_temporal.functions.call import Call
 
 _MAX_SHOWN = 5
 """The number of mistakes that are reported at once."""

@@ -1,8 +1,9 @@
 """Performs functions of the type `custom`, and of types that no table names: their operations say what is called."""
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import permanent_failure
 from swf_temporal.functions import log_lines
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.call import Call
 from swf_temporal.functions.custom.python import Python
 from swf_temporal.functions.custom.script import Scripts, is_script
 from swf_temporal.functions.custom.type import LEVELS

@@ -13,8 +13,8 @@ from typing import Final
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.functions.call import Call
 from swf_temporal.grammar import with_article
 from swf_temporal.strict_json import checked, write_json
 

@@ -8,14 +8,14 @@ from concurrent.futures import Executor
 from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.functions.call import Call
 from swf_temporal.functions.custom.arguments import bound, is_async
 from swf_temporal.functions.custom.modules import Modules
 from swf_temporal.functions.custom.outcomes import as_json, exceptions_as_faults
 from swf_temporal.functions.custom.type import foreign_operation
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.registry import Registry
+from swf_temporal.settings.calls import Settings
 from swf_temporal.text.suggestions import suggestion
 
 _SERVICE = "service:python:"

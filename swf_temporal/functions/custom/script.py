@@ -17,12 +17,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import RETURNS_VARIABLES, Call, permanent_failure, switch
+from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.functions.call import RETURNS_VARIABLES, Call, switch
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script_process import LENGTH
-from swf_temporal.functions.operator.settings import Options, Settings, merged
 from swf_temporal.grammar import with_article
+from swf_temporal.settings.calls import Options, Settings, merged
 from swf_temporal.strict_json import NotJSON, read_json, write_json
 
 MEMORY = 1 << 30

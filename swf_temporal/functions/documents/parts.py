@@ -8,8 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import permanent_failure
+from swf_temporal.errors import CallFailed, permanent_failure
 from swf_temporal.functions.urls import join_url, split_url
 
 _MAX_CHAIN = 32

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import permanent_failure
+from swf_temporal.errors import permanent_failure
 from swf_temporal.functions.documents.parts import Document
 
 # openapi-schema-validator has no dialect for 2.0, takes `format` for more than a remark, and matches patterns

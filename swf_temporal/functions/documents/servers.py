@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.errors import CallFailed, permanent_failure
 from swf_temporal.function_types import Callee, environment_name
-from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.documents import Document, is_web
 from swf_temporal.functions.http.parameters import as_text
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
 
 
 def service_url(settings: Settings, callee: Callee, url: str) -> str:

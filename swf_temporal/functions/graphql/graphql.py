@@ -6,10 +6,10 @@ Section "Using Functions for GraphQL Service Invocations".
 from dataclasses import replace
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.errors import CallFailed, permanent_failure
 from swf_temporal.functions.auth.auth import credential_for, with_named_tokens
 from swf_temporal.functions.auth.requests import authenticated, with_credentials
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.graphql.requests import operation, post, selection_set
 from swf_temporal.functions.graphql.schema import RootField, Schemas, question_to

@@ -4,8 +4,7 @@ import re
 from collections.abc import Mapping
 
 from swf_temporal.data import JSON, plain_numbers
-from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import permanent_failure
+from swf_temporal.errors import CallFailed, permanent_failure
 from swf_temporal.functions.graphql.type import is_name
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.strict_json import write_json

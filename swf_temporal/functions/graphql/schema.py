@@ -8,8 +8,7 @@ from typing import Any
 from cachetools import TTLCache
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import permanent_failure
+from swf_temporal.errors import CallFailed, permanent_failure
 from swf_temporal.functions.documents.documents import Headers
 from swf_temporal.functions.graphql.requests import post
 from swf_temporal.functions.http.client import Http

@@ -8,9 +8,7 @@ from urllib.parse import unquote
 import httpx
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.http.answers import is_json, split_content_type
-from swf_temporal.functions.http.charsets import encoded
+from swf_temporal.errors import permanent_failure
 from swf_temporal.functions.http.media_types import (
     FORM,
     MULTIPART,
@@ -23,6 +21,8 @@ from swf_temporal.functions.http.media_types import (
 )
 from swf_temporal.functions.http.parameters import FormField, Parameter, as_text, in_query
 from swf_temporal.strict_json import write_json
+from swf_temporal.text.bodies import is_json, split_content_type
+from swf_temporal.text.charsets import encoded
 
 
 def write_body(value: JSON, media_type: str, fields: Mapping[str, FormField] | None = None) -> tuple[bytes, str]:

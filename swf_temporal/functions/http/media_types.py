@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeGuard
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.http.answers import is_json, split_content_type
+from swf_temporal.errors import permanent_failure
+from swf_temporal.text.bodies import is_json, split_content_type
 
 FORM = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"

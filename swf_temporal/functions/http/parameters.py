@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from swf_temporal.data import JSON
-from swf_temporal.functions.call import permanent_failure
-from swf_temporal.functions.http.answers import is_json, split_content_type
+from swf_temporal.errors import permanent_failure
 from swf_temporal.strict_json import write_json
+from swf_temporal.text.bodies import is_json, split_content_type
 
 _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
 _RESERVED = ":/?@!$'()*,;"

@@ -6,10 +6,10 @@ Section "Using Functions for OData Service Invocations", with the arguments of t
 import asyncio
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.errors import CallFailed, permanent_failure
 from swf_temporal.functions.auth.auth import with_named_tokens
 from swf_temporal.functions.auth.requests import authenticated
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import Request

@@ -9,8 +9,8 @@ from swf_temporal.functions.documents.local_documents import only_local
 from swf_temporal.functions.openapi.operations import find_operation
 from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.functions.openapi.type import FORM
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.port import Described
+from swf_temporal.settings.calls import Settings
 
 
 async def look(documents: Documents, call: Call) -> Described:

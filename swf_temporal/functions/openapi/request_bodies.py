@@ -6,9 +6,9 @@ from typing import Any
 
 from swf_temporal.data import JSON
 from swf_temporal.functions.documents.parts import Document, DocumentPart
-from swf_temporal.functions.http.answers import split_content_type
 from swf_temporal.functions.http.media_types import FORM, MULTIPART, is_form
 from swf_temporal.functions.http.parameters import FormField
+from swf_temporal.text.bodies import split_content_type
 
 _COMBINING = ("oneOf", "anyOf", "allOf")
 _STYLES = {"csv": "form", "ssv": "spaceDelimited", "tsv": "tabDelimited", "pipes": "pipeDelimited", "multi": "form"}

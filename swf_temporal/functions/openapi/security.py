@@ -5,10 +5,11 @@ from typing import Any
 
 from swf_temporal.calls import Auth, AuthRef
 from swf_temporal.data import JSON
+from swf_temporal.errors import permanent_failure
 from swf_temporal.functions.auth.auth import Credential, find_auth
 from swf_temporal.functions.auth.credentials import properties_of
 from swf_temporal.functions.auth.schemes import matching, secret_of
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.documents import Document
 from swf_temporal.functions.openapi.operations import OpenApiOperation
 

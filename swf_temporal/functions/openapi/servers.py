@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from urllib.parse import urljoin
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import permanent_failure
 from swf_temporal.function_types import Callee
-from swf_temporal.functions.call import permanent_failure
 from swf_temporal.functions.documents.documents import Document, is_web
 from swf_temporal.functions.documents.servers import no_server, variable_value
 from swf_temporal.functions.openapi.operations import OpenApiOperation
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.urls import split_url
+from swf_temporal.settings.calls import Settings
 from swf_temporal.text.suggestions import suggestion
 
 

@@ -8,9 +8,10 @@ import re
 from dataclasses import dataclass, field
 
 from swf_temporal.data import JSON
+from swf_temporal.errors import permanent_failure
 from swf_temporal.functions.auth.auth import with_tokens
 from swf_temporal.functions.auth.requests import authenticated
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.answers import HttpResponse, result_of
 from swf_temporal.functions.http.bodies import write_body

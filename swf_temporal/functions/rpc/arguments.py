@@ -11,8 +11,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from swf_temporal.data import JSON, kind_of
-from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import permanent_failure
+from swf_temporal.errors import CallFailed, permanent_failure
 from swf_temporal.functions.rpc.metadata import STREAM
 from swf_temporal.grammar import with_article
 

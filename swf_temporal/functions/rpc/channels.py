@@ -10,11 +10,11 @@ from weakref import WeakKeyDictionary
 
 from cachetools import LRUCache
 
-from swf_temporal.errors import UsageError
-from swf_temporal.functions.call import optional, permanent_failure
-from swf_temporal.functions.operator.network import Network
-from swf_temporal.functions.operator.settings import HostOptions
-from swf_temporal.functions.operator.tls import Tls
+from swf_temporal.errors import UsageError, permanent_failure
+from swf_temporal.importing import optional
+from swf_temporal.settings.calls import HostOptions
+from swf_temporal.settings.network import Network
+from swf_temporal.settings.tls import Tls
 
 _SERVER = re.compile(r"(?:(grpcs?|https?)://)?(\[[^\]]+\]|[^:/?#\s]+)(?::(\d{1,5}))?/?")
 _TLS = frozenset({"grpcs", "https"})

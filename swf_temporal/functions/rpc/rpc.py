@@ -15,14 +15,13 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
 from swf_temporal.data import JSON, plain_numbers
-from swf_temporal.errors import CallFailed
+from swf_temporal.errors import CallFailed, permanent_failure
 from swf_temporal.function_types import Callee
 from swf_temporal.functions.auth.auth import headers_for, with_named_tokens
-from swf_temporal.functions.call import Call, permanent_failure
+from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.documents import is_web, locate
 from swf_temporal.functions.documents.servers import no_server
-from swf_temporal.functions.operator.local_calls import check_local_host
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.functions.local_calls import check_local_host
 from swf_temporal.functions.port import Described, Performer, Services
 from swf_temporal.functions.rpc.arguments import requests_of
 from swf_temporal.functions.rpc.channels import Channels, Target, library, target_of
@@ -31,6 +30,7 @@ from swf_temporal.functions.rpc.metadata import Metadata, metadata_for_asking, m
 from swf_temporal.functions.rpc.protos import Protos, ProtoServices
 from swf_temporal.functions.rpc.reflection import Reflection
 from swf_temporal.functions.rpc.type import FORM, REFLECTION, SERVER_SCHEMES
+from swf_temporal.settings.calls import Settings
 from swf_temporal.weighing import json_size
 
 

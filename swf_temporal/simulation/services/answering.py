@@ -7,8 +7,7 @@ from mimetypes import MimeTypes
 from urllib.parse import parse_qsl, urlsplit
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import permanent_failure
+from swf_temporal.errors import CallFailed, permanent_failure
 from swf_temporal.simulation.model.services import Reply, Service
 from swf_temporal.strict_json import NotJSON, read_json, write_json
 

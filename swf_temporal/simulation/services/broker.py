@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from swf_temporal.functions.asyncapi.brokers.port import Broker, BrokerMessage, Channel, Message
-from swf_temporal.functions.asyncapi.brokers.protocols import WIRES, Brokers
+from swf_temporal.brokers.port import Broker, BrokerMessage, Channel, Message
+from swf_temporal.brokers.protocols import WIRES, Brokers
+from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.simulation.model.services import Service
 from swf_temporal.simulation.services.answering import StubService, body_of, content_of, no_service
@@ -27,7 +28,7 @@ class ScriptedBrokers(Brokers):
     """The brokers of a scenario, whatever their protocol; what goes over HTTP goes to services of HTTP."""
 
     def __init__(self, http: Http, brokers: Mapping[StubBrokerAddress, StubService]) -> None:
-        super().__init__(http)
+        super().__init__(HttpBroker(http))
         self._scripted = _ScriptedBroker(brokers)
 
     def speaking(self, family: str) -> Broker:

@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 
 from swf_temporal.functions.http.connections import Backend, Transport
-from swf_temporal.functions.operator.network import looked_up
-from swf_temporal.functions.operator.tls import Tls
 from swf_temporal.origins import Origin, origin_of
+from swf_temporal.settings.network import looked_up
+from swf_temporal.settings.tls import Tls
 from swf_temporal.simulation.model.services import Reply
 from swf_temporal.simulation.services.answering import StubService, body_of, content_of, no_service, without_query
 

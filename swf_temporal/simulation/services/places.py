@@ -9,10 +9,10 @@ import httpx
 from swf_temporal.function_types import environment_name
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
 from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.operator.configuration import argument
-from swf_temporal.functions.operator.network import Network
-from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.origins import Origin, origin_of
+from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.configuration import argument
+from swf_temporal.settings.network import Network
 from swf_temporal.simulation.model.services import Kind, Service
 from swf_temporal.simulation.services.answering import RecordedRequests, StubService, no_service
 from swf_temporal.simulation.services.broker import ScriptedBrokers, StubBrokerAddress, server_of

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
-from swf_temporal.functions.call import permanent_failure
+from swf_temporal.errors import CallFailed, permanent_failure
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.performing import Calls
 from swf_temporal.runtime.external_activities import parse_activity

@@ -13,15 +13,16 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.brokers.port import Broker, BrokerMessage, Channel, Message
+from swf_temporal.brokers.protocols import Brokers
 from swf_temporal.calls import AuthRef, Function
 from swf_temporal.data import JSON
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
-from swf_temporal.functions.asyncapi.brokers.port import Broker, BrokerMessage, Channel, Message
-from swf_temporal.functions.asyncapi.brokers.protocols import Brokers
 from swf_temporal.functions.call import Call
+from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.port import Services
+from swf_temporal.settings.calls import Settings
 
 Responder = Callable[[Channel, Message], Message | None]
 
@@ -30,7 +31,7 @@ class Memory(Brokers):
     """Keeps what is sent until it is received. What was not accepted stays."""
 
     def __init__(self, http: Http) -> None:
-        super().__init__(http)
+        super().__init__(HttpBroker(http))
         self.sent: list[tuple[Channel, Message]] = []
         self.subscribed: list[Channel] = []
         self.accepted: list[Message] = []

@@ -11,7 +11,7 @@ import pytest
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.settings.calls import Options, Settings
 from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version2, version3
 
 __all__ = ["bench"]

@@ -11,8 +11,8 @@ import pytest
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.function_types import Callee
-from swf_temporal.functions.operator.network import Network
-from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.network import Network
 from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version2, version3
 
 __all__ = ["bench"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.settings.calls import Options, Settings
 from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version3
 
 __all__ = ["bench"]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from swf_temporal.brokers.port import Credentials
 from swf_temporal.calls import Auth, AuthRef
 from swf_temporal.errors import CallFailed
-from swf_temporal.functions.asyncapi.brokers.port import Credentials
-from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.settings.calls import Options, Settings
 from tests.functions.asyncapi.memory import Bench, bench, version2, version3
 
 if TYPE_CHECKING:

@@ -23,10 +23,10 @@ from swf_temporal.functions.auth.oauth2 import Tokens
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.operator.forms import Rate
-from swf_temporal.functions.operator.network import read_pattern
-from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
+from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.forms import Rate
+from swf_temporal.settings.network import read_pattern
 from tests.listening import listening
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.calling import Functions
-from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.settings.calls import Options, Settings
 from tests.functions.auth.oauth_server import Client, Server, Token, serving
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from swf_temporal.calls import Function
 from swf_temporal.errors import StoreUnavailable
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.containers.containers import Containers
-from swf_temporal.functions.operator.forms import SharedFolder
-from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.runtime.host import CallFile, CallFolder
 from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.settings.forms import SharedFolder
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service

@@ -18,7 +18,7 @@ from swf_temporal.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script import MEMORY
-from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.settings.calls import Options, Settings
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed

@@ -17,7 +17,7 @@ from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.openapi.operations import find_operation
 from swf_temporal.functions.openapi.requests import build_request
 from swf_temporal.functions.openapi.servers import server_url
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
 from swf_temporal.text.parsing import read_data
 
 FOLDER = Path(__file__).parents[1] / "data"

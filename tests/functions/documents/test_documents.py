@@ -13,7 +13,7 @@ import pytest
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.documents.documents import Documents, locate
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.operator.settings import Settings
+from swf_temporal.settings.calls import Settings
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Service

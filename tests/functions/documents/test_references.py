@@ -21,7 +21,7 @@ from swf_temporal.functions.documents.documents import Documents
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
 from swf_temporal.functions.openapi.servers import server_url
-from swf_temporal.functions.operator.settings import Settings, read_settings
+from swf_temporal.settings.calls import Settings, read_settings
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service

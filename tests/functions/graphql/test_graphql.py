@@ -14,10 +14,10 @@ from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.graphql.requests import literal, selection_set
-from swf_temporal.functions.operator.settings import Options, Settings
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.performing import Calls
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
+from swf_temporal.settings.calls import Options, Settings
 from tests.listening import listening
 
 if TYPE_CHECKING:

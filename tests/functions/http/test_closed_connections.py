@@ -14,7 +14,7 @@ import pytest
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.settings.calls import Options, Settings
 from tests.functions.http.raw_server import RawServer, Script, Wire, answer
 from tests.sampling import count
 

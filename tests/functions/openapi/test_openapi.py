@@ -13,7 +13,7 @@ from swf_temporal.calls import Function
 from swf_temporal.data import JSON
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.settings.calls import Options, Settings
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service

@@ -10,7 +10,7 @@ from swf_temporal.function_types import Callee
 from swf_temporal.functions.documents.documents import Document
 from swf_temporal.functions.openapi.operations import OpenApiOperation
 from swf_temporal.functions.openapi.servers import server_url
-from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.settings.calls import Options, Settings
 
 ORDERS = "specs/orders.json"
 

@@ -4,8 +4,8 @@ import pytest
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.function_types import Callee
-from swf_temporal.functions.operator.settings import read_settings
 from swf_temporal.functions.rpc.channels import Target, endpoint_of, library, target_of
+from swf_temporal.settings.calls import read_settings
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.operator.settings import Settings
 from swf_temporal.functions.rpc.fetched_protos import FetchedProtos
+from swf_temporal.settings.calls import Settings
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Service

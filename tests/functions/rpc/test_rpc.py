@@ -14,7 +14,7 @@ import pytest
 from swf_temporal.calls import Auth, AuthRef, Function
 from swf_temporal.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.settings import Options, Settings
+from swf_temporal.settings.calls import Options, Settings
 from tests.functions.rpc.users_service import PROTOS, Users, serving
 
 if TYPE_CHECKING:

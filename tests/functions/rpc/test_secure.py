@@ -14,9 +14,9 @@ import trustme
 
 from swf_temporal.calls import Function
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.operator.network import Network, read_pattern
-from swf_temporal.functions.operator.settings import HostOptions, Options, Settings
-from swf_temporal.functions.operator.tls import Tls
+from swf_temporal.settings.calls import HostOptions, Options, Settings
+from swf_temporal.settings.network import Network, read_pattern
+from swf_temporal.settings.tls import Tls
 from tests.functions.rpc.users_service import GRPC, PROTOS, serving
 
 if TYPE_CHECKING:

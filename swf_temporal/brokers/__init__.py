@@ -1,0 +1,1 @@
+"""Clients of message brokers, one module for each protocol, behind one port."""

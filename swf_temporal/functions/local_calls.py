@@ -1,0 +1,41 @@
+"""The operator's say in which calls are local.
+
+What is said of the function or its service wins over what is said of the host, that over the function's type, that
+over all calls, and that over the definition. Hosts are known only when a request is about to be sent.
+"""
+
+from typing import Final
+
+from swf_temporal.function_types import Callee
+from swf_temporal.runtime.local_calls import MAX_ATTEMPT, NotLocal, is_local, is_wanted_local, want_local
+from swf_temporal.settings.calls import Settings
+
+_ASKING_HOSTS: Final = frozenset({"rest", "openapi", "http", "graphql", "odata", "rpc"})
+"""The types whose performers ask `check_local_host` before they send anything."""
+
+
+def check_local_function(settings: Settings, callee: Callee, kind: str) -> None:
+    """Raise NotLocal if the call that is being made is a local one, and its function may not be called so."""
+    if not is_local():
+        return
+    own = settings.for_callee(callee).local_calls
+    _want(own if own is not None else kind in settings.local_call_types or settings.calls.local_calls)
+    may_be_wanted = own is None and settings.hosts_decide_local_calls and kind in _ASKING_HOSTS
+    if not (is_wanted_local() or may_be_wanted):
+        raise NotLocal(f"calls of function {callee.function!r} are not local")
+
+
+def check_local_host(settings: Settings, callee: Callee | None, host: str, port: int) -> None:
+    """Raise NotLocal if the call that is being made is a local one, and may not be at that host, or take too long."""
+    if not is_local() or callee is None:
+        return
+    if settings.hosts_decide_local_calls and settings.for_callee(callee).local_calls is None:
+        _want(settings.for_host(host, port).local_calls)
+    is_slow = settings.options_for(callee, host, port).timeout > MAX_ATTEMPT
+    if is_slow or not is_wanted_local():
+        raise NotLocal(f"calls of function {callee.function!r} at {host} are not local")
+
+
+def _want(said: bool | None) -> None:  # noqa: FBT001 - None says nothing
+    if said is not None:
+        want_local(wanted=said)

@@ -1,0 +1,212 @@
+"""The settings of events: where they come from, and where those go that workflows produce."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from swf_temporal.brokers.protocols import WIRES
+from swf_temporal.brokers.targets import target_of
+from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.errors import CallFailed
+from swf_temporal.grammar import with_article
+from swf_temporal.runtime.limits import PUBLISH_LIMIT
+from swf_temporal.settings import credentials
+from swf_temporal.settings.configuration import FromVariable, Section, Variable
+from swf_temporal.settings.forms import HEADERS, Count, Duration, Names, Secret, Size, is_like
+from swf_temporal.settings.values import MAX_HOPS
+from swf_temporal.text.model_errors import validation_error
+
+ROUTER: Final = "router"
+"""The address of a sink that hands events to the instances that they start and those that wait for them."""
+
+Mode = Literal["structured", "binary"]
+"""The content modes of CloudEvents: the event as JSON, or its attributes as headers and its payload as it is."""
+
+_SINK: Final = "SWF_SINK"
+_WORDS: Final = {"amqp": "queue", "kafka": "topic", "mqtt": "topic", "nats": "subject"}
+"""What the address at a broker is called, by the family of its protocol."""
+
+
+def _url(value: object) -> str:
+    text = str(value).strip()
+    if text.partition("://")[0].lower() not in WIRES or "://" not in text:
+        raise ValueError(f"it must be a URL with one of the schemes {', '.join(WIRES)}")
+    try:
+        target_of(text)
+    except CallFailed as error:
+        raise ValueError(str(error)) from None
+    return text
+
+
+class Credentials(Section):
+    """How a client proves itself to a broker, if not by its URL."""
+
+    username: Secret | None = None
+    password: Secret | None = Field(None, repr=False)
+    token: Secret | None = Field(None, repr=False)
+    mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"] | None = None
+    """Of Kafka."""
+
+
+class BrokerAddress(Section):
+    """A broker, and the queue, topic or subject there."""
+
+    url: Annotated[str, BeforeValidator(_url)]
+    queue: str | None = None
+    topic: str | None = None
+    subject: str | None = None
+    exchange: str | None = None
+    """Of AMQP: the exchange that leads to the queue, or that is published to."""
+    routing_key: str | None = None
+    """Of AMQP: the key by which the exchange routes."""
+    declare: bool = False
+    """Of AMQP: whether a queue that is not there is declared, durable."""
+    version: Literal["3.1.1", "5"] | None = None
+    """Of MQTT."""
+    client_id: str | None = None
+    """By which the broker knows the client. Of MQTT, no two that are connected may have the same."""
+    stream: str | None = None
+    """Of NATS: the stream of JetStream."""
+    headers: Annotated[Mapping[str, Secret], HEADERS] = Field(default_factory=dict, repr=False)
+    """Of HTTP and WebSocket: headers of the request."""
+    credentials: Credentials = Credentials()
+
+    @property
+    def family(self) -> str:
+        """The family of protocols: amqp, kafka, mqtt, nats, ws or http."""
+        return WIRES[self.url.partition("://")[0].lower()].family
+
+    @property
+    def word(self) -> str | None:
+        """What the address there is called; None where a URL has all of it."""
+        return None if self.url == ROUTER else _WORDS.get(self.family)
+
+    @property
+    def address(self) -> str:
+        """The queue, the topic, the subject; of WebSocket nothing."""
+        return self.queue or self.topic or self.subject or ""
+
+    @property
+    def secrets(self) -> list[str]:
+        """All that is secret of it, as messages may repeat it."""
+        own = self.credentials
+        login = credentials.of_login(own.username, own.password)
+        token = [own.token] if own.token else []
+        return [*login, *token, *credentials.in_headers(self.headers), *credentials.in_url(self.url)]
+
+    @model_validator(mode="after")
+    def _is_of_its_protocol(self) -> Self:
+        word = self.word
+        for other in dict.fromkeys(_WORDS.values()):
+            if other != word and getattr(self, other) is not None:
+                wanted = "there is no such thing" if word is None else f"there is {with_article(word)}"
+                raise validation_error(f"over {self.family} {wanted}", other)
+        if word != "queue" and (self.exchange or self.routing_key or self.declare):
+            raise ValueError("`exchange`, `routingKey` and `declare` are options of AMQP only")
+        if word != "subject" and self.stream is not None:
+            raise validation_error("only NATS has streams", "stream")
+        if word is not None and not self.address and self._needs_address:
+            raise validation_error(f"the {word} is missing", hint=f"write {word}: NAME")
+        return self
+
+    @property
+    def _needs_address(self) -> bool:
+        return True
+
+
+class ConsumerSettings(BrokerAddress):
+    """One consumer: a process of `swf consume` takes events from a broker and sends them where they go."""
+
+    name: str
+    url: Annotated[str, BeforeValidator(_url)] = Field(alias="from")
+    group: str | None = None
+    """By which several processes share what comes: of Kafka its group, of MQTT a shared subscription."""
+    prefetch: Count = 100
+    """The maximum number of messages that are not acknowledged."""
+    ordered: bool = True
+    """Whether an event is sent when the one before it was."""
+    max_bytes: Size = 1024 * 1024
+    """The largest message that is taken."""
+    dead_letter: str | None = None
+    """The queue, topic or subject for messages that cannot be taken."""
+
+    @model_validator(mode="after")
+    def _can_consume(self) -> Self:
+        if self.family == "http":
+            raise validation_error("events come over HTTP to swf gateway", hint="name a broker as `from`")
+        if self.family == "mqtt" and not self.ordered:
+            raise validation_error("messages of MQTT are acknowledged in their order", "ordered")
+        if self.family == "ws" and self.dead_letter is not None:
+            raise validation_error("WebSocket has no place for dead letters", "deadLetter")
+        return self
+
+
+def _of_a_delivery(timeout: timedelta) -> timedelta:
+    if timeout > PUBLISH_LIMIT:
+        raise ValueError(f"it must be at most {PUBLISH_LIMIT.seconds} seconds")
+    return timeout
+
+
+class SinkSettings(BrokerAddress):
+    """One sink: where produced events go whose type and source match."""
+
+    name: str
+    url: Annotated[str, BeforeValidator(lambda value: value if value == ROUTER else _url(value))] = Field(alias="to")
+    """`router`, or the URL of an HTTP receiver or of a broker."""
+    types: Names = ("*",)
+    sources: Names = ("*",)
+    mode: Mode = "structured"
+    timeout: Annotated[Duration, AfterValidator(_of_a_delivery)] | None = None
+    """The longest that one delivery may take, in place of the timeout of its host."""
+    ordered: bool = False
+    """Whether events of an instance are delivered one after the other, in the order in which it produced them."""
+    max_attempts: Count | None = None
+    """The number of attempts after which the run gets an error; None for no limit."""
+
+    def takes(self, event: CloudEvent) -> bool:
+        return is_like(event.type, self.types) and is_like(event.source, self.sources)
+
+    @model_validator(mode="after")
+    def _can_send(self) -> Self:
+        if self.mode == "binary" and self.url != ROUTER and (self.family == "ws" or self.version == "3.1.1"):
+            message = "CloudEvents have no binary mode over this protocol"
+            raise validation_error(message, "mode", hint="use structured")
+        return self
+
+    @property
+    def _needs_address(self) -> bool:
+        return self.exchange is None
+
+
+_Place = TypeVar("_Place", ConsumerSettings, SinkSettings)
+
+
+def _named_once(places: tuple[_Place, ...]) -> tuple[_Place, ...]:
+    names = [one.name for one in places]
+    for name in names:
+        if not name.strip() or names.count(name) > 1:
+            raise validation_error(f"{name!r} is used more than once", hint="names must be unique")
+    return places
+
+
+class EventSettings(Section):
+    """Consumers and sinks; the variable `SWF_SINK` is a sink that gets every event."""
+
+    section: ClassVar[str] = "events"
+
+    consumers: Annotated[tuple[ConsumerSettings, ...], AfterValidator(_named_once)] = ()
+    sinks: Annotated[tuple[SinkSettings, ...], AfterValidator(_named_once)] = ()
+    lifecycle: frozenset[Literal["workflow", "task", "status"]] = frozenset()
+    """Which lifecycle events instances produce."""
+    max_hops: Count = MAX_HOPS
+    """How many instances a chain may have in which each is started by an event of the one before."""
+
+    @classmethod
+    def merged(cls, content: Any, env: Mapping[str, str], ending: str = "") -> Any:
+        """Return *content* with the sink of `SWF_SINK`."""
+        found, url = super().merged(content, env, ending), env.get(_SINK, "")
+        if url.strip() and isinstance(found, dict) and isinstance(found.get("sinks", []), list):
+            found["sinks"] = [*found.get("sinks", []), {"name": _SINK, "to": FromVariable(url, Variable(_SINK))}]
+        return found

@@ -1,0 +1,304 @@
+"""The settings of HTTP servers: of the codec server, and of the gateway with its tenants."""
+
+import re
+import ssl
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, ClassVar, Final, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
+
+from swf_temporal.errors import UsageError
+from swf_temporal.files import why_unreadable
+from swf_temporal.settings.configuration import Section, argument, reading
+from swf_temporal.settings.events import EventSettings
+from swf_temporal.settings.forms import (
+    HEADER_NAME,
+    RATE,
+    Count,
+    Duration,
+    Names,
+    Port,
+    Rate,
+    Size,
+    is_like,
+    is_url,
+)
+from swf_temporal.settings.options import OPTION, Option
+from swf_temporal.settings.values import MAX_HOPS, Address
+from swf_temporal.text.model_errors import validation_error
+
+LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+"""The hosts that only this machine reaches."""
+_SHORTEST_SECRET: Final = 16
+"""The least length of a secret, in characters."""
+_SOURCE: Final = re.compile(r"(env|file):.+")
+_SECRET_HEADERS: Final = ("authorization", "proxy-authorization", "cookie", "x-api-key")
+"""Headers that let their sender in: no history may have them."""
+_MIB: Final = 1024 * 1024
+
+
+def _origin(value: object) -> str:
+    parts = urlsplit(str(value).strip())
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.path.strip("/") or parts.query:
+        raise ValueError("it must be an origin without a path, such as https://temporal.example.com")
+    return f"{parts.scheme}://{parts.netloc}".lower()
+
+
+def _jwks(value: object) -> str:
+    text = str(value).strip()
+    if not is_url(text, {"https"}) and not (is_url(text, {"http"}) and urlsplit(text).hostname in LOOPBACK):
+        raise ValueError("it must be an https URL")
+    return text
+
+
+def _token(value: object, info: ValidationInfo) -> str:
+    read_with, source = reading(info), str(value).strip()
+    if read_with is None:
+        return source
+    if not _SOURCE.fullmatch(source):
+        raise ValueError("it must be env:VARIABLE or file:PATH")
+    secret = read_with.held(source).strip()
+    if len(secret) < _SHORTEST_SECRET:
+        hint = f"it must have at least {_SHORTEST_SECRET} characters, such as `openssl rand -hex 32` prints"
+        raise validation_error(f"what {source} holds is not a token", hint=hint)
+    return secret
+
+
+_Token = Annotated[str, BeforeValidator(_token)]
+"""A secret that clients send: the configuration names the variable or file that holds it."""
+
+
+def tls_files(certificate: Path | None, key: Path | None) -> dict[str, Path]:
+    """Return the options of uvicorn with which a server has TLS; none without files. Raises UsageError."""
+    if certificate is None:
+        if key is not None:
+            raise UsageError("--tls-key is the key of a certificate", "give the certificate with --tls-cert")
+        return {}
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password=_no_password)
+    except (OSError, ValueError) as error:
+        files = certificate if key is None else f"{certificate} and {key}"
+        hint = "they are PEM files; the key is without a password, and in the file of the certificate or in --tls-key"
+        raise UsageError(f"TLS cannot be served with {files}: {why_unreadable(error)}", hint) from None
+    return {"ssl_certfile": certificate} | ({} if key is None else {"ssl_keyfile": key})
+
+
+def _no_password() -> str:
+    raise ValueError("the key has a password")
+
+
+class HttpServerSettings(Section):
+    """The address of a server, and the clients that it answers."""
+
+    address: Address = argument(Address(LOOPBACK[0], 0))
+    origins: tuple[Annotated[str, BeforeValidator(_origin)], ...] = ()
+    """The origins of web pages that may ask, besides its own."""
+    jwks: Annotated[str, BeforeValidator(_jwks)] | None = None
+    """The URL of the keys by which JWTs are verified; without one, none counts."""
+    issuer: str | None = None
+    audience: str | None = None
+    unauthenticated: bool = False
+    """Whether everyone may ask, also where others than this machine reach it: a proxy authenticates them."""
+
+    @property
+    def is_open(self) -> bool:
+        return self.jwks is None
+
+    @property
+    def is_open_to_others(self) -> bool:
+        """Whether everyone is answered on other machines too, and nobody has asked for that."""
+        return self.is_open and not self.unauthenticated and self.address.host not in LOOPBACK
+
+    @model_validator(mode="after")
+    def _is_verified(self) -> Self:
+        if self.jwks is not None and self.audience is None and self.issuer is None:
+            hint = "otherwise tokens for other programs would be accepted"
+            raise validation_error("it needs an issuer or an audience", "jwks", hint=hint)
+        return self
+
+
+class CodecServerSettings(HttpServerSettings):
+    section: ClassVar[str] = "codecServer"
+
+    token: _Token | None = Field(None, repr=False)
+    """A secret that clients send as bearer token."""
+    namespaces: tuple[str, ...] = ()
+    """The namespaces that are served; all if there is none."""
+    max_bytes: Size = 16 * _MIB
+    """The largest body of a request."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests need no token."""
+        return self.token is None and self.jwks is None
+
+
+class Operation(StrEnum):
+    EVENTS = "events"
+    """Send events."""
+    START = "start"
+    """Start instances."""
+    READ = "read"
+    """Read definitions, and where instances are and what came of them."""
+    TASKS = "tasks"
+    """Read what instances wait for, and give it to them."""
+    CHANGE = "change"
+    """Change the data of instances."""
+    END = "end"
+    """Cancel and terminate instances."""
+    RERUN = "rerun"
+    """Let instances go on from a state where they have been."""
+
+
+class Tenant(Section):
+    """A group of clients, and what is theirs."""
+
+    name: str = argument("-")
+    keys: tuple[_Token, ...] = Field((), repr=False)
+    """Its API keys."""
+    claims: Mapping[str, str] = Field(default_factory=dict)
+    """What a JWT of it claims."""
+    workflows: tuple[str, ...]
+    """The ids of its definitions; `*` stands for any characters."""
+    sources: tuple[str, ...] = ("*",)
+    """The sources of events that it may send, likewise."""
+    operations: frozenset[Operation] = frozenset(Operation)
+    namespace: str | None = None
+    """The namespace of Temporal where its instances are, if not that of the gateway."""
+    task_queue: str | None = None
+    """The task queue of its instances, if not that of the gateway."""
+    rate: Annotated[Rate, RATE] | None = None
+    """How many requests it may make, where each further event of a batch counts as one."""
+    max_live_pages: Count = 50
+    """How many pages of instances it may have open that move."""
+
+    def has_workflow(self, definition_id: str) -> bool:
+        return is_like(definition_id, self.workflows)
+
+    def may_send_from(self, source: str) -> bool:
+        return is_like(source, self.sources)
+
+
+EVERYONE: Final = Tenant(workflows=("*",), max_live_pages=1_000_000)
+"""Who asks a gateway that has no tenants: the limits of the gateway are its own."""
+
+
+def _no_secrets(names: tuple[str, ...]) -> tuple[str, ...]:
+    for name in names:
+        if not HEADER_NAME.fullmatch(name) or "*" in name:
+            raise ValueError(f"{name!r} cannot be the name of a header")
+        if name.lower() in _SECRET_HEADERS:
+            raise ValueError(f"{name} is a secret, and would stand in the history of each instance")
+    return names
+
+
+def _with_their_names(tenants: Mapping[str, Tenant]) -> dict[str, Tenant]:
+    return {name: tenant.replace(name=name) for name, tenant in tenants.items()}
+
+
+class GatewaySettings(HttpServerSettings):
+    """The settings of the gateway: its clients and its limits."""
+
+    section: ClassVar[str] = "gateway"
+
+    tenants: Annotated[Mapping[str, Tenant], AfterValidator(_with_their_names)] = Field(default_factory=dict)
+    task_queue: Annotated[str | None, Option(metavar="NAME")] = None
+    """The task queue of the workers. A tenant may have another."""
+    console: Annotated[bool, OPTION] = False
+    """Serve pages for people at /console."""
+    console_read_only: bool = False
+    """Whether people may only look there."""
+    max_live_pages: Count = 200
+    """How many pages of instances all clients together may have open that move."""
+    sonataflow_api: Annotated[bool, OPTION] = False
+    """Answer the paths of SonataFlow's instances, such as POST /ID, too."""
+    kept_headers: Annotated[Names, AfterValidator(_no_secrets), Option(metavar="NAMES")] = ()
+    """Headers of requests that instances keep; a list with commas. In the configuration file, it may be an array."""
+    metrics_port: Annotated[Port | None, Option("--metrics")] = None
+    """Answer /metrics for Prometheus over HTTP on this port. With None, nowhere."""
+    rate: Annotated[Rate, RATE] | None = None
+    """How many requests all clients together may make."""
+    max_bytes: Size = _MIB
+    """The largest body of a request, but for batches."""
+    max_batch_bytes: Size = 8 * _MIB
+    """The largest batch of events; it may have as many bytes as other bodies anyway."""
+    max_batch: Count = 1000
+    """How many events a batch may have."""
+    max_wait: Duration = timedelta(seconds=60)
+    """The longest that a request may wait for a result."""
+    max_hops: int = argument(MAX_HOPS)
+    """How many instances a chain may have in which each is started by an event of the one before."""
+
+    @property
+    def is_open(self) -> bool:
+        return not self.tenants
+
+    @model_validator(mode="after")
+    def _can_assign(self) -> Self:
+        """Refuse tenants to whom no request can be assigned, and keys or claims that assign it to none or several."""
+        claiming = [name for name, tenant in self.tenants.items() if tenant.claims]
+        for name, tenant in self.tenants.items():
+            if not tenant.keys and not tenant.claims:
+                hint = "requests are assigned to tenants by keys or claims"
+                raise validation_error("it has neither keys nor claims", "tenants", name, hint=hint)
+        keys = [key for tenant in self.tenants.values() for key in tenant.keys]
+        if len(keys) != len(set(keys)):
+            hint = "requests are assigned to tenants by their keys"
+            raise validation_error("two tenants have the same key", "tenants", hint=hint)
+        if claiming and self.jwks is None:
+            hint = "set gateway › jwks"
+            raise validation_error("they need JWTs that are verified", "tenants", claiming[0], "claims", hint=hint)
+        if self.jwks is not None and not claiming:
+            raise validation_error("no tenant has claims", "jwks", hint="JWTs are assigned to tenants by their claims")
+        return self
+
+
+def read_codec_server_settings(
+    env: Mapping[str, str], address: Address, origins: Sequence[str] = (), *, file: Path | None = None
+) -> CodecServerSettings:
+    """Return what the configuration says of the codec server at *address*; *origins* are further ones.
+
+    Raises UsageError for what cannot be read, and for a server that others reach and that asks for no token.
+    """
+    settings = CodecServerSettings.read(env, file=file, arguments={"address": address})
+    if settings.is_open_to_others:
+        hint = "set codecServer › token or jwks, or unauthenticated: true behind a proxy that authenticates"
+        raise UsageError(f"the codec server at {address} would decrypt for everyone who reaches it", hint)
+    return settings.replace(origins=_with_options(settings, origins))
+
+
+def read_gateway_settings(
+    env: Mapping[str, str],
+    address: Address,
+    origins: Sequence[str] = (),
+    *,
+    file: Path | None = None,
+    **options: object,
+) -> GatewaySettings:
+    """Return what the configuration says of the gateway at *address*; *origins* are further ones.
+
+    *options* win over the configuration. Raises UsageError for what cannot be read, and for a gateway that others reach
+    and that asks for no key.
+    """
+    events = EventSettings.read(env, file=file, with_secrets=False)
+    arguments = {"address": address, "max_hops": events.max_hops, **options}
+    settings = GatewaySettings.read(env, file=file, arguments=arguments)
+    if settings.is_open_to_others:
+        hint = "set gateway › tenants, or unauthenticated: true behind a proxy that authenticates"
+        raise UsageError(f"the gateway at {address} would start workflows for everyone who reaches it", hint)
+    return settings.replace(origins=_with_options(settings, origins))
+
+
+def _with_options(settings: HttpServerSettings, origins: Sequence[str]) -> tuple[str, ...]:
+    """Return the origins of *settings*, and those that the option `--origin` names. Raises UsageError."""
+    found = list(settings.origins)
+    for text in origins:
+        try:
+            found.append(_origin(text))
+        except ValueError as error:
+            raise UsageError(f"--origin is {text!r}", str(error)) from None
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,144 @@
+"""The settings of a worker itself: task queue, concurrency, health and logs. Those of its calls have their own."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Annotated, ClassVar, Final, Literal
+
+from pydantic import BeforeValidator, Field
+
+from swf_temporal import __version__
+from swf_temporal.origins import MAX_PORT
+from swf_temporal.runtime.budgets import (
+    DEPTH,
+    DESCENDANTS,
+    EXECUTIONS,
+    HELD_BYTES,
+    MIN_DEPTH,
+    MIN_DESCENDANTS,
+    MIN_EXECUTIONS,
+    MIN_HELD_BYTES,
+    MIN_STATES,
+    STATES,
+    InstanceLimits,
+)
+from swf_temporal.settings.configuration import Section
+from swf_temporal.settings.deployment import Deployment, Versioning
+from swf_temporal.settings.forms import (
+    PAIRS,
+    RATE,
+    WORD,
+    Count,
+    Duration,
+    Name,
+    Port,
+    Rate,
+    Share,
+    Size,
+    Whole,
+)
+from swf_temporal.settings.options import OPTION, Option
+from swf_temporal.settings.stores import TEMPORAL, as_store
+from swf_temporal.settings.values import TASK_QUEUE, Address, LogFormat, LogLevel
+
+_OF_TWO_QUEUES: Final = 2
+"""The least number of workflow tasks, and of requests for them: of two queues, one is the worker's own."""
+
+
+def _address(value: object) -> Address:
+    if isinstance(value, Address):
+        return value
+    host, _, port = str(value).strip().rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    if not host or not port.isdecimal() or not 0 < int(port) <= MAX_PORT:
+        raise ValueError("it must be an address and a port, such as 127.0.0.1:8889")
+    return Address(host, int(port))
+
+
+def _pollers(value: object) -> int | Literal["auto"]:
+    text = str(value).strip().lower()
+    if text == "auto":
+        return "auto"
+    number = int(text) if text.isdecimal() else 0
+    if number < _OF_TWO_QUEUES:
+        raise ValueError(f"it must be a number, at least {_OF_TWO_QUEUES}, or auto")
+    return number
+
+
+class WorkerSettings(Section):
+    """The settings of a worker itself: task queue, concurrency, health and logs."""
+
+    section: ClassVar[str] = "worker"
+    prefix: ClassVar[str] = "SWF_"
+
+    task_queue: Annotated[Name, Option(metavar="NAME")] = TASK_QUEUE
+    """The task queue to serve."""
+    known_definitions_only: Annotated[bool, OPTION] = False
+    """Refuse instances that come with a definition which is not served."""
+    search_attributes: Annotated[bool, Option("--search-attributes/--no-search-attributes")] = False
+    """Set search attributes on instances, by which they are found."""
+    max_activities: Annotated[Count, OPTION] = 200
+    """The maximum number of function calls in progress."""
+    max_cached_workflows: Annotated[Count, OPTION] = 2000
+    """The maximum number of running instances in memory. Others are replayed when something happens to them."""
+    max_workflow_tasks: Annotated[Whole, OPTION] = Field(100, ge=_OF_TWO_QUEUES)
+    """The maximum number of instances that take a step at once."""
+    max_local_activities: Annotated[Count, OPTION] = 100
+    """The maximum number of local calls in progress."""
+    target_memory: Annotated[Share | None, Option(metavar="SHARE")] = None
+    """Take more work up to this share of memory, such as 0.8. With None, whatever that is."""
+    target_cpu: Annotated[Share | None, Option(metavar="SHARE")] = None
+    """Take more work up to this share of processor time, such as 0.9. With None, whatever that is."""
+    pollers: Annotated[int | Literal["auto"], BeforeValidator(_pollers), Option(metavar="N|auto")] = 5
+    """Wait with so many requests for instances, and for calls. With `auto`, with as many as are of use."""
+    max_activity_rate: Annotated[Annotated[Rate, RATE] | None, Option(metavar="RATE")] = None
+    """Begin calls at most at this rate, such as 100/s."""
+    max_queue_activity_rate: Annotated[Annotated[Rate, RATE] | None, Option(metavar="RATE")] = None
+    """The same for all workers of the task queue together."""
+    max_states_without_waiting: Whole = Field(STATES, ge=MIN_STATES)
+    """How many states an instance may enter without waiting for anything."""
+    max_executions_without_waiting: Whole = Field(EXECUTIONS, ge=MIN_EXECUTIONS)
+    """How many executions may be begun without waiting for anything, each by the one before."""
+    max_subflow_depth: Whole = Field(DEPTH, ge=MIN_DEPTH)
+    """How many sub-workflows may wait for one another."""
+    max_descendants: Whole = Field(DESCENDANTS, ge=MIN_DESCENDANTS)
+    """How many sub-workflows may be in progress beneath one instance, on all levels."""
+    max_held_bytes: Size = Field(HELD_BYTES, ge=MIN_HELD_BYTES)
+    """How many bytes of collected results one instance may hold."""
+    grace_period: Duration = timedelta(seconds=30)
+    """How long calls that are under way may still take when the worker is told to stop."""
+    processes: Annotated[str, WORD, Option(metavar="N|auto")] = "1"
+    """Work in so many processes, or in one for each core. It is a number, or `auto`."""
+    health_port: Annotated[Port | None, Option("--health")] = None
+    """Answer /livez and /readyz over HTTP on this port. With None, nowhere."""
+    metrics_port: Annotated[Port | None, Option("--metrics")] = None
+    """Answer /metrics for Prometheus over HTTP on this port. With None, nowhere."""
+    container_endpoint: Annotated[Address, BeforeValidator(_address)] | None = None
+    """Where functions in containers reach it; nowhere if it is None."""
+    log_format: Annotated[LogFormat, WORD, OPTION] = LogFormat.TEXT
+    """The format of the log."""
+    log_level: Annotated[LogLevel, WORD, OPTION] = LogLevel.INFO
+    """The lowest level that is logged."""
+    variables: Annotated[str, BeforeValidator(as_store)] = Field(TEMPORAL, repr=False)  # a URL may have a password
+    """Where variables are held: `temporal`, or the URL of a database."""
+    deployment: Annotated[Name | None, Option(metavar="NAME")] = None
+    """The Worker Deployment of the worker; without one, it takes all work of its task queue."""
+    build_id: Annotated[Name | None, Option(metavar="ID", default="the release of swf-temporal")] = None
+    """The version within the deployment; use a new one when functions change, too. With None, that of the package."""
+    versioning: Annotated[Versioning, WORD, OPTION] = Versioning.AUTO_UPGRADE
+    """Whether instances stay with the version that they began on, or move to the current one."""
+    versioning_of: Annotated[Mapping[str, Annotated[Versioning, WORD]], PAIRS] = Field(default_factory=dict)
+    """The same for instances of single definitions, by their ids."""
+
+    @property
+    def version(self) -> Deployment | None:
+        """The version as which it serves, if it belongs to a deployment."""
+        if self.deployment is None:
+            return None
+        return Deployment(self.deployment, self.build_id or __version__, self.versioning, self.versioning_of)
+
+    @property
+    def limits(self) -> InstanceLimits:
+        """How long an instance may go on without waiting."""
+        executions = self.max_executions_without_waiting
+        depth, held, descendants = self.max_subflow_depth, self.max_held_bytes, self.max_descendants
+        return InstanceLimits(self.max_states_without_waiting, executions, depth, held, descendants)

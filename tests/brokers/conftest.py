@@ -1,0 +1,309 @@
+"""Brokers that run for the whole session, and how the tests speak of channels."""
+
+import asyncio
+import json
+import os
+import ssl
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeAlias
+from uuid import uuid4
+
+import pytest
+import trustme
+from confluent_kafka import Producer
+
+from swf_temporal.brokers.port import Bindings, Broker, Channel, Message
+from swf_temporal.calls import Function
+from swf_temporal.data import JSON
+from swf_temporal.errors import CallFailed
+from swf_temporal.functions.calling import Call, Functions
+from swf_temporal.settings.calls import Settings
+from tests.brokers.rabbitmq import prepared as prepared_rabbitmq
+from tests.brokers.servers import (
+    HOST,
+    Link,
+    Server,
+    free_ports,
+    program,
+    running,
+    write_certificates,
+)
+from tests.functions.conftest import failed
+
+__all__ = ["failed"]  # a fixture of the tests of functions
+
+ChannelTo: TypeAlias = Callable[..., Channel]
+LinkTo: TypeAlias = Callable[[int], Awaitable[Link]]
+FaultOf: TypeAlias = Callable[[Awaitable[Any]], Awaitable[CallFailed]]
+
+_MOSQUITTO = """
+per_listener_settings true
+user {user}
+log_dest stdout
+max_packet_size 100000
+
+listener {port} {host}
+allow_anonymous true
+
+listener {secure_port} {host}
+allow_anonymous false
+password_file {folder}/passwords
+acl_file {folder}/permissions
+cafile {folder}/ca.pem
+certfile {folder}/server.pem
+keyfile {folder}/server.pem
+"""
+
+_GUARDED_NATS = """
+tls {{
+  cert_file: "{folder}/server.pem"
+  key_file: "{folder}/server.pem"
+}}
+authorization {{
+  users = [{{user: ada, password: lovelace, permissions: {{publish: "hers.>", subscribe: "hers.>"}}}}]
+}}
+"""
+
+
+@pytest.fixture(scope="session")
+def authority() -> trustme.CA:
+    """Return an authority that no machine trusts."""
+    return trustme.CA()
+
+
+@pytest.fixture(scope="session")
+def certificates(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the authority's certificate, and a server's that it vouches for."""
+    folder = tmp_path_factory.mktemp("certificates")
+    write_certificates(authority, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def trusting(authority: trustme.CA) -> ssl.SSLContext:
+    """Return how a connection is checked by those who trust the authority."""
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    return context
+
+
+@pytest.fixture(scope="session")
+def mosquitto(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Run Mosquitto, open on one port; the other knows ada, who may use what begins with `hers`."""
+    broker, passwords = program("mosquitto", "mosquitto"), program("mosquitto_passwd", "mosquitto")
+    folder = tmp_path_factory.mktemp("mosquitto")
+    for name in ("ca.pem", "server.pem"):
+        (folder / name).write_bytes((certificates / name).read_bytes())
+    subprocess.run([passwords, "-b", "-c", folder / "passwords", "ada", "lovelace"], check=True, capture_output=True)
+    (folder / "permissions").write_text("user ada\ntopic readwrite hers/#\n")
+    port, secure_port = free_ports(2)
+    user = "root" if os.getuid() == 0 else os.environ.get("USER", "nobody")
+    (folder / "mosquitto.conf").write_text(
+        _MOSQUITTO.format(user=user, port=port, secure_port=secure_port, host=HOST, folder=folder)
+    )
+    with running([broker, "-c", str(folder / "mosquitto.conf")], [port, secure_port], folder / "log"):
+        yield Server(port, secure_port)
+
+
+@pytest.fixture(scope="session")
+def nats_server(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Run two NATS servers, an open one, and one with TLS that knows ada, who may use what begins with `hers`."""
+    broker = program("nats-server", "nats-server")
+    folder = tmp_path_factory.mktemp("nats")
+    (folder / "guarded.conf").write_text(_GUARDED_NATS.format(folder=certificates))
+    port, secure_port = free_ports(2)
+    guarded = [broker, "-c", str(folder / "guarded.conf"), "-a", HOST, "-p", str(secure_port)]
+    with (
+        running([broker, "-a", HOST, "-p", str(port)], [port], folder / "log"),
+        running(guarded, [secure_port], folder / "guarded.log"),
+    ):
+        yield Server(port, secure_port)
+
+
+@pytest.fixture(scope="session")
+def rabbitmq(certificates: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Run RabbitMQ on a port, and with TLS on another. It knows guest, and ada, who may use what begins with `hers`."""
+    with prepared_rabbitmq(tmp_path_factory.mktemp("rabbitmq"), certificates) as (server, serving), serving():
+        yield server
+
+
+@pytest.fixture(scope="session")
+def kafka_cluster() -> Iterator[Server]:
+    """Run librdkafka's mock cluster, in this process.
+
+    It is no Kafka: no package index has one that runs without a download. It speaks Kafka's protocol over a port, keeps
+    topics, groups and their offsets in memory, and makes every topic that it is asked for.
+    """
+    owner = Producer({"test.mock.num.brokers": 1, "log_level": 0})
+    (broker,) = owner.list_topics(timeout=10).brokers.values()
+    yield Server(broker.port)
+    del owner  # and the cluster with it
+
+
+@pytest.fixture
+def topic() -> str:
+    """Return a name that no other test uses."""
+    return f"orders-{uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def client_id() -> str:
+    """Return the id of a call that no other test makes."""
+    return f"call-{uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def channel(request: pytest.FixtureRequest, topic: str, client_id: str) -> ChannelTo:
+    """Return a way to speak of a channel of the protocol that the test's file is named after."""
+    protocol = request.path.stem.removeprefix("test_")
+
+    def channel(port: int, address: str = topic, **facts: Any) -> Channel:
+        parts = {name: facts.pop(name) for name in ("server", "channel", "operation", "message") if name in facts}
+        known = {"protocol": protocol, "host": HOST, "path": "", "client_id": client_id, "timeout": 10.0, **facts}
+        return Channel(port=port, address=address, bindings=Bindings(**parts), **known)
+
+    return channel
+
+
+@pytest.fixture
+async def link() -> AsyncIterator[LinkTo]:
+    """Return a way to a broker's port that the test can cut."""
+    async with AsyncExitStack() as links:
+
+        async def link(port: int) -> Link:
+            return await links.enter_async_context(Link(port).opened())
+
+        yield link
+
+
+@pytest.fixture
+def fault_of() -> FaultOf:
+    """Return a way to get the fault that something ends with."""
+
+    async def fault_of(doing: Awaitable[Any]) -> CallFailed:
+        with pytest.raises(CallFailed) as caught:
+            await doing
+        return caught.value
+
+    return fault_of
+
+
+async def next_payload(broker: Broker, channel: Channel, *, accepted: bool = True) -> bytes:
+    """Receive one message."""
+    async with broker.receive(channel) as deliveries:
+        delivery = await anext(deliveries)
+        if accepted:
+            await delivery.accept()
+        return delivery.message.payload
+
+
+async def echo(broker: Broker, channel: Channel) -> bytes:
+    """Send a message over a channel that is listened to, and return what comes."""
+    async with broker.receive(channel) as deliveries:
+        await broker.send(channel, Message(b"x"))
+        return (await anext(deliveries)).message.payload
+
+
+async def lost(broker: Broker, channel: Channel, *payloads: bytes, accepted: bool = False) -> None:
+    """Make an attempt that is sent messages with *payloads*, accepts them or not, and is lost then."""
+    with suppress(_WorkerLost):
+        async with broker.receive(channel) as deliveries:
+            for payload in payloads:
+                await broker.send(channel, Message(payload))
+                delivery = await anext(deliveries)
+                if accepted:
+                    await delivery.accept()
+            raise _WorkerLost
+
+
+class _WorkerLost(Exception):  # noqa: N818 - nothing went wrong in the test
+    """The end of an attempt."""
+
+
+async def cut_while_receiving(broker: Broker, channel: Channel, link: Link) -> None:
+    """Break the connection of a receiver that waits."""
+    async with broker.receive(channel) as deliveries:
+        link.cut()
+        await anext(deliveries)
+
+
+async def answer_to(broker: Broker, question: Channel, folder: Path) -> JSON:
+    """Ask by a function, through a document that speaks of the channel *question*; answer over the broker itself."""
+    _write_document(question, folder / "questions.json")
+    function = Function(name="ask", type="asyncapi", operation="questions.json#ask")
+    functions = Functions(settings=Settings())
+    async with broker.receive(question) as questions:
+        asking = asyncio.create_task(
+            functions.call(Call(function, {"number": 6}, base=str(folder), idempotency_key=question.client_id))
+        )
+        asked = (await anext(questions)).message
+        assert json.loads(asked.payload) == {"number": 6}
+        answer = Message(b'{"number": 7}', "application/json", {"id": asked.headers["id"]})
+        reply = replace(question, address=asked.headers["answerTo"], bindings=Bindings())
+        await broker.send(reply, answer)
+        result = await asking
+    await functions.aclose()
+    return result
+
+
+def _write_document(question: Channel, path: Path) -> None:
+    family, number = question.protocol, {"payload": {"type": "object", "required": ["number"]}}
+    message = {**number, "correlationId": {"location": "$message.header#/id"}}
+    channel = {"address": question.address, "messages": {"number": message}}
+    document = {
+        "asyncapi": "3.0.0",
+        "info": {"title": "Questions", "version": "1"},
+        "servers": {"here": {"host": f"{question.host}:{question.port}", "protocol": family}},
+        "channels": {
+            "questions": {**channel, "bindings": {family: dict(question.bindings.channel)}},
+            "answers": {**channel, "address": None},
+        },
+        "operations": {
+            "ask": {
+                "action": "send",
+                "channel": {"$ref": "#/channels/questions"},
+                "reply": {
+                    "channel": {"$ref": "#/channels/answers"},
+                    "address": {"location": "$message.header#/answerTo"},
+                },
+            }
+        },
+    }
+    path.write_text(json.dumps(document))
+
+
+async def is_cancelled_cleanly(broker: Broker, channel: Channel) -> bool:
+    """Cancel a receiver that waits, and tell whether nothing of it is left."""
+    before = asyncio.all_tasks()
+    entered = asyncio.Event()
+
+    async def receive() -> None:
+        async with broker.receive(channel) as deliveries:
+            entered.set()
+            await anext(deliveries)
+
+    waiting = asyncio.create_task(receive())
+    return await _is_ended_cleanly(waiting, entered, before)
+
+
+async def is_cancelled_while_connecting(broker: Broker, channel: Channel, called: asyncio.Event) -> bool:
+    """Cancel a sender whose broker does not answer, and tell whether nothing of it is left."""
+    before = asyncio.all_tasks()
+    return await _is_ended_cleanly(asyncio.create_task(broker.send(channel, Message(b"x"))), called, before)
+
+
+async def _is_ended_cleanly(doing: asyncio.Task[None], is_time: asyncio.Event, before: set[asyncio.Task[Any]]) -> bool:
+    timer = asyncio.create_task(is_time.wait())
+    await asyncio.wait([doing, timer], return_when=asyncio.FIRST_COMPLETED)
+    timer.cancel()
+    await asyncio.sleep(0)
+    doing.cancel()
+    await asyncio.wait([doing])
+    while left := asyncio.all_tasks() - before:
+        # What a library had begun to end may need another turn; what waits for good, the test's timeout ends.
+        await asyncio.wait(left)
+    return doing.cancelled()

@@ -1,0 +1,64 @@
+"""Who decides whether a call is local: the operator, from the narrowest setting to the widest, then the definition."""
+
+from datetime import timedelta
+
+import pytest
+
+from swf_temporal.function_types import Callee
+from swf_temporal.functions.local_calls import check_local_function, check_local_host
+from swf_temporal.runtime.local_calls import NotLocal, locally
+from swf_temporal.settings.calls import Settings, read_settings
+
+
+def is_local(settings: Settings, *, asked: bool, kind: str = "rest", host: str | None = "api.example.com") -> bool:
+    """Tell whether a call of `price` at *host* is made locally, or without a host if it is None."""
+    with locally(asked=asked):
+        try:
+            check_local_function(settings, Callee("price"), kind)
+            if host is not None:
+                check_local_host(settings, Callee("price"), host, 443)
+        except NotLocal:
+            return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("env", "wanted"),
+    [
+        ({}, (False, True)),
+        ({"SWF_LOCAL_CALLS": "true"}, (True, True)),
+        ({"SWF_LOCAL_CALLS": "false"}, (False, False)),
+        ({"SWF_LOCAL_CALLS": "false", "SWF_TYPES_OF_LOCAL_CALLS": "openapi, rest"}, (True, True)),
+        ({"SWF_TYPES_OF_LOCAL_CALLS": "openapi"}, (False, True)),
+        ({"SWF_TYPES_OF_LOCAL_CALLS": "rest", "SWF_LOCAL_CALLS_API_EXAMPLE_COM": "false"}, (False, False)),
+        ({"SWF_LOCAL_CALLS": "false", "SWF_LOCAL_CALLS_API_EXAMPLE_COM": "true"}, (True, True)),
+        ({"SWF_LOCAL_CALLS_API_EXAMPLE_COM": "true", "SWF_LOCAL_CALLS_PRICE": "false"}, (False, False)),
+        ({"SWF_LOCAL_CALLS_API_EXAMPLE_COM": "false", "SWF_LOCAL_CALLS_PRICE": "true"}, (True, True)),
+        ({"SWF_LOCAL_CALLS": "true", "SWF_TIMEOUT_PRICE": "31"}, (False, False)),
+    ],
+)
+def test_the_narrowest_setting_decides(env: dict[str, str], wanted: tuple[bool, bool]) -> None:
+    """Without any, the definition does."""
+    settings = read_settings(env)
+    assert (is_local(settings, asked=False), is_local(settings, asked=True)) == wanted
+
+
+def test_a_function_without_a_host_needs_no_host_to_decide() -> None:
+    """It is not local because some host's calls are."""
+    settings = read_settings({"SWF_LOCAL_CALLS_API_EXAMPLE_COM": "true"})
+    assert not is_local(settings, asked=False, kind="custom", host=None)
+    assert is_local(settings, asked=True, kind="custom", host=None)
+
+
+@pytest.mark.parametrize("env", [{"SWF_LOCAL_CALLS_PRICE": "true"}, {"SWF_TYPES_OF_LOCAL_CALLS": "rest"}])
+def test_workflows_know_that_calls_may_be_local(env: dict[str, str]) -> None:
+    """Only then do they ask for calls for which the definition does not ask."""
+    assert read_settings(env).chooses_local_calls
+    assert not read_settings({"SWF_LOCAL_CALLS": "false"}).chooses_local_calls
+
+
+def test_ordinary_calls_are_not_asked_about() -> None:
+    """Whatever is said of local calls does not keep an activity from making its call."""
+    settings = Settings().replace(calls=Settings().calls.replace(local_calls=False, timeout=timedelta(hours=1)))
+    check_local_function(settings, Callee("price"), "rest")
+    check_local_host(settings, Callee("price"), "api.example.com", 443)

@@ -1,0 +1,360 @@
+"""What operators can set, and for which calls it holds."""
+
+import json
+import ssl
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from swf_temporal.errors import CallFailed, UsageError
+from swf_temporal.function_types import Callee
+from swf_temporal.settings.calls import Options, Settings, read_settings
+from swf_temporal.settings.forms import Rate, SharedFolder
+from swf_temporal.settings.network import read_pattern
+from swf_temporal.settings.tls import Tls
+
+EVERYTHING = """
+calls:
+  baseUrl: https://all.example.com
+  timeout: PT1M
+  headers: {X-Team: orders}
+  proxy: http://proxy.example.com:3128
+  concurrency: 50
+  rate: 100/s
+  maxResponseBytes: 1 KB
+  checkResponses: true
+  retryOnClosedConnection: false
+  sharedFolder: /srv/functions
+functions:
+  check-stock:
+    baseUrl: http://stock:8080/api
+    timeout: 5
+    headers: {x-team: stock, X-Shelf: 7}
+    proxy: ""
+    rate: 5/10s
+    sharedFolder: /srv/stock:/mnt/shared
+    operation: shop.stock:check
+services:
+  orders.yaml: {baseUrl: http://orders:8080, timeout: 6, headers: {X-Shelf: 8, X-Orders: "yes"}, rate: 3/s}
+  resize: {sharedFolder: "/srv/stock:/mnt/shared"}
+hosts:
+  api.example.com: {timeout: 7, concurrency: 2}
+  "*.example.com": {timeout: 8, maxResponseBytes: 2000}
+  api.example.com:8443: {timeout: 9}
+  10.0.0.7: {tls: {verify: false}}
+network:
+  allow: ["*.example.com", stock, 10.0.0.0/8]
+  deny: [bad.example.com]
+modules: [shop, bank.cards]
+scripts: true
+"""
+
+
+def configured(tmp_path: Path, text: str, **env: str) -> Settings:
+    """Return the settings that a file with *text* gives."""
+    file = tmp_path / "swf.yaml"
+    file.write_text(text, encoding="utf-8")
+    return read_settings({"SWF_CONFIG": str(file), **env})
+
+
+def test_an_empty_environment_gives_the_defaults() -> None:
+    """Nothing has to be set. Whoever tries things out is not held back from their own machine."""
+    assert read_settings({"PATH": "/bin"}, local=True) == Settings(scripts=True)
+    assert read_settings({}) != read_settings({}, local=True)
+    assert not read_settings({}).scripts
+
+
+def test_a_file_says_everything(tmp_path: Path) -> None:
+    """Every option of the file becomes a setting."""
+    settings = configured(tmp_path, EVERYTHING)
+
+    assert settings.base_url_for(Callee("check-stock")) == "http://stock:8080/api"
+    assert settings.calls == Options(
+        base_url="https://all.example.com",
+        timeout=timedelta(minutes=1),
+        headers={"X-Team": "orders"},
+        proxy="http://proxy.example.com:3128",
+        concurrency=50,
+        rate=Rate(100),
+        max_response_bytes=1000,
+        check_responses=True,
+        retry_on_closed_connection=False,
+        shared_folder=SharedFolder("/srv/functions", "/srv/functions"),
+    )
+    assert settings.for_function("check-stock").rate == Rate(5, 10)
+    assert settings.shared_folder_for(Callee("other", ("resize",))) == SharedFolder("/srv/stock", "/mnt/shared")
+    assert settings.shared_folder_for(Callee("other")) == settings.calls.shared_folder
+    assert settings.for_function("check-stock").operation == "shop.stock:check"
+    assert settings.modules == ("shop", "bank.cards")
+    assert settings.scripts
+    assert [str(pattern.name) for pattern in settings.network.deny] == ["bad.example.com"]
+
+
+def test_the_nearest_word_counts(tmp_path: Path) -> None:
+    """What is said of the function, else of the host, else of all."""
+    settings = configured(tmp_path, EVERYTHING)
+
+    assert settings.options_for(Callee("check-stock"), "api.example.com").timeout == timedelta(seconds=5)
+    orders = Callee("other", ("specs/orders.yaml", "orders.yaml", "orders"))
+    assert settings.options_for(orders, "api.example.com").timeout == timedelta(seconds=6)
+    assert settings.options_for(replace(orders, function="check-stock"), "stock").timeout == timedelta(seconds=5)
+    assert settings.options_for(Callee("orders.yaml"), "example.org").timeout == timedelta(minutes=1)
+    assert settings.options_for(Callee("other"), "api.example.com").timeout == timedelta(seconds=7)
+    assert settings.options_for(Callee("other"), "API.example.com", 8443).timeout == timedelta(seconds=9)
+    assert settings.options_for(Callee("other"), "b.example.com").timeout == timedelta(seconds=8)
+    assert settings.options_for(Callee("other"), "example.org").timeout == timedelta(minutes=1)
+    assert settings.options_for(None, "api.example.com").max_response_bytes == 2000
+    assert Settings().options_for(Callee("other"), "example.org").timeout == timedelta(seconds=30)
+
+
+def test_headers_of_all_places_are_sent(tmp_path: Path) -> None:
+    """Where two places name the same header, in whatever case, the nearer one counts."""
+    settings = configured(tmp_path, EVERYTHING)
+
+    assert settings.options_for(Callee("check-stock"), "stock").headers == {"x-team": "stock", "X-Shelf": "7"}
+    assert settings.options_for(Callee("other"), "stock").headers == {"X-Team": "orders"}
+
+
+def test_a_host_alone_may_go_unverified(tmp_path: Path) -> None:
+    """Verification is turned off for a host, and never for all or for a function."""
+    settings = configured(tmp_path, EVERYTHING)
+
+    assert settings.options_for(Callee("other"), "10.0.0.7").tls.context().verify_mode == ssl.CERT_NONE
+    assert settings.options_for(Callee("other"), "10.0.0.8").tls.context().verify_mode == ssl.CERT_REQUIRED
+    for place in ("calls", "functions: {a", "functions: {b"):
+        text = f"{place}: {{tls: {{verify: false}}}}" + "}" * place.count("{")
+        with pytest.raises(UsageError, match="by its host alone"):
+            configured(tmp_path, text)
+
+
+@pytest.mark.parametrize("pattern", ["*", "*.example.com", "127.0.0.0/8", "fd00::/8", "*:8443"])
+def test_many_hosts_may_not_go_unverified(tmp_path: Path, pattern: str) -> None:
+    """A pattern would turn verification off for all that it matches."""
+    with pytest.raises(UsageError, match="leaves more than one host unverified") as refused:
+        configured(tmp_path, f"hosts: {{'{pattern}': {{tls: {{verify: false}}}}}}")
+    assert pattern in str(refused.value)
+
+
+def test_no_proxy_is_a_choice(tmp_path: Path) -> None:
+    """An empty proxy is none; a missing one is the next place's."""
+    settings = configured(tmp_path, EVERYTHING)
+
+    assert settings.options_for(Callee("check-stock"), "stock").proxy == ""
+    assert settings.options_for(Callee("other"), "stock").proxy == "http://proxy.example.com:3128"
+
+
+def test_variables_say_it_too() -> None:
+    """For all calls, for a function or for a host, each in its form."""
+    settings = read_settings(
+        {
+            "SWF_BASE_URL": "https://all.example.com",
+            "SWF_BASE_URL_CHECK_STOCK": "http://stock:8080/api",
+            "SWF_TIMEOUT": "PT1M",
+            "SWF_TIMEOUT_CHECK_STOCK": "5",
+            "SWF_TIMEOUT_API_EXAMPLE_COM": "6",
+            "SWF_HEADERS": "X-Team: orders\nX-Shelf: 7",
+            "SWF_HEADERS_CHECK_STOCK": '{"X-Team": "stock"}',
+            "SWF_PROXY_CHECK_STOCK": "http://proxy:3128",
+            "SWF_RATE_CHECK_STOCK": "30/m",
+            "SWF_CHECK_RESPONSES": "yes",
+            "SWF_RETRY_ON_CLOSED_CONNECTION_CHECK_STOCK": "no",
+            "SWF_SHARED_FOLDER_CHECK_STOCK": "/srv/stock:/mnt/shared",
+            "SWF_OPERATION_CHECK_STOCK": "rest:POST:/check",
+            "SWF_FUNCTION_MODULES": "shop, bank.cards",
+            "SWF_SCRIPTS": "true",
+            "SWF_ALLOW_HOSTS": "localhost, 10.0.0.0/8",
+            "SWF_DENY_HOSTS": "10.0.0.1",
+        }
+    )
+
+    assert settings.calls.base_url == "https://all.example.com"
+    assert settings.base_url_for(Callee("check-stock")) == "http://stock:8080/api"
+    stock = settings.options_for(Callee("check-stock"), "stock", 8080)
+    assert (stock.timeout, stock.proxy) == (timedelta(seconds=5), "http://proxy:3128")
+    assert stock.headers == {"X-Team": "stock", "X-Shelf": "7"}
+    assert stock.check_responses
+    assert not stock.retry_on_closed_connection
+    assert settings.options_for(Callee("other"), "b").retry_on_closed_connection
+    assert settings.options_for(Callee("other"), "api.example.com").timeout == timedelta(seconds=6)
+    assert settings.for_function("check-stock").rate == Rate(30, 60)
+    assert settings.for_function("check-stock").shared_folder == SharedFolder("/srv/stock", "/mnt/shared")
+    assert settings.for_function("check-stock").operation == "rest:POST:/check"
+    assert (settings.modules, settings.scripts) == (("shop", "bank.cards"), True)
+    assert settings.network.allow == (read_pattern("localhost"), read_pattern("10.0.0.0/8"))
+    assert settings.network.deny == (read_pattern("10.0.0.1"),)
+
+
+def test_an_empty_variable_says_nothing() -> None:
+    """Compose files hand on variables that nobody set. An empty proxy is none, an empty list of modules has none."""
+    empty = {
+        "SWF_BASE_URL": "",
+        "SWF_TIMEOUT": " ",
+        "SWF_HEADERS": "",
+        "SWF_SCRIPTS": "",
+        "SWF_CONFIG": "",
+        "SWF_RATE": "",
+    }
+
+    assert read_settings(empty) == read_settings({})
+    assert read_settings({"SWF_PROXY": ""}).calls.proxy == ""
+    assert read_settings({"SWF_FUNCTION_MODULES": ""}).modules == ()
+
+
+def test_a_variable_wins_over_the_file(tmp_path: Path) -> None:
+    """It is nearer to the process that it is set for."""
+    settings = configured(
+        tmp_path,
+        EVERYTHING,
+        SWF_TIMEOUT_CHECK_STOCK="4",
+        SWF_BASE_URL="http://b",
+        SWF_SCRIPTS="no",
+        SWF_ALLOW_HOSTS="a",
+    )
+
+    assert settings.options_for(Callee("check-stock"), "stock").timeout == timedelta(seconds=4)
+    assert settings.options_for(Callee("check-stock"), "stock").headers["X-Shelf"] == "7"
+    assert (settings.calls.base_url, settings.scripts) == ("http://b", False)
+    assert settings.network.allow == (read_pattern("a"),)
+
+
+async def test_servers_and_proxies_that_are_named_may_be_reached() -> None:
+    """A base URL on this machine is a sidecar, and whoever sets it wants it called."""
+    settings = read_settings(
+        {
+            "SWF_BASE_URL_STOCK": "http://127.0.0.1:9000/api",
+            "SWF_PROXY": "http://u:p@[::1]:3128",
+            "SWF_OPERATION_A": "rest:POST:http://127.0.0.1:9001/{a}",
+            "SWF_OPERATION_B": "rest:http://127.0.0.1:9002",
+            "SWF_OPERATION_C": "rest:GET:http://127.0.0.{c}:9003/",
+        }
+    )
+
+    for port in (9000, 9001, 9002):
+        assert await settings.network.allowed_addresses("127.0.0.1", port)
+    with pytest.raises(CallFailed):
+        await settings.network.allowed_addresses("127.0.0.1", 9003)
+    assert await settings.network.allowed_addresses("::1", 3128)
+
+
+def test_files_are_beside_the_configuration(tmp_path: Path) -> None:
+    """So that both can be mounted together."""
+    with pytest.raises(UsageError, match=str(tmp_path / "ca.pem")):
+        configured(tmp_path, "calls: {tls: {ca: ca.pem}}")
+
+
+def test_json_is_yaml(tmp_path: Path) -> None:
+    """A file may be written in either."""
+    assert configured(tmp_path, json.dumps({"calls": {"timeout": 3}})).calls.timeout == timedelta(seconds=3)
+
+
+def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
+    """Nothing has to be in it."""
+    assert configured(tmp_path, "# nothing yet\n") == read_settings({})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SWF_TIMEOUT", "soon"),
+        ("SWF_TIMEOUT", "0"),
+        ("SWF_TIMEOUT", "-1"),
+        ("SWF_TIMEOUT", "nan"),
+        ("SWF_TIMEOUT", "inf"),
+        ("SWF_TIMEOUT", "PT0S"),
+        ("SWF_MAX_RESPONSE_BYTES", "2 miles"),
+        ("SWF_MAX_RESPONSE_BYTES", "0"),
+        ("SWF_CONCURRENCY_STOCK", "many"),
+        ("SWF_RATE", "100"),
+        ("SWF_RATE", "0/s"),
+        ("SWF_RATE", "5/0s"),
+        ("SWF_HEADERS", "X-Team"),
+        ("SWF_HEADERS", '{"X Team": "a"}'),
+        ("SWF_HEADERS", '{"X-Team": ["a"]}'),
+        ("SWF_HEADERS", '{"X-Team": '),
+        ("SWF_PROXY", "socks5://proxy:1080"),
+        ("SWF_CHECK_RESPONSES", "perhaps"),
+        ("SWF_SHARED_FOLDER", "srv/functions"),
+        ("SWF_SHARED_FOLDER_STOCK", "/srv/functions:mnt"),
+        ("SWF_SCRIPTS", "perhaps"),
+        ("SWF_ALLOW_HOSTS", "http://a"),
+        ("SWF_TLS_CA", "no-such-file.pem"),
+        ("SWF_BASE_URL", "localhost:8080"),
+        ("SWF_BASE_URL", "ftp://files"),
+        ("SWF_BASE_URL", "http://[::1"),
+    ],
+)
+def test_a_variable_that_means_nothing_is_refused(name: str, value: str) -> None:
+    """A mistake is told when the worker starts, by the name of the variable or of the file."""
+    with pytest.raises(UsageError) as refused:
+        read_settings({name: value})
+    assert name in str(refused.value) or value in str(refused.value)
+
+
+def test_what_may_be_secret_is_not_told() -> None:
+    """Headers and proxies hold passwords."""
+    for name in ("SWF_HEADERS", "SWF_PROXY_STOCK"):
+        with pytest.raises(UsageError) as refused:
+            read_settings({name: "hunter2"})
+        assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("calls: {timeot: 3}", "calls › timeot: there is no such option; did you mean 'timeout'?"),
+        ("hosts: {a: {baseUrl: http://b}}", "hosts › a › baseUrl: there is no such option"),
+        ("function: {}", "function: there is no such option; did you mean 'functions'?"),
+        ("network: {allows: []}", "network › allows: there is no such option; did you mean 'allow'?"),
+        ("functions: {stock: {timeout: soon}}", "functions › stock › timeout: it must be a number of seconds"),
+        (
+            "functions: {a: {operation: 'temporal:charge@shop'}}",
+            "functions › a › operation: it must be a request such as",
+        ),
+        ("functions: {a: {operation: 'rest:POST:'}}", "functions › a › operation: it must be a request such as"),
+        ("functions: {a: {operation: 'knative:a'}}", "functions › a › operation: it must be a request such as"),
+        ("calls: {operation: greet}", "calls › operation: an operation is not that of all functions"),
+        ("calls: {baseUrl: stock}", "calls › baseUrl: it must be a URL"),
+        ("hosts: {'http://a': {}}", "'http://a' is not a host"),
+        ("network: {deny: ['a b']}", "'a b' is not a host"),
+        ("[]", "the file: it must be an object"),
+        ("calls: 5", "calls: it must be an object"),
+        ("network: {allow: a}", "network › allow: it must be a list"),
+        ("modules: [5]", "modules › 0: it must be a text"),
+        ("scripts: perhaps", "scripts: it must be true or false"),
+        ("calls: [", "is neither YAML nor JSON"),
+    ],
+)
+def test_a_mistake_in_the_file_is_told_by_its_place(tmp_path: Path, text: str, told: str) -> None:
+    """And by the name of the file."""
+    with pytest.raises(UsageError) as refused:
+        configured(tmp_path, text)
+    assert told in str(refused.value)
+    assert "swf.yaml" in str(refused.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    """Nobody wants to run without the settings that they wrote."""
+    with pytest.raises(UsageError, match=r"none\.yaml cannot be read"):
+        read_settings({"SWF_CONFIG": str(tmp_path / "none.yaml")})
+
+
+def test_names_are_matched_as_variables_can_spell_them() -> None:
+    """`check-stock` is found under what a variable can hold; the first name with a URL wins."""
+    settings = Settings(
+        calls=Options(base_url="http://c"),
+        functions={"CHECK_STOCK": Options(base_url="http://a")},
+        services={"orders.json": Options(base_url="http://b")},
+    )
+
+    assert settings.base_url_for(Callee("check-stock", ("orders.json",))) == "http://a"
+    assert settings.base_url_for(Callee("other", ("orders.json",))) == "http://b"
+    assert settings.base_url_for(Callee("other")) == "http://c"
+    assert settings.base_url_for(Callee("orders.json", ("check-stock",))) == "http://c", "a function is no service"
+    assert Settings().base_url_for(Callee("other")) is None
+
+
+def test_one_context_for_all_connections() -> None:
+    """Reading the system's authorities takes a while, and is done once."""
+    assert Tls().context() is Tls().context()

@@ -73,7 +73,8 @@ class Record:
             stored = value if write is None else write(value)
             if stored or default is not _EMPTY:
                 written[key] = stored
-        return {**getattr(self, self.UNKNOWN), **written} if self.UNKNOWN else written
+        others = getattr(self, self.UNKNOWN) if self.UNKNOWN else None
+        return {**others, **written} if others else written
 
     @classmethod
     def from_json(cls, written: Any) -> Self:
@@ -102,7 +103,7 @@ def nested(record: Record, kind: type[R]) -> Iterator[R]:
             yield from nested(inner, kind)
 
 
-def check_format(written: Mapping[str, Any], what: str) -> None:
+def _check_format(written: Mapping[str, Any], what: str) -> None:
     """Raise NewerRecord if what is *written* has a higher format than is known, and MalformedRecord if it has none."""
     number = written.get(FORMAT, FIRST_FORMAT)
     if type(number) is not int:
@@ -193,9 +194,9 @@ def _key(cls: type[Record], name: str) -> str:
 def _read(cls: type[R], written: Any) -> R:
     """Return the record of the class *cls* that is *written*. Raises MalformedRecord, from this record on."""
     if type(written) is not dict:
-        raise _wrong_kind(written, frozenset({dict}))
+        raise _wrong_kind(written, _OBJECT)
     if cls.WHAT:
-        check_format(written, cls.WHAT)
+        _check_format(written, cls.WHAT)
     form = _FORMS.get(cls) or _form_of(cls)
     values: dict[str, Any] = {}
     for name, key, read, is_required in form.read:
@@ -327,12 +328,15 @@ def _array(item: _Codec, origin: Any) -> _Codec:
 
 def _tuple(items: Sequence[_Codec]) -> _Codec:
     """Return how a tuple is stored that has one of *items* at each place, and no records."""
+    are_alike = all(item == items[0] or (item.is_plain and item.kinds == items[0].kinds) for item in items)
 
     def read(values: Any) -> Any:
         if type(values) is not list:
             raise _wrong_kind(values, _ARRAY)
         if len(values) != len(items):
             raise MalformedRecord(f"has to have {len(items)} items, and has {len(values)}")
+        if are_alike and _takes_all(items[0], values):
+            return tuple(values)
         found: list[Any] = []
         try:
             for item, value in zip(items, values, strict=True):

@@ -111,7 +111,7 @@ def test_a_field_that_is_not_known_is_passed_over() -> None:
 def test_what_no_release_writes_is_refused(written: object) -> None:
     """Instead of being met later, somewhere else."""
     with pytest.raises(MalformedRecord):
-        Fork.from_json(written)  # type: ignore[arg-type]
+        Fork.from_json(written)
 
 
 def test_records_beside_other_values_are_refused() -> None:

@@ -67,19 +67,17 @@ class Lifecycle:
         """The key in the definition's text under which its states stand."""
         self._pointers: dict[str, str] = {}
         self._hands_over = False
-        self.untold: list[dict[str, Any]] = []
+        self.untold: list[CloudEvent] = []
         """The events about the end of this execution, which the one of another definition tells that follows it."""
 
-    def begin(
-        self, definition: Definition, outgoing: Outgoing, hops: int, untold: Sequence[Mapping[str, Any]] = ()
-    ) -> None:
+    def begin(self, definition: Definition, outgoing: Outgoing, hops: int, untold: Sequence[CloudEvent] = ()) -> None:
         """Find out what is to be told of the execution, which is one of *definition* after *hops* others in a chain.
 
         What the one before has left *untold* is told first.
         """
         self._hops, self._outgoing = hops, outgoing
         for one in untold:
-            self._send(CloudEvent.from_json(one))
+            self._send(one)
         wanted = operator_options().lifecycle
         self._asked = frozenset(kind for kind, marker in _MARKERS.items() if is_recorded(marker, wanted=kind in wanted))
         if self._asked:
@@ -176,7 +174,7 @@ class Lifecycle:
             f"{info.run_id}/{self._count}", DEFAULT_SOURCE, f"{_PREFIX}{what}.v1", {**name, **data}, attributes
         )
         if self._hands_over:
-            self.untold.append(with_origin(event, self._hops).to_json())
+            self.untold.append(with_origin(event, self._hops))
         else:
             self._send(with_origin(event, self._hops))
 

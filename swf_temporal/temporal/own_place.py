@@ -10,7 +10,7 @@ The request is made again after a while, for what was to answer it may have been
 
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any, Final
+from typing import Final
 
 from temporalio import workflow
 from temporalio.common import RawValue
@@ -18,11 +18,11 @@ from temporalio.common import RawValue
 from swf_temporal.errors import TooManyWaiting
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceKind
+from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.trace import PlaceAwaited
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.place_records import TELL, Asking, Leaving, Message, Told, places_id
-from swf_temporal.temporal.record_types import check_type
 from swf_temporal.temporal.records import Pin
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 
@@ -55,12 +55,11 @@ class OwnPlace:
     def tell(self, raw: RawValue | None) -> None:
         """Take in what the signal carries, if that is an answer."""
         try:
-            told: Any = None if raw is None else value_of(raw)
-            check_type(told, Told, "it")
+            told = Told.from_json(None if raw is None else value_of(raw))
         except UNREADABLE as error:
             workflow.logger.warning("an answer about a place was not taken: %s", error)
             return
-        self._told[told["ask"]] = told
+        self._told[told.ask] = told
 
     async def take(self, definition: Definition, run: Run) -> None:
         """Wait for a place, if *definition* bounds how many run at once. Raises TooManyWaiting."""
@@ -82,15 +81,8 @@ class OwnPlace:
 
     async def _wait(self, places: str, definition: str, awaited: PlaceAwaited, run: Run) -> None:
         info, ask = workflow.info(), str(workflow.uuid4())
-        request = Asking(
-            instance=info.workflow_id,
-            run=info.first_execution_run_id,
-            ask=ask,
-            definition=definition,
-            limit=awaited["limit"],
-        )
-        if "key" in awaited:
-            request["key"] = awaited["key"]
+        key = Value(awaited["key"]) if "key" in awaited else None
+        request = Asking(info.workflow_id, info.first_execution_run_id, ask, definition, awaited["limit"], key)
         self._pin.place, self.awaited = places, awaited
         run.emit(TraceKind.PLACE_AWAITED, definition, **awaited)
         while ask not in self._told:
@@ -100,10 +92,11 @@ class OwnPlace:
                     lambda: ask in self._told, timeout=ANSWER_LIMIT, timeout_summary=summaries.WAITING_FOR_PLACE
                 )
         self.awaited, self.had = None, places
-        if "refused" in self._told[ask]:
+        refused = self._told[ask].refused
+        if refused is not None:
             self._pin.place = None
             raise TooManyWaiting(
-                f"{self._told[ask]['refused']:,} instances wait for a place already, and no more may: "
+                f"{refused:,} instances wait for a place already, and no more may: "
                 f"at most {awaited['limit']:,} of {definition!r} run at once"
             )
 
@@ -112,11 +105,11 @@ class OwnPlace:
         places, self._pin.place, self.awaited = self._pin.place, None, None
         if places is not None:
             info = workflow.info()
-            left = Leaving(instance=info.workflow_id, run=info.first_execution_run_id)
+            left = Leaving(info.workflow_id, info.first_execution_run_id)
             await _send(places, left, summaries.LEAVING_PLACE)
 
 
 async def _send(places: str, message: Message, summary: str) -> None:
     await workflow.execute_local_activity(
-        TELL, args=[places, message], start_to_close_timeout=_ATTEMPT, summary=summary
+        TELL, args=[places, message.to_json()], start_to_close_timeout=_ATTEMPT, summary=summary
     )

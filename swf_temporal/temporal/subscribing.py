@@ -13,6 +13,7 @@ the other does not consume.
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from temporalio import workflow
@@ -104,7 +105,7 @@ class Subscriptions:
         other = catalogue_of(tuple(self._pin.definitions)).find(to.workflow_id, to.version)
         while events := run.inbox.forward_untaken(lambda event: route(event, [other]).leads_nowhere):
             for mailbox, untaken in self._batches(events):
-                await self._post(mailbox, {**untaken, "handedOver": True})
+                await self._post(mailbox, replace(untaken, handed_over=True))
 
     def _batches(self, events: Sequence[CloudEvent]) -> list[tuple[str, Untaken]]:
         batches: list[tuple[str, Untaken]] = []
@@ -115,20 +116,17 @@ class Subscriptions:
             if found is None:
                 continue
             mailbox, one = found
-            size = size_of(one["event"])
+            size = size_of(one.event.to_json())
             if mailbox not in latest or sizes[mailbox] + size > _MAX_BYTES:
                 latest[mailbox], sizes[mailbox] = self._nothing_taken(), 0
                 batches.append((mailbox, latest[mailbox]))
-            latest[mailbox]["untaken"].append(one)
+            latest[mailbox].untaken.append(one)
             sizes[mailbox] += size
         return batches
 
     def _nothing_taken(self) -> Untaken:
-        definitions = [one.to_json() for one in self._pin.definitions]
-        untaken = Untaken(untaken=[], definitions=definitions, instance=self._instance, run=origin_of(self._pin))
-        if options := options_of_this():
-            untaken["options"] = options
-        return untaken
+        definitions, options = self._pin.definitions, options_of_this()
+        return Untaken([], self._instance, origin_of(self._pin), definitions, options=options)
 
     def _given_back(self, event: CloudEvent) -> tuple[str, UntakenEvent] | None:
         """Return the mailbox to which *event* goes back; None if it goes to none."""
@@ -141,11 +139,11 @@ class Subscriptions:
                 continue
             mailbox = mailbox_id(start.definition.id, start.key)
             if start.instance_id == self._instance or (parent is not None and parent.workflow_id == mailbox):
-                return mailbox, UntakenEvent(event=event.to_json(), starts=True)
+                return mailbox, UntakenEvent(event, starts=True)
         for awaiting in found.awaited:
             if awaiting.key is not None:
                 mailbox = mailbox_id(awaiting.definition.id, awaiting.key)
-                return mailbox, UntakenEvent(event=event.to_json(), starts=False, values=dict(awaiting.values))
+                return mailbox, UntakenEvent(event, starts=False, values=awaiting.values)
         return None
 
     async def _begin_or_post(self, mailbox: str, message: Arriving) -> None:
@@ -155,7 +153,7 @@ class Subscriptions:
     async def _post(self, mailbox: str, message: Arriving) -> None:
         for _ in range(_TRIES):
             with suppress(FailureError):
-                await workflow.get_external_workflow_handle(mailbox).signal(TAKE, message)
+                await workflow.get_external_workflow_handle(mailbox).signal(TAKE, message.to_json())
                 return
             if await self._begin(mailbox, message):
                 return
@@ -163,7 +161,7 @@ class Subscriptions:
 
     async def _begin(self, mailbox: str, message: Arriving) -> bool:
         """Begin the mailbox with *message*; tell whether there was none that runs."""
-        record: MailboxRecord = {"arrived": [message]}
+        record = MailboxRecord(arrived=[message.to_json()]).to_json()
         try:
             await workflow.start_child_workflow(
                 MAILBOX,

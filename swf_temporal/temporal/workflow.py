@@ -37,6 +37,7 @@ from swf_temporal.runtime.host import (
 from swf_temporal.runtime.joining import cancel_next_wait
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.performing import check_size
+from swf_temporal.runtime.progress import ProgressRecord
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import CHANGE_DATA, DELIVER, PLACE, PROBE
@@ -133,7 +134,7 @@ class Interpreter:
             if needs_check(self._pin, only_known=self.only_known):
                 await check_known(self._pin)
             if self._pin.call is not None:
-                host = self._new_host(self._pin.call["source"])
+                host = self._new_host(self._pin.call.source)
                 return await make_call(self._pin.call, host, watches=self.watches_runs)
             return await self._interpret(*await self._program())
         except WorkflowFault as fault:
@@ -234,7 +235,7 @@ class Interpreter:
         self._lifecycle.begin(definition, host.outgoing, self._pin.hops, self._pin.untold)
         self._attributes.find_out()
         instance = InstanceIdentity(info.workflow_id, info.run_id, self._pin.thread, request_of_workflow())
-        progress = self._pin.progress or {"numbers": self._pin.numbers, "inbox": self._pin.inbox}
+        progress = self._pin.progress or ProgressRecord(inbox=self._pin.inbox, numbers=self._pin.numbers).to_json()
         if self.subscribes:
             self._subscriptions = Subscriptions(definition, self._pin)
         while True:

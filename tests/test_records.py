@@ -1,14 +1,18 @@
 """Typed records are stored as JSON and read again, and no value of a workflow is taken for one of them."""
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from datetime import timedelta
+from typing import Any, ClassVar, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
+from swf_temporal.errors import NewerRecord
 from swf_temporal.records import MalformedRecord, Record, nested
 
 
@@ -107,7 +111,7 @@ def test_a_field_that_is_not_known_is_passed_over() -> None:
 def test_what_no_release_writes_is_refused(written: object) -> None:
     """Instead of being met later, somewhere else."""
     with pytest.raises(MalformedRecord):
-        Fork.from_json(written)  # type: ignore[arg-type]
+        Fork.from_json(written)
 
 
 def test_records_beside_other_values_are_refused() -> None:
@@ -119,3 +123,129 @@ def test_records_beside_other_values_are_refused() -> None:
 
     with pytest.raises(TypeError, match=r"Mixed\.one"):
         Mixed("a").to_json()
+
+
+@dataclass(slots=True)
+class Parcel(Record):
+    """Of all types that a field may have, which travels alone."""
+
+    WHAT: ClassVar[str] = "a parcel"
+    CAMEL_CASE: ClassVar[bool] = True
+    UNKNOWN: ClassVar[str] = "others"
+    sent_to: str
+    weight: float = 1.0
+    count: int = 1
+    sort: Literal["letter", "box"] = "box"
+    takes: timedelta | None = None
+    content: bytes = b""
+    opened: CloudEvent | None = None
+    places: tuple[str, ...] = ()
+    pairs: Sequence[tuple[str, int | None]] = ()
+    either: str | list[int] | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    rounds: list[list[str | int]] = field(default_factory=list)
+    leaves: dict[str, Leaf | None] = field(default_factory=dict)
+    own_value: JSON = None
+    others: dict[str, JSON] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Refuse a parcel of nothing."""
+        if not self.count:
+            raise ValueError("it has nothing in it")
+
+
+PARCEL = Parcel(
+    "me", 2.5, 7, "letter", timedelta(minutes=1), b"\0x", CloudEvent("1", "s", "t", is_addressed=True), ("a", "b"),
+    [("a", 1), ("b", None)], [3], {"x": "y"}, [["a", 0]], {"a": Leaf(1), "b": None}, {"sent_to": 1}, {"colour": "blue"},
+)  # fmt: skip
+
+
+def test_each_type_of_a_field_has_one_form() -> None:
+    """And is read from it as it was."""
+    assert json.loads(json.dumps(PARCEL.to_json())) == {
+        "sentTo": "me",
+        "weight": 2.5,
+        "count": 7,
+        "sort": "letter",
+        "takes": 60.0,
+        "content": "AHg=",
+        "opened": {"addressed": {"specversion": "1.0", "id": "1", "source": "s", "type": "t"}},
+        "places": ["a", "b"],
+        "pairs": [["a", 1], ["b", None]],
+        "either": [3],
+        "labels": {"x": "y"},
+        "rounds": [["a", 0]],
+        "leaves": {"a": {"value": 1}, "b": None},
+        "ownValue": {"sent_to": 1},
+        "colour": "blue",
+    }
+    assert Parcel.from_json(json.loads(json.dumps(PARCEL.to_json()))) == PARCEL
+
+
+def test_what_is_equal_to_a_default_is_not_written() -> None:
+    """Whichever object it is."""
+    equal = json.loads('{"weight": 1.0, "count": 1, "sort": "box"}')
+    assert Parcel("me", **equal).to_json() == {"sentTo": "me"}
+
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "no object": ([], "a parcel has to be an object, and is of the type array"),
+    "a field is missing": ({}, "a parcel has no 'sentTo'"),
+    "a text": ({"sentTo": 5}, "in a parcel, sentTo has to be a string, and is of the type number"),
+    "null": ({"sentTo": None}, "in a parcel, sentTo has to be a string, and is of the type null"),
+    "a number": ({"weight": "5"}, "in a parcel, weight has to be a number, and is of the type string"),
+    "a boolean is no number": ({"weight": True}, "in a parcel, weight has to be a number, and is of the type boolean"),
+    "an integer": ({"count": 1.5}, "in a parcel, count has to be an integer, and is of the type number"),
+    "one of some": ({"sort": "bag"}, "in a parcel, sort has to be one of 'letter', 'box', and is 'bag'"),
+    "a text that is one of some": ({"sort": []}, "in a parcel, sort has to be a string, and is of the type array"),
+    "seconds": ({"takes": "1"}, "in a parcel, takes has to be a number, and is of the type string"),
+    "more seconds than there are": ({"takes": 1e300}, "in a parcel, takes cannot be read: "),
+    "base64": ({"content": "?"}, "in a parcel, content cannot be read: "),
+    "an event": ({"opened": {}}, "in a parcel, opened cannot be read: an event needs a text as its 'type'"),
+    "one of several": ({"places": ["a", 5]}, "in a parcel, places[1] has to be a string, and is of the type number"),
+    "too few": ({"pairs": [["a"]]}, "in a parcel, pairs[0] has to have 2 items, and has 1"),
+    "one of a tuple": ({"pairs": [["a", "b"]]}, "in a parcel, pairs[0][1] has to be an integer"),
+    "none of two kinds": (
+        {"either": {}},
+        "in a parcel, either has to be a string or an array, and is of the type object",
+    ),
+    "within one of two kinds": ({"either": [1, "a"]}, "in a parcel, either[1] has to be an integer"),
+    "a value": ({"labels": {"a": 1}}, "in a parcel, labels.a has to be a string, and is of the type number"),
+    "deep inside": ({"rounds": [["a"], ["b", None]]}, "in a parcel, rounds[1][1] has to be a string or an integer"),
+    "a record": ({"leaves": {"a": {"deadline": "x"}}}, "in a parcel, leaves.a.deadline has to be a number, and"),
+    "what it says itself": ({"count": 0}, "a parcel cannot be read: it has nothing in it"),
+    "the format": ({"format": "new"}, "in a parcel, format has to be an integer, and is of the type string"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_refused_is_told_with_its_place(case: str) -> None:
+    """So that who wrote it finds it."""
+    written, told = WRONG[case]
+    given = written if isinstance(written, list) or not written else {"sentTo": "me", **written}
+    with pytest.raises(MalformedRecord) as refused:
+        Parcel.from_json(given)
+    assert told in str(refused.value)
+
+
+def test_a_key_that_is_no_integer_is_refused() -> None:
+    """Where integers are the keys."""
+    with pytest.raises(MalformedRecord, match="in Fork, numbered has the key 'x', which is not an integer"):
+        Fork.from_json({"name": "a", "numbered": {"x": {"name": "b"}}})
+
+
+def test_a_higher_format_is_left_to_a_newer_release() -> None:
+    """Whatever else is wrong with it, to this release."""
+    with pytest.raises(NewerRecord, match="the format of a parcel, 2, is newer"):
+        Parcel.from_json({"format": 2, "sentTo": 5})
+
+
+def test_a_type_that_has_no_form_is_refused() -> None:
+    """Before anything of it is stored."""
+
+    @dataclass(slots=True)
+    class Strange(Record):
+        one: complex
+
+    with pytest.raises(TypeError, match=r"Strange\.one"):
+        Strange(1j).to_json()

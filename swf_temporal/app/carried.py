@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError
 from swf_temporal.app.client import Client
 from swf_temporal.app.rerunning import plan_of
 from swf_temporal.errors import UsageError
-from swf_temporal.temporal.records import CARRIED, NOT_CARRIED
+from swf_temporal.temporal.records import CARRIED, NOT_CARRIED, Wanted
 
 
 class Carried:
@@ -20,15 +20,15 @@ class Carried:
         self._client = Client(client)
 
     @activity.defn(name=CARRIED)
-    async def carried(self, wanted: dict[str, Any]) -> dict[str, Any]:
-        """Return the pin with which the instance that asks goes on, by its history; *wanted* is a `Wanted`."""
-        info = activity.info()
-        instance, state, action = str(info.workflow_id), wanted["state"], wanted["action"]
+    async def carried(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the pin with which the instance that asks goes on, by its history; what is *given* is a `Wanted`."""
+        info, wanted = activity.info(), Wanted.from_json(given)
+        instance = str(info.workflow_id)
         row = {"id": instance, "definition": info.workflow_type, "status": "failed"}
         try:
-            plan = await plan_of(self._client, instance, row, state, action, latest=wanted["latest"])
-            plan = replace(plan, patch=wanted["patch"])
-            beginning = await plan.beginning(self._client, drop_events=wanted["dropsEvents"])
+            plan = await plan_of(self._client, instance, row, wanted.state, wanted.action, latest=wanted.latest)
+            plan = replace(plan, patch=wanted.patch)
+            beginning = await plan.beginning(self._client, drop_events=wanted.drops_events)
         except UsageError as error:
             raise _refused(str(error)) from None
         if beginning.task_queue != info.task_queue:

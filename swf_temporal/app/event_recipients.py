@@ -143,7 +143,7 @@ class _Inquiry:
         """Tell of the instances that get the event from the mailbox of its key; return whether it is a new event."""
         name = repr(self._definition.id)
         reception = await self._reception(mailbox_id(self._definition.id, place.key))
-        if reception is not None and reception["isKnown"]:
+        if reception is not None and reception.is_known:
             self._note(f"{name} has had the event before: sent again it has no effect")
             return False
         has_recipient = await self._is_for_its_own(place)
@@ -151,7 +151,7 @@ class _Inquiry:
             for instance in _agreeing(reception, place.values):
                 has_recipient = await self._reaches(instance) or has_recipient
             if place.starts and place.instance is None:
-                self._note(f"of {name}, {reception['gathered']} events of its key wait for others")
+                self._note(f"of {name}, {reception.gathered} events of its key wait for others")
         if not has_recipient and not place.starts:
             self._note(f"no instance of {name} gets it now: it is kept for an hour, and goes to the first that waits")
         return True
@@ -223,8 +223,8 @@ class _Inquiry:
         handle = self._client.temporal.get_workflow_handle(mailbox)
         try:
             args = [self._event.source, self._event.id]
-            ask = partial(handle.query, RECEPTION, args=args, result_type=Reception, rpc_timeout=PATIENCE)
-            found: Reception = await answer_of(ask)
+            ask = partial(handle.query, RECEPTION, args=args, result_type=dict, rpc_timeout=PATIENCE)
+            found = Reception.from_json(await answer_of(ask))
         except (RPCError, WorkflowQueryRejectedError):
             self._note(f"no worker answers for {mailbox!r}, which knows who waits for it")
             return None
@@ -249,7 +249,7 @@ def _agreeing(reception: Reception, values: CorrelationKey | None) -> list[str]:
     """Return the ids of the subscribers whose wait agrees with the values of the event."""
     if values is None:
         return []
-    subscribers = reception["subscribers"].items()
+    subscribers = reception.subscribers.items()
     return [one for one, all_ in subscribers if any(wanted.items() <= values.items() for wanted in all_)]
 
 

@@ -176,9 +176,7 @@ class Rerun:
         """Return what another execution begins with there. Raises UsageError if that is too much."""
         events = () if drop_events else self.events
         state = None if self.is_retry else self.state
-        wanted = Wanted(
-            latest=self.latest[0], state=state, action=self.action, patch=self.patch, dropsEvents=drop_events
-        )
+        wanted = Wanted(self.latest[0], state, self.action, self.patch, drop_events)
         # Not kept since it was planned: many may be planned at once.
         handle = client.temporal.get_workflow_handle(self.workflow_id, run_id=self.run_id)
         beginning = await beginning_at(

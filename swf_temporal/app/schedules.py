@@ -60,7 +60,7 @@ async def _facts_of(found: ScheduleDescription | ScheduleListDescription) -> dic
     }
     if isinstance(found, ScheduleDescription):
         known = await schedules.facts_of(found)
-        facts |= {name: known.get(name) for name in ("version", "digest")}
+        facts |= {"version": known and known.version, "digest": known and known.digest}
         facts["upcoming"] = [_time(time) for time in upcoming]
         facts["started"] = found.info.num_actions
         facts["missed"] = found.info.num_actions_missed_catchup_window

@@ -2,18 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.languages.port import Definition
+from swf_temporal.records import Record
 from swf_temporal.routing.routes import fits
 
 
-class Arrived(TypedDict):
-    """An event as JSON, and when it came, in seconds since 1970."""
+@dataclass(frozen=True, slots=True)
+class Arrived(Record):
+    """An event, and when it came, in seconds since 1970."""
 
-    event: dict[str, Any]
+    event: CloudEvent
     at: float
 
 
@@ -39,9 +40,9 @@ def gathered(definition: Definition, waiting: Sequence[Arrived], arrived: Arrive
     if start is None:
         return Gathering()
     window = None if start.window is None else start.window.total_seconds()
-    kept = [one for one in waiting if window is None or arrived["at"] - one["at"] <= window]
+    kept = [one for one in waiting if window is None or arrived.at - one.at <= window]
     events = [*kept, arrived]
-    parsed = [CloudEvent.from_record(one["event"]) for one in events]
+    parsed = [one.event for one in events]
     inputs = definition.event_starts(parsed)
     if inputs:
         return Gathering((), is_complete=True, input=inputs[0])

@@ -8,13 +8,14 @@ are asked for where an instance has come far, and what is answered is recorded, 
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final, Self, TypedDict
+from typing import ClassVar, Final
 from urllib.parse import quote, unquote
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadTooLarge, StepLimitExceeded, TooManySubflows
+from swf_temporal.records import Record
 from swf_temporal.runtime.cycles import Rounds, named_states, too_deep, too_many_descendants, too_many_executions
 
 STATES: Final = 10_000_000
@@ -46,32 +47,22 @@ _WITHIN, _CONTINUED = "within:", "continued:"
 """Keys among the numbers that a run carries. Those of ids have a slash in them, and these have none."""
 
 
-class LimitsRecord(TypedDict, total=False):
-    """Limits as they travel; what is missing is as it is by default."""
-
-    states: int
-    executions: int
-    depth: int
-    heldBytes: int
-    descendants: int
-
-
 @dataclass(frozen=True, slots=True)
-class InstanceLimits:
-    states: int = STATES
-    """How many states may be entered without waiting."""
-    executions: int = EXECUTIONS
-    """How many executions may be begun without waiting, each by the one before."""
-    depth: int = DEPTH
-    """How many sub-workflows may wait for one another."""
-    held_bytes: int = HELD_BYTES
-    """How many bytes of collected results a run may hold from one execution to the next."""
-    descendants: int = DESCENDANTS
-    """How many sub-workflows may be in progress beneath one instance, on all levels, by `Budget.spread`."""
+class InstanceLimits(Record):
+    """The operator's limits. All are written: another release, which reads them, may have other defaults."""
 
-    def to_json(self) -> LimitsRecord:
-        counts: LimitsRecord = {"states": self.states, "executions": self.executions, "depth": self.depth}
-        return {**counts, "heldBytes": self.held_bytes, "descendants": self.descendants}
+    CAMEL_CASE: ClassVar[bool] = True
+
+    states: int = field(default_factory=lambda: STATES)
+    """How many states may be entered without waiting."""
+    executions: int = field(default_factory=lambda: EXECUTIONS)
+    """How many executions may be begun without waiting, each by the one before."""
+    depth: int = field(default_factory=lambda: DEPTH)
+    """How many sub-workflows may wait for one another."""
+    held_bytes: int = field(default_factory=lambda: HELD_BYTES)
+    """How many bytes of collected results a run may hold from one execution to the next."""
+    descendants: int = field(default_factory=lambda: DESCENDANTS)
+    """How many sub-workflows may be in progress beneath one instance, on all levels, by `Budget.spread`."""
 
     def check_held(self, size: int) -> None:
         """Raise PayloadTooLarge where a run holds more than that."""
@@ -80,13 +71,6 @@ class InstanceLimits:
                 f"the run holds {size:,} bytes of collected results, and a run may hold {self.held_bytes:,} "
                 "(maxHeldBytes of its worker): collect less of each result, or let a service keep them"
             )
-
-    @classmethod
-    def from_json(cls, record: LimitsRecord) -> Self:
-        """Return the limits that `to_json` wrote."""
-        states, executions = record.get("states", STATES), record.get("executions", EXECUTIONS)
-        depth, held = record.get("depth", DEPTH), record.get("heldBytes", HELD_BYTES)
-        return cls(states, executions, depth, held, record.get("descendants", DESCENDANTS))
 
 
 class Budget:

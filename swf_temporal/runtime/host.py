@@ -148,7 +148,7 @@ class CallFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class CallFile:
+class CallFile(Record):
     """A file that a function finds in its directory."""
 
     of: VariableRef
@@ -159,7 +159,7 @@ class CallFile:
 
 
 @dataclass(frozen=True, slots=True)
-class CallFolder:
+class CallFolder(Record):
     """The directory of a function that is given one."""
 
     files: tuple[CallFile, ...]

@@ -11,12 +11,11 @@ that it asks for later, or never, without searching them for every event that it
 """
 
 import asyncio
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
 from swf_temporal.records import Record
 from swf_temporal.runtime.joining import SuspendRequested
 from swf_temporal.runtime.performing import size_of
@@ -34,11 +33,11 @@ MAX_CRITERIA = 100
 class InboxRecord(Record):
     """The part of an inbox that survives a suspension."""
 
-    kept: list[dict[str, JSON]] = field(default_factory=list)
-    """The records of the events that no path has taken yet."""
-    seen: list[list[str]] = field(default_factory=list)
-    """`[source, id]` of those that came."""
-    returnable: list[list[str]] = field(default_factory=list)
+    kept: list[CloudEvent] = field(default_factory=list)
+    """The events that no path has taken yet."""
+    seen: list[tuple[str, str]] = field(default_factory=list)
+    """The source and the id of those that came."""
+    returnable: list[tuple[str, str]] = field(default_factory=list)
     """The same of those that are kept, and go elsewhere if this instance never takes them."""
     has_taken: bool = False
     """Whether a path has taken any event."""
@@ -47,9 +46,9 @@ class InboxRecord(Record):
 class Inbox:
     def __init__(self, record: InboxRecord | None = None) -> None:
         record = InboxRecord() if record is None else record
-        self.kept = [CloudEvent.from_record(event) for event in record.kept]
-        self.seen = _keys(record.seen)
-        self._returnable = _keys(record.returnable)
+        self.kept = list(record.kept)
+        self.seen = dict.fromkeys(record.seen)
+        self._returnable = dict.fromkeys(record.returnable)
         self._has_taken = record.has_taken
         self._waiting: list[tuple[Accepts, asyncio.Future[CloudEvent]]] = []
         self._sizes: dict[int, int] = {}
@@ -62,12 +61,7 @@ class Inbox:
 
     def record(self) -> InboxRecord:
         """Return what must survive a suspension."""
-        return InboxRecord(
-            [event.to_record() for event in self.kept],
-            [list(key) for key in self.seen],
-            [list(key) for key in self._returnable],
-            self._has_taken,
-        )
+        return InboxRecord(list(self.kept), list(self.seen), list(self._returnable), self._has_taken)
 
     @property
     def size(self) -> int:
@@ -209,7 +203,3 @@ class Inbox:
         for _, waiting in list(self._waiting):
             if not waiting.done():
                 waiting.set_exception(SuspendRequested())
-
-
-def _keys(recorded: Iterable[Sequence[str]]) -> dict[tuple[str, str], None]:
-    return dict.fromkeys((source, id_) for source, id_ in recorded)

@@ -1,7 +1,7 @@
 """The record of a run that was suspended."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from swf_temporal.data import JSON
 from swf_temporal.records import Record
@@ -22,6 +22,8 @@ class ProgressRecord(Record):
 
     A field that this release does not know belongs to a moment that has passed once the run goes on: it is passed over.
     """
+
+    WHAT: ClassVar[str] = "a run's progress"
 
     frame: dict[str, Any] | None = None
     """How far the execution is: its own record, as its language stores it. None of an instance that has not begun."""

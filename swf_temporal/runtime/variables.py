@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import ClassVar, Final, Literal, Protocol
+
+from swf_temporal.records import Record
 
 JSON_TYPE: Final = "application/json"
 
@@ -17,7 +19,7 @@ SCOPES: Final[tuple[VariableScope, ...]] = ("namespace", "workflow", "instance")
 
 
 @dataclass(frozen=True, slots=True)
-class VariableRef:
+class VariableRef(Record):
     scope: VariableScope
     owner: str
     """The instance, the workflow or the namespace that it belongs to; of a file the workflow that asks for it."""
@@ -26,7 +28,10 @@ class VariableRef:
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Record):
+    WHAT: ClassVar[str] = "a variable"
+    CAMEL_CASE: ClassVar[bool] = True
+
     content: bytes
     mime_type: str = JSON_TYPE
 

@@ -28,13 +28,14 @@ from swf_temporal.functions.current_call import CurrentCall, answering
 from swf_temporal.guarding.deferring import Evaluation, answer_to
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.performing import delay_after
-from swf_temporal.runtime.budgets import InstanceLimits, LimitsRecord
+from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.local_calls import MAX_RETRYING, NotLocal, locally
 from swf_temporal.runtime.performing import check_result, check_size
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
+from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.strict_json import NotJSON
-from swf_temporal.temporal.call_records import CallRecord, call_from_json
+from swf_temporal.temporal.call_records import CallRecord, call_of, is_call_record
 from swf_temporal.temporal.external_activities import MARK
 from swf_temporal.temporal.failures import application_error, size_of_failure
 from swf_temporal.temporal.host import HEARTBEAT
@@ -42,17 +43,12 @@ from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event
 from swf_temporal.temporal.local_calls import GoesOn
 from swf_temporal.temporal.metrics import count_failed_attempt
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
-from swf_temporal.temporal.records import EVALUATE, LIMITS, LOOK_UP, PUBLISH, RESOLVE, UNKNOWN, Pin, pinned
+from swf_temporal.temporal.records import EVALUATE, LIMITS, LOOK_UP, PUBLISH, RESOLVE, UNKNOWN, pin_of, pinned
 from swf_temporal.temporal.variables import (
     INSTANCE_ENDED,
     READ_VARIABLE,
     WRITE_VARIABLE,
-    RefRecord,
-    VariableRecord,
     VariableStorage,
-    ref_from_json,
-    variable_from_json,
-    variable_to_json,
 )
 
 _MIN_DELAY = timedelta(milliseconds=1)
@@ -129,13 +125,13 @@ class Activities:
         if record is None:
             message = f"this worker of the task queue {info.task_queue!r} does not have the activity"
             raise ApplicationError(f"{message} {info.activity_type!r}", type="NotFoundError")
-        call = call_from_json(record, activity_id=info.activity_id, state=info.activity_id.partition("/")[0])
-        key = f"{info.workflow_id}/{record.get('run', info.workflow_run_id)}/{info.activity_id}"
-        if "local" in record:
-            with locally(asked=record["local"]["asked"]):
-                return await self._local(call, record, key, record["local"]["most"])
+        call = call_of(record, activity_id=info.activity_id, state=info.activity_id.partition("/")[0])
+        key = f"{info.workflow_id}/{record.run or info.workflow_run_id}/{info.activity_id}"
+        if record.local is not None:
+            with locally(asked=record.local.asked):
+                return await self._local(call, record, key, record.local.most)
         with _beating():
-            return await self._attempt(call, record, key, record.get("made", 0) + info.attempt)
+            return await self._attempt(call, record, key, record.made + info.attempt)
 
     async def _local(self, call: FunctionCall, record: CallRecord, key: str, most: int) -> RawValue:
         """Make a local call: attempts follow each other here, as long as they may; what it yields has *most* bytes."""
@@ -151,10 +147,10 @@ class Activities:
                     if size_of_failure(error) > most:
                         raise GoesOn(attempt - 1, is_refused=True).to_error() from None
                     raise
-                pause = (error.next_retry_delay or _LOST).total_seconds()
-                if clock() + pause - begun > MAX_RETRYING.total_seconds():
+                pause = error.next_retry_delay or _LOST
+                if clock() + pause.total_seconds() - begun > MAX_RETRYING.total_seconds():
                     raise GoesOn(attempt, pause, f"{error.type}: {error.message}").to_error() from None
-                await asyncio.sleep(pause)
+                await asyncio.sleep(pause.total_seconds())
             else:
                 if len(result.payload.data) > most:
                     raise GoesOn(is_refused=True).to_error()
@@ -165,7 +161,7 @@ class Activities:
         """Return the result of one attempt. Raises ApplicationError as the call's retry rule says."""
         try:
             with answering(_current(call, record, key, attempt)):
-                result = await self.performer.perform(call, source=record["source"], key=key, attempt=attempt)
+                result = await self.performer.perform(call, source=record.source, key=key, attempt=attempt)
             # Written here: what failed after the call would be tried again for ever, with all that the call does.
             payload = activity.payload_converter().to_payloads([result])[0]
             check_result(len(payload.data), call.function.name, self.max_payload_bytes)
@@ -198,22 +194,23 @@ class Activities:
             raise application_error(fault, non_retryable=not fault.retryable) from None
 
     @activity.defn(name=READ_VARIABLE)
-    async def read_variable(self, of: RefRecord) -> VariableRecord | None:
+    async def read_variable(self, written: dict[str, Any]) -> dict[str, Any] | None:
         """Return what a variable holds, or a file of the namespace."""
+        of = VariableRef.from_json(written)
         try:
-            found = await NamespaceVariables(self.variables, self.catalogue).read_variable(ref_from_json(of))
+            found = await NamespaceVariables(self.variables, self.catalogue).read_variable(of)
             if found is not None:
                 # A database, or a folder, may hold more than a payload can carry.
-                what = f"the value of the variable {of['key']!r} can be in a state's data"
+                what = f"the value of the variable {of.key!r} can be in a state's data"
                 check_size(4 * len(found.content) // 3, what, self.max_payload_bytes)
         except FatalFault as fault:
             raise application_error(fault, non_retryable=True) from None  # it would be the same again
-        return None if found is None else variable_to_json(found)
+        return None if found is None else found.to_json()
 
     @activity.defn(name=WRITE_VARIABLE)
-    async def write_variable(self, of: RefRecord, value: VariableRecord | None) -> None:
+    async def write_variable(self, of: dict[str, Any], value: dict[str, Any] | None) -> None:
         info = activity.info()
-        values = {ref_from_json(of): None if value is None else variable_from_json(value)}
+        values = {VariableRef.from_json(of): None if value is None else Variable.from_json(value)}
         try:
             await self.variables.write_variables(values, f"{info.workflow_run_id}/{info.activity_id}")
         except PayloadTooLarge as fault:
@@ -233,10 +230,10 @@ class Activities:
             found = self.catalogue.find(workflow_id, version)
         except UnknownDefinition as fault:
             return {UNKNOWN: str(fault)}
-        return Pin(pinned(self.catalogue.with_reachable(found))).to_json()
+        return pin_of(pinned(self.catalogue.with_reachable(found))).to_json()
 
     @activity.defn(name=LIMITS)
-    async def look_limits_up(self) -> LimitsRecord:
+    async def look_limits_up(self) -> dict[str, Any]:
         """Return how long an instance may go on without waiting, as the operator has it."""
         return self.limits.to_json()
 
@@ -253,10 +250,10 @@ class Activities:
         return [names.get(digest) for digest in digests]
 
 
-def _record_in(argument: RawValue) -> Any:
+def _record_in(argument: RawValue) -> CallRecord | None:
     """Return the record of a call, or None if *argument* is not one: a workflow of the user's own means another one."""
-    record = activity.payload_converter().from_payload(argument.payload)
-    return record if isinstance(record, dict) and record.keys() >= CallRecord.__required_keys__ else None
+    written = activity.payload_converter().from_payload(argument.payload)
+    return CallRecord.from_json(written) if is_call_record(written) else None
 
 
 def decided(
@@ -294,14 +291,14 @@ def _current(call: FunctionCall, record: CallRecord, key: str, attempt: int) -> 
     limits = [(info.started_time, info.start_to_close_timeout), (info.scheduled_time, info.schedule_to_close_timeout)]
     is_part = "/" in info.activity_id
     state, _, action = info.activity_id.partition("/")
-    owner, place = record.get("owner"), record.get("place")
+    owner, place = record.owner, record.place
     return CurrentCall(
         function=call.function.name,
-        instance=owner["id"] if owner else str(info.workflow_id),
-        run_id=owner["run"] if owner else str(info.workflow_run_id),
+        instance=owner.id if owner else str(info.workflow_id),
+        run_id=owner.run if owner else str(info.workflow_run_id),
         definition=info.workflow_type if is_part else None,
-        state=place["state"] if place else state,
-        action=place["action"] if place else action.rpartition("#")[0],
+        state=place.state if place else state,
+        action=place.action if place else action.rpartition("#")[0],
         attempt=attempt,
         idempotency_key=key,
         deadline=min((since + limit for since, limit in limits if limit is not None), default=None),

@@ -1,6 +1,6 @@
 """An instance of a definition as the child of a workflow that is written by hand."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, TypedDict
 
 from swf_temporal.arguments import check_each, check_text, kind_of
@@ -9,7 +9,7 @@ from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.python_values import json_from
 from swf_temporal.strict_json import NotJSON
-from swf_temporal.temporal.records import Pin, pinned
+from swf_temporal.temporal.records import pin_of, pinned
 
 
 class ChildWorkflow(TypedDict):
@@ -42,5 +42,5 @@ def as_child_workflow(
         raise InvalidInputError(f"the input of a workflow is one JSON value: {error}") from None
     if isinstance(definition, str):
         return ChildWorkflow(workflow=definition, args=[given])
-    pin: Mapping[str, Any] = Pin(pinned([definition, *sub_workflows]), version=definition.version).to_json()
+    pin = pin_of(pinned([definition, *sub_workflows]), definition.version).to_json()
     return ChildWorkflow(workflow=definition.id, args=[given, pin])

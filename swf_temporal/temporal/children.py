@@ -18,7 +18,7 @@ from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.joining import end_of, heeding_cancellation
 from swf_temporal.temporal.call_facts import child_facts
-from swf_temporal.temporal.call_records import call_to_json
+from swf_temporal.temporal.call_records import OwnerRecord, record_of
 from swf_temporal.temporal.failures import fault_of_call, fault_of_child, fault_of_start
 from swf_temporal.temporal.first_runs import origin_of
 from swf_temporal.temporal.outgoing import Outgoing
@@ -84,7 +84,7 @@ class Children:
             if not call.fire_and_forget:
                 pin.parts = self.parts_for_child()
             if call.id in parent.children:
-                pin, call = Pin.from_json(parent.children.pop(call.id)), replace(call, data=None)
+                pin, call = parent.children.pop(call.id), replace(call, data=None)
             handle = await self._start(call.workflow_id, call, pin)
         if handle is not None and call.fire_and_forget:
             self._outgoing.detached(handle)
@@ -132,9 +132,9 @@ class Children:
 
     def _alone(self, call: FunctionCall, source: str) -> tuple[SubflowCall, Pin]:
         """Return the sub-workflow that makes *call* and nothing else, and its pin."""
-        record = call_to_json(call, source)
+        record = record_of(call, source)
         if call.outlast is not None:
-            record["owner"] = {"id": self._info.workflow_id, "run": self._info.first_execution_run_id}
+            record.owner = OwnerRecord(self._info.workflow_id, self._info.first_execution_run_id)
         pin = Pin(self._pin.definitions, call=record, semantics=self._pin.semantics, inherited=True, first=self._first)
         child = SubflowCall(
             id=call.id,

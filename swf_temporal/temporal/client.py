@@ -82,11 +82,11 @@ async def start(  # noqa: PLR0913 - what may be said of a start, most of it opti
     Raises AlreadyStartedError if an instance of that id is running or, where the *options* say so, has ended; and
     UsageError if the data or an event is not JSON.
     """
-    from swf_temporal.temporal.records import Pin, pinned  # noqa: PLC0415 - heavy, and for definitions alone
+    from swf_temporal.temporal.records import pin_of, pinned  # noqa: PLC0415 - heavy, and for definitions alone
 
     first = workflows[0]
-    pin = Pin(pinned(workflows), version=first.version, others=dict(others or {}))
-    pin.events = _ready(events)
+    pin = pin_of(pinned(workflows), first.version)
+    pin.events, pin.others = _ready(events), dict(others or {})
     arguments = {"an input": _input(data), "the definitions and events": cast("JSON", pin.to_json())}
     wanted = _options(options, summaries.of_instance(first))
     return await _start(client, first.id, arguments, workflow_id, task_queue, wanted)
@@ -110,7 +110,7 @@ async def start_known(
     if events:
         from swf_temporal.temporal.records import Pin  # noqa: PLC0415 - as above
 
-        arguments["events"] = cast("JSON", Pin([], events=_ready(events)).to_json())
+        arguments["events"] = cast("JSON", Pin(events=_ready(events)).to_json())
     summary = summaries.of_instance_by_id(definition_id)
     wanted = _options(options, summary)
     return await _start(client, definition_id, arguments, workflow_id, task_queue, wanted)
@@ -278,12 +278,12 @@ def _options(given: StartOptions | None, summary: str) -> StartOptions:
     }
 
 
-def _ready(events: Sequence[Mapping[str, Any]]) -> list[dict[str, JSON]]:
+def _ready(events: Sequence[Mapping[str, Any]]) -> list[CloudEvent]:
     try:
         given: list[Any] = [json_from(event) for event in events]
     except NotJSON as error:
         raise InvalidEventError(f"an event is one JSON object: {error}") from None
-    return [CloudEvent.from_json(event, default_id=f"start-{n}").to_json() for n, event in enumerate(given)]
+    return [CloudEvent.from_json(event, default_id=f"start-{n}") for n, event in enumerate(given)]
 
 
 def _input(data: object) -> JSON:

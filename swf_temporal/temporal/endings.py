@@ -5,8 +5,10 @@ adds nothing to the history of the run that waits, and takes no place from the c
 """
 
 import time  # noqa: TID251 - for the activity
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final, NotRequired, TypedDict
+from typing import Any, ClassVar, Final
 
 from temporalio import activity
 from temporalio.client import Client, WorkflowFailureError
@@ -24,8 +26,9 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
+from swf_temporal.data import JSON
+from swf_temporal.records import Record
 from swf_temporal.temporal.constants import ENDING
-from swf_temporal.temporal.formats import check_format
 from swf_temporal.temporal.statuses import is_closed
 
 ATTEMPT: Final = timedelta(seconds=30)
@@ -44,30 +47,36 @@ POLICY: Final = RetryPolicy(
 _RUNNING: Final = "StillRunning"
 
 
-class AwaitedRecord(TypedDict):
+@dataclass(frozen=True, slots=True)
+class AwaitedRecord(Record):
+    WHAT: ClassVar[str] = "a wait for the end of a workflow"
+
     id: str
     run: str
     """Its first execution: a later workflow of the same id is another one."""
     since: float
     """Since when it has been awaited, as seconds of the epoch."""
-    brief: NotRequired[bool]
+    brief: bool = False
     """Whether it matters only that it has ended, and not how."""
-    call: NotRequired[bool]
+    call: bool = False
     """Whether it makes a call for the execution that waits for it, and gives up once that has ended."""
 
 
-class EndingRecord(TypedDict, total=False):
+@dataclass(frozen=True, slots=True)
+class EndingRecord(Record):
+    WHAT: ClassVar[str] = "the end of a workflow"
+
     how: str
     """`completed`, `failed`, `cancelled`, `terminated`, `timed out`, `gone` if the server knows it no more,
     or only `ended`."""
-    output: Any
-    type: str | None
-    message: str
-    details: list[Any]
+    output: JSON = None
+    type: str | None = None
+    message: str = ""
+    details: Sequence[Any] = ()
     """Those of a failure."""
 
 
-_GONE: Final[EndingRecord] = {"how": "gone", "type": "NotFound", "message": "the server does not know it any more"}
+_GONE: Final = EndingRecord("gone", type="NotFound", message="the server does not know it any more")
 
 
 class Endings:
@@ -77,24 +86,26 @@ class Endings:
         self._client = client
 
     @activity.defn(name=ENDING)
-    async def ending(self, of: AwaitedRecord) -> EndingRecord:
-        """Return how a workflow ended, with all the executions that it continued as."""
-        check_format(of, "a wait for the end of a workflow")
+    async def ending(self, of: dict[str, Any]) -> dict[str, Any]:
+        """Return how a workflow ended, with all the executions that it continued as: an `EndingRecord`."""
+        return (await self._ending(AwaitedRecord.from_json(of))).to_json()
+
+    async def _ending(self, of: AwaitedRecord) -> EndingRecord:
         try:
-            found = await self._client.get_workflow_handle(of["id"]).describe()
+            found = await self._client.get_workflow_handle(of.id).describe()
         except RPCError as error:
             if error.status is not RPCStatusCode.NOT_FOUND:
                 raise
             return _GONE
         first = found.raw_description.workflow_execution_info.first_run_id
-        is_another = bool(first) and first != of["run"]
+        is_another = bool(first) and first != of.run
         if not is_another and not is_closed(found):
             raise _still_running(of)
-        if of.get("brief"):
-            return {"how": "ended"}
-        handle = self._client.get_workflow_handle(of["id"], run_id=of["run"] if is_another else found.run_id)
+        if of.brief:
+            return EndingRecord("ended")
+        handle = self._client.get_workflow_handle(of.id, run_id=of.run if is_another else found.run_id)
         try:
-            return {"how": "completed", "output": await handle.result()}
+            return EndingRecord("completed", await handle.result())
         except WorkflowFailureError as error:
             return _ending_of(error.cause)
         except RPCError as error:
@@ -105,8 +116,7 @@ class Endings:
 
 def cause_of(ending: EndingRecord) -> FailureError | None:
     """Return the cause that the engine gives for the failure of a child that ended so; None if it completed."""
-    check_format(ending, "the end of a workflow")
-    match ending["how"]:
+    match ending.how:
         case "completed":
             return None
         case "cancelled":
@@ -115,15 +125,14 @@ def cause_of(ending: EndingRecord) -> FailureError | None:
             return TerminatedError("Terminated")
         case "timed out":
             return EngineTimeout("Timed out", type=TimeoutType.START_TO_CLOSE, last_heartbeat_details=[])
-    message, details = ending.get("message", ""), ending.get("details", [])
-    return ApplicationError(message, *details, type=ending.get("type"), non_retryable=True)
+    return ApplicationError(ending.message, *ending.details, type=ending.type, non_retryable=True)
 
 
 def _still_running(of: AwaitedRecord) -> ApplicationError:
-    pause = min(max(_PART * (time.time() - of["since"]), _MIN_PAUSE), _MAX_PAUSE)
+    pause = min(max(_PART * (time.time() - of.since), _MIN_PAUSE), _MAX_PAUSE)
     return ApplicationError(
-        f"{of['id']} is still running",
-        of["id"],  # by which the status of the run that waits names it
+        f"{of.id} is still running",
+        of.id,  # by which the status of the run that waits names it
         type=_RUNNING,
         next_retry_delay=timedelta(seconds=pause),
         category=ApplicationErrorCategory.BENIGN,  # which no log is told of
@@ -133,11 +142,11 @@ def _still_running(of: AwaitedRecord) -> ApplicationError:
 def _ending_of(cause: BaseException) -> EndingRecord:
     match cause:
         case CancelledError():
-            return {"how": "cancelled"}
+            return EndingRecord("cancelled")
         case TerminatedError():
-            return {"how": "terminated"}
+            return EndingRecord("terminated")
         case EngineTimeout():
-            return {"how": "timed out"}
+            return EndingRecord("timed out")
         case ApplicationError():
-            return {"how": "failed", "type": cause.type, "message": cause.message, "details": list(cause.details)}
-    return {"how": "failed", "type": type(cause).__name__, "message": str(cause)}
+            return EndingRecord("failed", type=cause.type, message=cause.message, details=cause.details)
+    return EndingRecord("failed", type=type(cause).__name__, message=str(cause))

@@ -2,7 +2,7 @@
 
 from asyncio import Lock
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias, cast
 from weakref import WeakValueDictionary
 
@@ -32,7 +32,7 @@ from swf_temporal.temporal.mailbox_records import (
     Delivery,
     digest_of_definitions,
 )
-from swf_temporal.temporal.records import Pin, pinned
+from swf_temporal.temporal.records import pin_of, pinned
 from swf_temporal.temporal.sending import sendable
 from swf_temporal.temporal.statuses import OPEN, running_execution
 
@@ -138,10 +138,11 @@ def _place(to: Started | Awaiting) -> str | None:
 
 async def _start(client: Client, event: CloudEvent, start: Started, family: Family, task_queue: str) -> Receipt:
     definition = start.definition
-    pin = Pin(pinned(family(definition)), version=definition.version, hops=hops_of(event))
+    pin = pin_of(pinned(family(definition)), definition.version)
+    pin.hops = hops_of(event)
     data: JSON = {}
     if start.start.gathers_itself:
-        pin.events = [event.to_json()]
+        pin.events = [event]
     else:
         data = definition.event_starts([event])[0]
     assert start.instance_id is not None  # noqa: S101 - it has no key, and so an id
@@ -194,13 +195,11 @@ class _Post:
         *awaiting* is what those wait for that have subscribed there, if instances may wait for the event.
         """
         definition = to.definition
-        definitions = [one.to_json() for one in pinned(self.family(definition))]
-        delivery = Delivery(event=self.event.to_json(), starts=isinstance(to, Started), instance=to.instance_id)
-        if awaiting is not None:
-            delivery["values"] = dict(awaiting.values)
-        mailbox = mailbox_id(definition.id, key)
-        [complete] = sendable(self.client, {"an event and the definitions": {**delivery, "definitions": definitions}})
-        digest, room = digest_of_definitions(definitions), json_length(definitions)
+        definitions, values = pinned(self.family(definition)), None if awaiting is None else awaiting.values
+        delivery = Delivery(self.event, isinstance(to, Started), to.instance_id, values)
+        mailbox, whole = mailbox_id(definition.id, key), replace(delivery, definitions=definitions).to_json()
+        [complete] = sendable(self.client, {"an event and the definitions": whole})
+        digest, room = digest_of_definitions(definitions), json_length(whole["definitions"])
         async with self.locks.setdefault(mailbox, Lock()):
             for _ in range(_TRIES):
                 found = await self._running(mailbox)
@@ -212,7 +211,7 @@ class _Post:
                 if await found.memo_value(DEFINITIONS, None) != digest:
                     value = complete
                 else:
-                    [value] = sendable(self.client, {"an event": delivery})
+                    [value] = sendable(self.client, {"an event": delivery.to_json()})
                 if await self._signal(found, value):
                     break
             else:

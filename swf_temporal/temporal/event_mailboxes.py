@@ -53,6 +53,8 @@ from swf_temporal.temporal.mailbox_records import (
     Held,
     MailboxRecord,
     Reception,
+    Regained,
+    Subscribing,
     Untaken,
     digest_of_definitions,
     digest_of_event,
@@ -60,7 +62,7 @@ from swf_temporal.temporal.mailbox_records import (
 )
 from swf_temporal.temporal.mailbox_subscribers import Subscribers
 from swf_temporal.temporal.record_types import RecordInput
-from swf_temporal.temporal.records import Pin, Pinned, PinnedRecord, catalogue_of
+from swf_temporal.temporal.records import Pin, Pinned, catalogue_of, pin_of
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 
 EVENT_ID_LIFETIME: Final = timedelta(days=1)
@@ -90,19 +92,19 @@ class EventMailbox:
 
     @workflow.init
     def __init__(self, given: Any = None) -> None:
-        self._input = RecordInput({} if given is None else given, MailboxRecord, "the record of a mailbox")
+        self._input = RecordInput({} if given is None else given, MailboxRecord)
         record = self._input.record
-        self._carried = json_length(record)
-        self._seen = dict(record.get("seen", ()))
+        self._carried = json_length(record.to_json())
+        self._seen = dict(record.seen)
         self._arrived: list[Arriving] = []
-        self._gathered: list[Arrived] = list(record.get("gathered", ()))
-        self._window: float | None = record.get("window")
-        self._held: list[Held] = list(record.get("held", ()))
-        self._definitions: list[PinnedRecord] = list(record.get("definitions", ()))
-        self._instances = Instances(record.get("begun"), record.get("latest"), self._continue_if_long)
-        self._subscribers = Subscribers(record.get("subscribers", {}), self._instances, record.get("probed"))
+        self._gathered = record.gathered
+        self._window = record.window
+        self._held = record.held
+        self._definitions: Sequence[Pinned] = record.definitions
+        self._instances = Instances(record.begun, record.latest, self._continue_if_long)
+        self._subscribers = Subscribers(record.subscribers, self._instances, record.probed)
         self._looked_at = 0
-        for one in record.get("arrived", ()):
+        for one in record.arrived:
             self._keep(one)
 
     @workflow.run
@@ -134,12 +136,13 @@ class EventMailbox:
         """Keep a message, and the definitions that it brings; drop what is none."""
         try:
             arriving, definitions = read_arriving(value_of(message) if isinstance(message, RawValue) else message)
-            if not (definitions or self._definitions or "subscriber" in arriving or "regained" in arriving):
+            needs_definitions = isinstance(arriving, Delivery | Untaken)
+            if needs_definitions and not (definitions or self._definitions):
                 raise ValueError("it has no definitions, and the mailbox has none")
         except UNREADABLE as error:
             workflow.logger.error("%s dropped a message: %s", workflow.info().workflow_id, error)
             return
-        if definitions and ("event" in arriving or not self._definitions):
+        if definitions and (isinstance(arriving, Delivery) or not self._definitions):
             self._definitions, digest = definitions, digest_of_definitions(definitions)
             if workflow.memo_value(DEFINITIONS, None) != digest:
                 workflow.upsert_memo({DEFINITIONS: digest})
@@ -156,7 +159,7 @@ class EventMailbox:
         is_full = not self._arrived and size > MAX_BYTES - MIN_FREED_BYTES
         if not (is_long or is_full):
             return
-        record = self._record()
+        record = self._record().to_json()
         carried = json_length(record)
         freed = size - carried if has_progressed else self._carried - carried
         if (is_long or freed >= MIN_FREED_BYTES) and carried <= limit_of(workflow.payload_converter()):
@@ -175,42 +178,37 @@ class EventMailbox:
         return self._looked_at
 
     @workflow.query(name=RECEPTION)
-    def reception(self, source: str, id_: str) -> Reception:
-        """Return what is known of the event with that source and id, and of the instances that wait for events."""
-        return {
-            "isKnown": digest_of_event(source, id_) in self._seen,
-            "subscribers": self._subscribers.waits,
-            "gathered": len(self._gathered),
-            "held": len(self._held),
-        }
+    def reception(self, source: str, id_: str) -> dict[str, Any]:
+        """Return what is known of the event with that source and id, and of those that wait: a `Reception`."""
+        is_known = digest_of_event(source, id_) in self._seen
+        return Reception(is_known, self._subscribers.waits, len(self._gathered), len(self._held)).to_json()
 
     async def _look_at(self, arriving: Arriving) -> None:
         try:
-            if "subscriber" in arriving:
-                await self._subscribe(arriving["subscriber"], arriving["values"])
-            elif "untaken" in arriving:
-                await self._take_back(arriving)
-            elif "regained" in arriving:
-                self._held = [one for one in self._held if _digest(one) not in arriving["regained"]]
-            else:
-                await self._deliver(arriving)
+            match arriving:
+                case Subscribing():
+                    await self._subscribe(arriving.subscriber, arriving.values)
+                case Untaken():
+                    await self._take_back(arriving)
+                case Regained():
+                    self._held = [one for one in self._held if _digest(one.event) not in arriving.regained]
+                case Delivery():
+                    await self._deliver(arriving)
         except WorkflowFault as fault:  # such as an instance that would be begun with too much
             workflow.logger.error("%s dropped a message: %s", workflow.info().workflow_id, fault)
 
     async def _deliver(self, delivery: Delivery) -> None:
-        event = CloudEvent.from_record(delivery["event"])
-        known = digest_of_event(event.source, event.id)
+        event, instance = delivery.event, delivery.instance
+        known = _digest(event)
         if event.id and known in self._seen:
             return
         self._forget()
-        arrived = Held(event=event.to_json(), at=workflow.time())
-        if "values" in delivery:
-            arrived["values"] = delivery["values"]
-        instance, others = delivery["instance"], self._subscribers.of(arrived)
+        arrived = Held(event, workflow.time(), delivery.values)
+        others = self._subscribers.of(arrived)
         ours = None if instance is None else self._instances.latest or instance
         others = [one for one in others if one != ours]
         got = [await self._subscribers.tell(one, arrived, alone=len(others) == 1 and not instance) for one in others]
-        if delivery["starts"]:
+        if delivery.starts:
             definition, pin = self._definition()
             if instance is None:
                 await self._gather(arrived, definition, pin)
@@ -219,13 +217,12 @@ class EventMailbox:
         elif not (ours and await self._instances.give(ours, arrived)) and not any(got):
             self._held.append(arrived)
         if event.id:
-            self._seen[known] = arrived["at"]
+            self._seen[known] = arrived.at
 
     def _definition(self) -> tuple[Definition, Pin]:
         """Return the definition that is to run."""
-        pinned = [Pinned.from_json(one) for one in self._definitions]
-        definition = next(iter(catalogue_of(tuple(pinned))))
-        return definition, Pin(pinned, version=definition.version)
+        definition = next(iter(catalogue_of(tuple(self._definitions))))
+        return definition, pin_of(self._definitions, definition.version)
 
     async def _subscribe(self, instance: str, values: dict[str, str] | None) -> None:
         """Take note of what an instance waits for, and give it what was kept for it; or that it has ended."""
@@ -241,20 +238,18 @@ class EventMailbox:
 
     async def _take_back(self, given: Untaken) -> None:
         """Give what an instance has not taken to another, or keep it; what starts instances begins the next one."""
-        now, instance = workflow.time(), given["instance"]
+        now, instance = workflow.time(), given.instance
         latest = self._instances.latest or instance
-        rest = [
-            (one["starts"], Held(event=one["event"], at=now, values=one.get("values", {}))) for one in given["untaken"]
-        ]
+        rest = [(one.starts, Held(one.event, now, one.values)) for one in given.untaken]
         is_ours = workflow.info().workflow_id == f"{MAILBOX_PREFIX}{instance}" or any(starts for starts, _ in rest)
-        if is_ours and self._instances.begun not in (None, given["run"]):  # another has been begun since
+        if is_ours and self._instances.begun not in (None, given.run):  # another has been begun since
             rest = [one for one in rest if not await self._instances.give(latest, one[1])]
         while any(starts for starts, _ in rest):
             rest.sort(key=lambda one: not one[0])
-            if given.get("handedOver"):  # that one keeps its id
-                instance = single_id(self._definition()[0].id, CloudEvent.from_record(rest[0][1]["event"]))
+            if given.handed_over:  # that one keeps its id
+                instance = single_id(self._definition()[0].id, rest[0][1].event)
             events = [*rest, *((False, one) for one in self._held)]
-            if not (count := await self._begin_next(instance, events, given.get("options"))):
+            if not (count := await self._begin_next(instance, events, given.options)):
                 rest = [one for one in rest if not await self._instances.give(latest, one[1])]
                 break
             rest, self._held = events[count:], []
@@ -263,15 +258,13 @@ class EventMailbox:
             if not any([await self._subscribers.tell(other, one, alone=len(others) == 1) for other in others]):
                 self._held.append(one)
 
-    async def _begin_next(
-        self, instance: str, events: Sequence[tuple[bool, Held]], options: OptionsRecord | None
-    ) -> int:
+    async def _begin_next(self, instance: str, events: Sequence[tuple[bool, Held]], options: OptionsRecord) -> int:
         """Begin the next instance with what another gives back, which is about to end; return how much it was given.
 
         It is started with the *options* of the one before.
         """
         definition, pin = self._definition()
-        pin.hops = hops_of(*(CloudEvent.from_record(one["event"]) for starts, one in events if starts))
+        pin.hops = hops_of(*(one.event for starts, one in events if starts))
         for _ in range(_TRIES):
             count = await self._instances.begin_with(instance, definition, pin, [one for _, one in events], options)
             if count:
@@ -283,11 +276,11 @@ class EventMailbox:
         """Keep an event until there is one of each kind, and begin an instance with all of them then."""
         found = gathered(definition, self._gathered, arrived)
         start = definition.event_start
-        pin.hops = hops_of(*(CloudEvent.from_record(one["event"]) for one in (*self._gathered, arrived)))
+        pin.hops = hops_of(*(one.event for one in (*self._gathered, arrived)))
         self._gathered = list(found.waiting)
         self._window = None if start is None or start.window is None else start.window.total_seconds()
         if found.is_complete:
-            instance = single_id(definition.id, CloudEvent.from_record(arrived["event"]))
+            instance = single_id(definition.id, arrived.event)
             await self._instances.begin(instance, definition, found.input, pin)
 
     async def _hand_over(self, arrived: Arrived, definition: Definition, pin: Pin, instance: str) -> None:
@@ -295,12 +288,12 @@ class EventMailbox:
         latest = self._instances.latest or instance
         if self._instances.begun is not None and await self._instances.give(latest, arrived):
             return  # it runs, as nearly always
-        pin.hops = hops_of(CloudEvent.from_record(arrived["event"]))
+        pin.hops = hops_of(arrived.event)
         waits = pauses()
         while not (given := await self._instances.begin_with(instance, definition, pin, [arrived, *self._held])):
             if await self._instances.give(instance, arrived):
                 return
-            other = single_id(definition.id, CloudEvent.from_record(arrived["event"]))
+            other = single_id(definition.id, arrived.event)
             if self._instances.have_handed_over and instance != other:
                 instance = other
                 continue
@@ -313,10 +306,10 @@ class EventMailbox:
         """Return the seconds until there is something to forget; None if nothing is, in time."""
         ends = [at + EVENT_ID_LIFETIME.total_seconds() for at in self._seen.values()]
         if self._window is not None:
-            ends += [one["at"] + self._window for one in self._gathered]
+            ends += [one.at + self._window for one in self._gathered]
         if self._subscribers.next_probe is not None:
             ends.append(self._subscribers.next_probe)
-        ends += [one["at"] + HELD.total_seconds() for one in self._held]  # it makes room
+        ends += [one.at + HELD.total_seconds() for one in self._held]  # it makes room
         return max(min(ends) - workflow.time(), 0.0) + _MARGIN if ends else None
 
     def _forget(self) -> None:
@@ -327,23 +320,23 @@ class EventMailbox:
             if len(self._seen) <= MAX_REMEMBERED and now - at < EVENT_ID_LIFETIME.total_seconds():
                 break
             del self._seen[first]
-        self._held = [one for one in self._held if now - one["at"] < HELD.total_seconds()]
-        self._gathered = [one for one in self._gathered if window is None or now - one["at"] <= window]
+        self._held = [one for one in self._held if now - one.at < HELD.total_seconds()]
+        self._gathered = [one for one in self._gathered if window is None or now - one.at <= window]
 
     def _record(self) -> MailboxRecord:
-        return {
-            "seen": list(self._seen.items()),
-            "arrived": self._arrived,
-            "gathered": self._gathered,
-            "window": self._window,
-            "held": self._held,
-            "subscribers": self._subscribers.waits,
-            "probed": self._subscribers.probed,
-            "definitions": self._definitions,
-            "begun": self._instances.begun,
-            "latest": self._instances.latest,
-        }
+        return MailboxRecord(
+            seen=list(self._seen.items()),
+            arrived=[one.to_json() for one in self._arrived],
+            gathered=self._gathered,
+            window=self._window,
+            held=self._held,
+            subscribers=self._subscribers.waits,
+            probed=self._subscribers.probed,
+            definitions=list(self._definitions),
+            begun=self._instances.begun,
+            latest=self._instances.latest,
+        )
 
 
-def _digest(held: Held) -> str:
-    return digest_of_event(held["event"]["source"], held["event"]["id"])
+def _digest(event: CloudEvent) -> str:
+    return digest_of_event(event.source, event.id)

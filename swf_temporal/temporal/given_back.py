@@ -12,7 +12,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.temporal.client_errors import not_there
-from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Regained, digest_of_event
+from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Regained, Untaken, digest_of_event
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +38,16 @@ async def regain(client: Client, messages: Sequence[Posted]) -> None:
     for message in messages:
         [value] = await client.data_converter.decode(message.payloads)
         parts = value.get("arrived", [value])  # a mailbox that did not run was begun with the message
-        events = [one["event"] for part in parts for one in part.get("untaken", ())]
+        untaken = [Untaken.from_json(part) for part in parts if "untaken" in part]
+        events = [one.event for part in untaken for one in part.untaken]
         if events:
-            regained = Regained(regained=[digest_of_event(one["source"], one["id"]) for one in events])
+            regained = Regained([digest_of_event(one.source, one.id) for one in events])
             await _tell(client, message.mailbox, regained)
 
 
 async def _tell(client: Client, mailbox: str, regained: Regained) -> None:
     try:
-        await client.get_workflow_handle(mailbox).signal(TAKE, regained)
+        await client.get_workflow_handle(mailbox).signal(TAKE, regained.to_json())
     except RPCError as error:
         if error.status != RPCStatusCode.NOT_FOUND:  # it has ended, and keeps nothing
             raise not_there(error, mailbox) from None

@@ -70,7 +70,7 @@ class Beginning:
         A sub-workflow that would need more than its pin begins anew. Where one payload does not hold them all, all of
         these calls are made again, and all of these sub-workflows begin anew.
         """
-        pins = {call: one.pin.to_json() for call, one in children.items() if one.has_events and not one.parts}
+        pins = {call: one.pin for call, one in children.items() if one.has_events and not one.parts}
         pin = replace(self.pin, results=dict(results), children=pins)
         return replace(self, pin=pin) if fits(json_size(pin.to_json()), self.most) else self
 
@@ -99,13 +99,13 @@ async def _still_awaited(client: Client, children: dict[str, AwaitedRecord]) -> 
     """
     found: dict[str, AwaitedRecord] = {}
     for call_id, child in children.items():
-        if child.get("call"):
+        if child.call:
             continue
         try:
-            described = await client.get_workflow_handle(child["id"]).describe()
+            described = await client.get_workflow_handle(child.id).describe()
         except RPCError as error:
             if error.status != RPCStatusCode.NOT_FOUND:
-                raise not_there(error, child["id"]) from None
+                raise not_there(error, child.id) from None
             continue
         if described.status not in _STOPPED:
             found[call_id] = child
@@ -228,7 +228,7 @@ async def beginning_at(
     there.
     """
     started = history.events[0].workflow_execution_started_event_attributes
-    asked = _Asked(point, wanted["patch"], started.task_queue.name, leading, events, wanted)
+    asked = _Asked(point, wanted.patch, started.task_queue.name, leading, events, wanted)
     seen, failure = await observe(history, converter, Beginner, asked=asked)
     if isinstance(seen, Beginner) and seen.beginning is not None:
         return seen.beginning

@@ -27,7 +27,7 @@ from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.call_facts import activity_facts
-from swf_temporal.temporal.call_records import CallRecord, call_to_json
+from swf_temporal.temporal.call_records import CallRecord, record_of
 from swf_temporal.temporal.children import Children
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.external_activities import ExternalActivity, payloads_of
@@ -229,9 +229,8 @@ class TemporalHost:
         if options is not None:
             return await self._run_external_activity(call, options)
         is_plain = call.secret_template is None and call.selection_set is None
-        record, timeout = call_to_json(call, self.source), call.timeout
-        if self.pin.first is not None:
-            record["run"] = self.pin.first
+        record, timeout = record_of(call, self.source), call.timeout
+        record.run = self.pin.first
         is_local = self._local.want(call)
         if is_local and await self._local.can_be(call, self.now()):
             begun = self.now()
@@ -239,8 +238,9 @@ class TemporalHost:
             if not isinstance(outcome, GoesOn):
                 return outcome
             timeout = await self._pause(call, outcome, begun)
-            record["made"] = outcome.made
-        payload = await self.outgoing.payload(record, call.arguments if is_plain else record)
+            record.made = outcome.made
+        written = record.to_json()
+        payload = await self.outgoing.payload(written, call.arguments if is_plain else written)
         number = self.outgoing.begun(call.id)
         try:
             return await workflow.execute_activity(  # type: ignore[no-any-return]  # JSON, as the activity returns it
@@ -273,7 +273,7 @@ class TemporalHost:
 
     async def _pause(self, call: FunctionCall, outcome: GoesOn, begun: datetime) -> timedelta | None:
         """Wait until the next attempt of a local call is due; return how long it may take with those that follow."""
-        pause = timedelta(seconds=outcome.delay)
+        pause = outcome.delay
         if call.timeout is not None and self.now() + pause >= begun + call.timeout:
             raise TimedOut(f"action {call.action!r} took longer than it may", cause=outcome.cause or None)
         if pause:

@@ -67,7 +67,7 @@ class IncomingEvents:
         events, self._pin.events = self._pin.events, []
         is_forwardable = workflow.info().parent is not None and not self._pin.inherited  # they came through a mailbox
         for event in events:
-            run.deliver(CloudEvent.from_record(event), is_forwardable=is_forwardable)
+            run.deliver(event, is_forwardable=is_forwardable)
         early, self._early = self._early, []
         for name, raw in early:
             self._take(name, raw)

@@ -6,13 +6,14 @@ it. The workflow knows a tuple of parts (`instance_parts.py`), and calls them in
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
 
 from temporalio import workflow
 from temporalio.common import RawValue
 from temporalio.exceptions import FailureError
 
 from swf_temporal.languages.port import Definition
+from swf_temporal.records import Record
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry
 from swf_temporal.runtime.run import Run
 from swf_temporal.temporal.records import Pin
@@ -20,6 +21,7 @@ from swf_temporal.temporal.records import Pin
 if TYPE_CHECKING:
     from swf_temporal.temporal.host import TemporalHost
 
+R = TypeVar("R", bound=Record)
 How: TypeAlias = Literal["completed", "failed", "cancelled", "continued"]
 
 
@@ -71,10 +73,9 @@ class Part:
         """Belong to *instance*, of which nothing is known yet but its pin."""
         self.instance = instance
 
-    @property
-    def carried(self) -> Any:
-        """What the execution before has carried over; None if nothing."""
-        return self.instance.pin.parts.get(self.KEY)
+    def carried(self, kind: type[R]) -> R:
+        """Return what the execution before has carried over, of which *kind* is the record. Raises MalformedRecord."""
+        return kind.from_json(self.instance.pin.parts.get(self.KEY, {}))
 
     @property
     def notes(self) -> bool:
@@ -131,8 +132,10 @@ class Part:
     async def end(self, ending: Ending) -> None:
         """Act when the execution ends so: the last that it does."""
 
-    def record(self, to: ContinuedAs | None = None) -> Any:
+    def record(self, to: ContinuedAs | None = None) -> Record | None:  # noqa: ARG002 - as others need it
         """Return what is carried over, also where the instance goes on as another definition; None for nothing."""
+        return None
 
-    def for_child(self) -> Any:
+    def for_child(self) -> Record | None:
         """Return the record with which the same part of a sub-workflow begins that is waited for; None for nothing."""
+        return None

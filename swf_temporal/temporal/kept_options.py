@@ -1,8 +1,9 @@
 """The options with which an instance was started, for the next one, which a mailbox begins in its place."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final, TypedDict
+from typing import Any, ClassVar, Final
 
 from temporalio import workflow
 from temporalio.api.common.v1 import RetryPolicy as RetryPolicyMessage
@@ -16,6 +17,7 @@ from temporalio.common import (
 )
 
 from swf_temporal.data import JSON
+from swf_temporal.records import Record
 from swf_temporal.temporal.search_attributes import OF_ALL
 
 _KINDS: Final[Mapping[str, Callable[[str], SearchAttributeKey[Any]]]] = {
@@ -31,24 +33,26 @@ _RESERVED: Final = ("Temporal", "BuildId")
 """The beginnings of the names of search attributes that the server, or the SDK, sets itself."""
 
 
-class RetryRecord(TypedDict):
+@dataclass(frozen=True, slots=True)
+class RetryRecord(Record):
     """A retry policy of the engine."""
 
-    initial: float
-    """Seconds, as the next but one."""
+    initial: timedelta
     backoff: float
-    longest: float | None
+    longest: timedelta | None
     attempts: int
-    never: list[str]
+    never: Sequence[str]
 
 
-class PriorityRecord(TypedDict):
+@dataclass(frozen=True, slots=True)
+class PriorityRecord(Record):
     key: int | None
     fairness: str | None
     weight: float | None
 
 
-class AttributeRecord(TypedDict):
+@dataclass(frozen=True, slots=True)
+class AttributeRecord(Record):
     """A search attribute."""
 
     kind: str
@@ -57,40 +61,43 @@ class AttributeRecord(TypedDict):
     """A time in ISO 8601."""
 
 
-class OptionsRecord(TypedDict, total=False):
-    """What the engine was told of an instance; what it was not told is missing."""
+@dataclass(frozen=True, slots=True)
+class OptionsRecord(Record):
+    """What the engine was told of an instance; None is what it was not told."""
 
-    runTimeout: float
-    """Seconds."""
-    retry: RetryRecord
-    priority: PriorityRecord
-    memo: dict[str, JSON]
-    attributes: dict[str, AttributeRecord]
+    CAMEL_CASE: ClassVar[bool] = True
+
+    run_timeout: timedelta | None = None
+    retry: RetryRecord | None = None
+    priority: PriorityRecord | None = None
+    memo: Mapping[str, JSON] = field(default_factory=dict)
+    attributes: dict[str, AttributeRecord] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raise ValueError for what no execution can have been started with."""
+        try:
+            start_options(self)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise ValueError(str(error)) from None
 
 
 def options_of_this() -> OptionsRecord:
     """Return the options of the execution that asks."""
-    info, found = workflow.info(), OptionsRecord()
-    if info.run_timeout:
-        found["runTimeout"] = info.run_timeout.total_seconds()
-    if info.retry_policy is not None:
-        found["retry"] = _retry_record(info.retry_policy)
-    if info.priority != Priority():
-        found["priority"] = {
-            "key": info.priority.priority_key,
-            "fairness": info.priority.fairness_key,
-            "weight": info.priority.fairness_weight,
-        }
-    if memo := workflow.memo():
-        found["memo"] = dict(memo)
-    attributes = {
-        one.key.name: AttributeRecord(kind=one.key.indexed_value_type.name, value=_written(one.value))
-        for one in info.typed_search_attributes
-        if not one.key.name.startswith(_RESERVED) and one.key not in OF_ALL  # each instance sets these itself
-    }
-    if attributes:
-        found["attributes"] = attributes
-    return found
+    info = workflow.info()
+    priority, retry = info.priority, info.retry_policy
+    return OptionsRecord(
+        run_timeout=info.run_timeout or None,
+        retry=None if retry is None else _retry_record(retry),
+        priority=None
+        if priority == Priority()
+        else PriorityRecord(priority.priority_key, priority.fairness_key, priority.fairness_weight),
+        memo=workflow.memo(),
+        attributes={
+            one.key.name: AttributeRecord(one.key.indexed_value_type.name, _written(one.value))
+            for one in info.typed_search_attributes
+            if not one.key.name.startswith(_RESERVED) and one.key not in OF_ALL  # each instance sets these itself
+        },
+    )
 
 
 def start_options(record: OptionsRecord) -> dict[str, Any]:
@@ -99,40 +106,37 @@ def start_options(record: OptionsRecord) -> dict[str, Any]:
     Raises ValueError, TypeError or OverflowError for what no execution can have been started with.
     """
     found: dict[str, Any] = {}
-    if "runTimeout" in record:
-        found["run_timeout"] = timedelta(seconds=record["runTimeout"])
-    if "retry" in record:
-        found["retry_policy"] = _retry_policy(record["retry"])
-    if "priority" in record:
-        priority = record["priority"]
-        found["priority"] = Priority(priority["key"], priority["fairness"], priority["weight"])
-    if "memo" in record:
-        found["memo"] = record["memo"]
-    if "attributes" in record:
-        pairs = [_pair(name, one) for name, one in record["attributes"].items() if one["kind"] in _KINDS]
+    if record.run_timeout is not None:
+        found["run_timeout"] = record.run_timeout
+    if record.retry is not None:
+        found["retry_policy"] = _retry_policy(record.retry)
+    if record.priority is not None:
+        found["priority"] = Priority(record.priority.key, record.priority.fairness, record.priority.weight)
+    if record.memo:
+        found["memo"] = record.memo
+    if record.attributes:
+        pairs = [_pair(name, one) for name, one in record.attributes.items() if one.kind in _KINDS]
         found["search_attributes"] = TypedSearchAttributes(pairs)
     return found
 
 
 def _retry_record(policy: RetryPolicy) -> RetryRecord:
-    longest = policy.maximum_interval
-    return {
-        "initial": policy.initial_interval.total_seconds(),
-        "backoff": policy.backoff_coefficient,
-        "longest": None if longest is None else longest.total_seconds(),
-        "attempts": policy.maximum_attempts,
-        "never": list(policy.non_retryable_error_types or ()),
-    }
+    return RetryRecord(
+        policy.initial_interval,
+        policy.backoff_coefficient,
+        policy.maximum_interval,
+        policy.maximum_attempts,
+        policy.non_retryable_error_types or (),
+    )
 
 
 def _retry_policy(record: RetryRecord) -> RetryPolicy:
-    longest = record["longest"]
     policy = RetryPolicy(
-        initial_interval=timedelta(seconds=record["initial"]),
-        backoff_coefficient=record["backoff"],
-        maximum_interval=None if longest is None else timedelta(seconds=longest),
-        maximum_attempts=record["attempts"],
-        non_retryable_error_types=record["never"] or None,
+        initial_interval=record.initial,
+        backoff_coefficient=record.backoff,
+        maximum_interval=record.longest,
+        maximum_attempts=record.attempts,
+        non_retryable_error_types=record.never or None,
     )
     policy.apply_to_proto(RetryPolicyMessage())  # which checks it
     return policy
@@ -145,7 +149,7 @@ def _written(value: Any) -> JSON:
 
 
 def _pair(name: str, record: AttributeRecord) -> SearchAttributePair[Any]:
-    key, value = _KINDS[record["kind"]](name), record["value"]
+    key, value = _KINDS[record.kind](name), record.value
     if key.indexed_value_type is SearchAttributeIndexedValueType.DATETIME:
         return SearchAttributePair(key, datetime.fromisoformat(str(value)))
     return SearchAttributePair(key, value)

@@ -51,7 +51,7 @@ async def _check_known(pin: Pin) -> None:
     Where they were read from is what the worker says: documents are found beside them.
     """
     if pin.again is not None and pin.call is None:
-        await _find_carried(pin, pin.again["wanted"])
+        await _find_carried(pin, pin.again.wanted)
     elif pin.call is not None or pin.progress is not None:
         what = "one call of a function" if pin.call is not None else "the middle of a run"
         raise UnknownDefinition(f"a run cannot begin with {what}: {_HOW}")
@@ -79,7 +79,7 @@ async def _find_carried(pin: Pin, wanted: Wanted) -> None:
     try:
         found = await workflow.execute_activity(
             CARRIED,
-            args=[wanted],
+            args=[wanted.to_json()],
             result_type=dict,
             start_to_close_timeout=_CARRIED_LIMIT,
             summary=summaries.FINDING_CARRIED,

@@ -11,8 +11,9 @@ the instance.
 import asyncio
 from collections import deque
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from temporalio import workflow
 from temporalio.common import RawValue
@@ -22,6 +23,7 @@ from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.languages.port import Definition
+from swf_temporal.records import Record
 from swf_temporal.runtime.event_matching import DEFAULT_SOURCE
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
 from swf_temporal.runtime.limits import PUBLISH_LIMIT
@@ -32,7 +34,6 @@ from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.operator_options import operator_options
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.publishing import with_origin
-from swf_temporal.temporal.record_types import check_type
 from swf_temporal.temporal.records import PUBLISH
 
 if TYPE_CHECKING:
@@ -55,13 +56,20 @@ _CORRELATIONS: Final[Mapping[TraceKind, tuple[str, str]]] = {
 _WAITING: Final = (TraceKind.EVENT_AWAITED, TraceKind.SLEEPING)
 
 
+@dataclass(slots=True)
+class LifecycleRecord(Record):
+    WHAT: ClassVar[str] = "the record of its lifecycle events"
+
+    untold: list[CloudEvent] = field(default_factory=list)
+    """Those about the end of the execution before, of another definition, which this one tells."""
+
+
 class Lifecycle(Part):
     KEY = "lifecycle"
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance)
-        self._untold: list[dict[str, Any]] = self.carried or []
-        check_type(self._untold, list[dict[str, Any]], "the record of its lifecycle events")
+        self._untold = self.carried(LifecycleRecord).untold
         self._asked: frozenset[str] = frozenset()
         self._definition: Definition | None = None
         self._outgoing: Outgoing | None = None
@@ -80,16 +88,16 @@ class Lifecycle(Part):
         """Whether there is anything to tell."""
         return bool(self._asked)
 
-    def record(self, to: ContinuedAs | None = None) -> list[dict[str, Any]] | None:
+    def record(self, to: ContinuedAs | None = None) -> LifecycleRecord | None:
         """Return the events about the end of this execution, which the one of another definition tells."""
-        return (self._untold or None) if to is not None else None
+        return None if to is None else LifecycleRecord(self._untold)
 
     def begin(self, definition: Definition, host: "TemporalHost") -> None:
         """Find out what is to be told of the execution. What the one before has left untold is told first."""
         self._hops, self._outgoing = self.instance.pin.hops, host.outgoing
         untold, self._untold = self._untold, []
         for one in untold:
-            self._send(CloudEvent.from_json(one))
+            self._send(one)
         wanted = operator_options().lifecycle
         self._asked = frozenset(kind for kind, marker in _MARKERS.items() if is_recorded(marker, wanted=kind in wanted))
         if self._asked:
@@ -181,7 +189,7 @@ class Lifecycle(Part):
             f"{info.run_id}/{self._count}", DEFAULT_SOURCE, f"{_PREFIX}{what}.v1", {**name, **data}, attributes
         )
         if self._hands_over:
-            self._untold.append(with_origin(event, self._hops).to_json())
+            self._untold.append(with_origin(event, self._hops))
         else:
             self._send(with_origin(event, self._hops))
 

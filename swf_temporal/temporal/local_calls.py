@@ -10,9 +10,9 @@ worker does not let be local. The marker says so, and how many attempts were mad
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final, TypedDict
+from typing import Final
 
 from temporalio import workflow
 from temporalio.common import RawValue
@@ -28,11 +28,12 @@ from temporalio.workflow import ActivityCancellationType
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import TimedOut
+from swf_temporal.records import Record
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.local_calls import MAX_ATTEMPT
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.call_records import CallRecord
+from swf_temporal.temporal.call_records import CallRecord, LocalRecord
 from swf_temporal.temporal.failures import carried, size_of_failure
 from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.outgoing import Outgoing, Room
@@ -50,31 +51,23 @@ _CHOSEN: Final = "local calls"
 """The marker of a run whose worker makes calls locally for which the definition does not ask."""
 
 
-class _GoesOnRecord(TypedDict):
-    made: int
-    delay: float
-    cause: str
-    refused: bool
-
-
 @dataclass(frozen=True, slots=True)
-class GoesOn:
+class GoesOn(Record):
     """What a local call came to that goes on as an ordinary activity."""
 
     made: int = 0
     """How many attempts were made."""
-    delay: float = 0.0
-    """Seconds until the next may be made."""
+    delay: timedelta = timedelta()
+    """How long until the next may be made."""
     cause: str = ""
     """What the last one failed with."""
     is_refused: bool = False
     """Whether its worker lets no call of this function be local."""
 
     def to_error(self) -> ApplicationError:
-        record = _GoesOnRecord(made=self.made, delay=self.delay, cause=self.cause, refused=self.is_refused)
         return ApplicationError(
             "goes on as an ordinary activity",
-            record,
+            self.to_json(),
             type=_GOES_ON,
             non_retryable=True,
             category=ApplicationErrorCategory.BENIGN,  # it is no failure that a log or a metric should have
@@ -83,10 +76,7 @@ class GoesOn:
     @staticmethod
     def from_error(error: ApplicationError) -> "GoesOn | None":
         """Return what *error* says of a call that goes on; None if the call has failed for good."""
-        if error.type != _GOES_ON:
-            return None
-        record: _GoesOnRecord = error.details[0]
-        return GoesOn(record["made"], record["delay"], record["cause"], record["refused"])
+        return GoesOn.from_json(error.details[0]) if error.type == _GOES_ON else None
 
 
 class LocalCallsInterceptor(Interceptor):
@@ -144,8 +134,8 @@ class LocalCalls:
     async def make(self, call: FunctionCall, record: CallRecord) -> JSON | GoesOn:
         """Return the result of *call*, or how it goes on. Raises its fault if it has failed for good."""
         async with self._outgoing.reserved(MIN_RESULT_BYTES) as room:
-            record["local"] = {"most": room.size, "asked": bool(call.local)}
-            payload = self._outgoing.written(record)
+            local = replace(record, local=LocalRecord(most=room.size, asked=bool(call.local)))
+            payload = self._outgoing.written(local.to_json())
             limit = LIMIT if call.timeout is None else min(call.timeout, LIMIT)
             self.in_progress[call.id] = call.function.name
             try:
@@ -162,7 +152,7 @@ class LocalCalls:
             except FailureError as error:
                 return self._went_wrong(call, error, limit, room)
             finally:
-                del record["local"], self.in_progress[call.id]
+                del self.in_progress[call.id]
             room.used = len(raw.payload.data)
         result: JSON = workflow.payload_converter().from_payload(raw.payload)
         return result

@@ -28,6 +28,7 @@ from swf_temporal.temporal.sizes import check_fits, check_together
 
 _OTHER_BYTES: Final = 64 * 1024
 """The size limit of what an instance is begun with beside definitions and events."""
+_NO_OPTIONS: Final = OptionsRecord()
 
 
 class Instances:
@@ -39,7 +40,7 @@ class Instances:
         self._signals = InstanceSignals(continue_if_long)
 
     async def begin(
-        self, instance: str, definition: Definition, data: JSON, pin: Pin, options: OptionsRecord | None = None
+        self, instance: str, definition: Definition, data: JSON, pin: Pin, options: OptionsRecord = _NO_OPTIONS
     ) -> bool:
         """Begin an instance with *options*; tell whether there was none that runs. Raises PayloadTooLarge."""
         if definition.id in WORKFLOW_TYPES:  # of a record that no program of ours has written
@@ -57,7 +58,7 @@ class Instances:
                 parent_close_policy=ParentClosePolicy.ABANDON,
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 static_summary=summaries.of_instance(definition),
-                **start_options(options or {}),
+                **start_options(options),
             )
         except WorkflowAlreadyStartedError:
             return False
@@ -72,7 +73,7 @@ class Instances:
         definition: Definition,
         pin: Pin,
         events: Sequence[Arrived],
-        options: OptionsRecord | None = None,
+        options: OptionsRecord = _NO_OPTIONS,
     ) -> int:
         """Begin an instance with as many *events* as its start can carry, and give it the others.
 
@@ -81,10 +82,10 @@ class Instances:
         room = limit_of(workflow.payload_converter()) - json_length([one.to_json() for one in pin.definitions])
         pin.events, size = [], _OTHER_BYTES
         for one in events:
-            size += json_length(one["event"])
+            size += json_length(one.event.to_json())
             if pin.events and size > room:
                 break
-            pin.events.append(one["event"])
+            pin.events.append(one.event)
         given = len(pin.events)
         if not await self.begin(instance, definition, {}, pin, options):
             return 0
@@ -94,7 +95,7 @@ class Instances:
 
     async def give(self, instance: str, arrived: Arrived, *, comes_back: bool = True) -> bool:
         """Give an event to an instance; tell whether it runs. It *comes_back* if the instance does not take it."""
-        return await self._signals.send(instance, ROUTED if comes_back else EVENT, arrived["event"])
+        return await self._signals.send(instance, ROUTED if comes_back else EVENT, arrived.event.to_json())
 
     @property
     def have_handed_over(self) -> bool:

@@ -1,17 +1,17 @@
 """The messages to a mailbox, and its record when it continues as new."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any, Final, NotRequired, TypeAlias, TypedDict, cast, final
+from typing import Any, ClassVar, Final, TypeAlias, final
 
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.cloud_event import CloudEvent, check_attributes
 from swf_temporal.errors import SwfError
+from swf_temporal.records import Record
 from swf_temporal.routing.gathering import Arrived
 from swf_temporal.strict_json import write_json
-from swf_temporal.temporal.formats import check_format
-from swf_temporal.temporal.kept_options import OptionsRecord, start_options
-from swf_temporal.temporal.record_types import check_type
-from swf_temporal.temporal.records import Pinned, PinnedRecord, catalogue_of
+from swf_temporal.temporal.kept_options import OptionsRecord
+from swf_temporal.temporal.records import Pinned, catalogue_of
 from swf_temporal.temporal.workflow_input import UNREADABLE
 
 MAILBOX: Final = "swf events"
@@ -26,60 +26,89 @@ MAX_BYTES: Final = 1024 * 1024
 """From which size of its history on a mailbox takes no event that only waiting instances take."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Message(Record):
+    WHAT: ClassVar[str] = "a message to a mailbox"
+
+
 @final
-class Delivery(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Delivery(_Message):
     """An event as it travels to a mailbox, with the definitions that an instance is to run."""
 
-    event: dict[str, Any]
-    definitions: NotRequired[list[PinnedRecord]]
-    """The one that consumes the event comes first; missing where the mailbox has them."""
+    event: CloudEvent
     starts: bool
     """Whether the event starts an instance."""
-    instance: str | None
+    instance: str | None = None
     """The id of the instance of this key; None if each has events, and so an id, of its own, or if none is started."""
-    values: NotRequired[dict[str, str]]
-    """The attributes by which those are found that wait for it; missing where none does."""
+    values: Mapping[str, str] | None = None
+    """The attributes by which those are found that wait for it; None where none does."""
+    definitions: Sequence[Pinned] = ()
+    """The one that consumes the event comes first; there are none where the mailbox has them."""
+
+    def check(self) -> None:
+        """Raise ValueError if the event is none that may be sent, or the instance has no id."""
+        _check_event(self.event)
+        _check_instance(self.instance)
 
 
 @final
-class Subscribing(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Subscribing(_Message):
     """The message of an instance that begins to wait, or that ends."""
 
     subscriber: str
     """The id of the instance."""
-    values: dict[str, str] | None
+    values: dict[str, str] | None = None
     """What attributes must be, as far as it knows; None if it ends."""
 
+    def check(self) -> None:
+        """Raise ValueError if the instance has no id."""
+        _check_instance(self.subscriber)
 
-class UntakenEvent(TypedDict):
+
+@dataclass(frozen=True, slots=True)
+class UntakenEvent(Record):
     """An event that an instance has not taken."""
 
-    event: dict[str, Any]
+    event: CloudEvent
     starts: bool
     """Whether it is to begin the next instance."""
-    values: NotRequired[dict[str, str]]
+    values: Mapping[str, str] = field(default_factory=dict)
     """As those of a delivery."""
+
+    def check(self) -> None:
+        """Raise ValueError if the event is none that may be sent."""
+        _check_event(self.event)
 
 
 @final
-class Untaken(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Untaken(_Message):
     """The events that an instance has not taken before it ended."""
 
+    CAMEL_CASE: ClassVar[bool] = True
+
     untaken: list[UntakenEvent]
-    definitions: NotRequired[list[PinnedRecord]]
-    """As those of a delivery."""
     instance: str
     """The id of the instance."""
     run: str
     """The id of its first run."""
-    handedOver: NotRequired[bool]
+    definitions: Sequence[Pinned] = ()
+    """As those of a delivery."""
+    handed_over: bool = False
     """Whether the instance goes on, as another definition."""
-    options: NotRequired[OptionsRecord]
+    options: OptionsRecord = field(default_factory=OptionsRecord)
     """Those with which it was started, for the next."""
+
+    def check(self) -> None:
+        """Raise ValueError if the instance has no id."""
+        _check_instance(self.instance)
 
 
 @final
-class Regained(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Regained(_Message):
     """That an instance goes on, and has events again which it gave back."""
 
     regained: list[str]
@@ -89,75 +118,84 @@ class Regained(TypedDict):
 Arriving: TypeAlias = Delivery | Subscribing | Untaken | Regained
 
 
+@dataclass(frozen=True, slots=True)
 class Held(Arrived):
     """An event that is kept for an instance."""
 
-    values: NotRequired[dict[str, str]]
+    values: Mapping[str, str] | None = None
+    """As those of a delivery."""
 
 
-class Reception(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Reception(Record):
     """The answer of a mailbox about an event that may come, and about those that it keeps."""
 
-    isKnown: bool
+    CAMEL_CASE: ClassVar[bool] = True
+
+    is_known: bool = False
     """Whether the event came before, and so has no effect any more."""
-    subscribers: dict[str, list[dict[str, str]]]
+    subscribers: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     """By the ids of instances, what the attributes of their events must be, once for each wait."""
-    gathered: int
+    gathered: int = 0
     """The number of events that wait for others."""
-    held: int
+    held: int = 0
     """The number of events that wait for an instance."""
 
 
-class MailboxRecord(TypedDict, total=False):
+@dataclass(frozen=True, slots=True)
+class MailboxRecord(Record):
     """The record of a mailbox when it continues as new."""
 
-    seen: list[tuple[str, float]]
+    WHAT: ClassVar[str] = "the record of a mailbox"
+
+    seen: list[tuple[str, float]] = field(default_factory=list)
     """The digest and time of the events that came, in seconds since 1970: see `digest_of_event`."""
-    arrived: list[Any]
-    """Messages: those that it has yet to look at, and what else came."""
-    gathered: list[Arrived]
+    arrived: list[Any] = field(default_factory=list)
+    """Messages, as they came: those that it has yet to look at, and what else came."""
+    gathered: list[Arrived] = field(default_factory=list)
     """Those that wait for others."""
-    window: float | None
+    window: float | None = None
     """The seconds for which they do; None is without a limit."""
-    held: list[Held]
+    held: list[Held] = field(default_factory=list)
     """Those that wait for an instance."""
-    subscribers: dict[str, list[dict[str, str]]]
+    subscribers: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     """By the ids of instances, what the attributes of their events must be, once for each wait."""
-    probed: float
+    probed: float | None = None
     """When those of them were looked for last that have ended without saying so."""
-    definitions: list[PinnedRecord]
+    definitions: list[Pinned] = field(default_factory=list)
     """Those that came with the latest event."""
-    begun: str | None
+    begun: str | None = None
     """The id of the first run of the instance that was begun last."""
-    latest: str | None
+    latest: str | None = None
     """The id of that instance."""
 
 
-def read_arriving(value: Any) -> tuple[Arriving, list[PinnedRecord]]:
-    """Return the message to a mailbox that *value* is, and apart from it the definitions that it brings.
+def read_arriving(written: Any) -> tuple[Arriving, Sequence[Pinned]]:
+    """Return the message to a mailbox that is *written*, and apart from it the definitions that it brings.
 
     Raises ValueError saying what is wrong, and NewerRecord.
     """
-    check_type(value, dict, "it")
-    check_format(value, "a message to a mailbox")
     kinds: dict[str, type[Arriving]] = {"subscriber": Subscribing, "untaken": Untaken, "regained": Regained}
-    kind = next((kind for key, kind in kinds.items() if key in value), Delivery)
-    check_type(value, kind, "it")
-    for one in [value["event"]] if kind is Delivery else [each["event"] for each in value.get("untaken", ())]:
-        CloudEvent.from_json(one)
-    if "" in (value.get("subscriber"), value.get("instance")):
-        raise ValueError("it names an instance whose id is empty")
+    keys = written if isinstance(written, dict) else ()
+    message = next((kind for key, kind in kinds.items() if key in keys), Delivery).from_json(written)
+    if isinstance(message, Subscribing | Regained):
+        return message, ()
     try:
-        start_options(value.get("options", {}))
-    except (ValueError, TypeError, OverflowError) as error:
-        raise ValueError(f"its options cannot be read: {error}") from None
-    definitions: list[PinnedRecord] = value.get("definitions", [])
-    try:
-        catalogue_of(tuple(map(Pinned.from_json, definitions)))
+        catalogue_of(tuple(message.definitions))
     except (SwfError, *UNREADABLE) as error:
         raise ValueError(f"its definitions cannot be read: {error}") from None
-    rest = {name: field for name, field in value.items() if name != "definitions"}
-    return cast("Arriving", rest), definitions
+    return replace(message, definitions=()), message.definitions
+
+
+def _check_event(event: CloudEvent) -> None:
+    if event.is_addressed:  # which only an instance says of those that it keeps
+        raise ValueError("its event was addressed to an instance")
+    check_attributes(event)
+
+
+def _check_instance(id_: str | None) -> None:
+    if id_ == "":
+        raise ValueError("it names an instance whose id is empty")
 
 
 def digest_of_event(source: str, id_: str) -> str:
@@ -165,8 +203,8 @@ def digest_of_event(source: str, id_: str) -> str:
     return _digest([source, id_])
 
 
-def digest_of_definitions(definitions: Sequence[PinnedRecord]) -> str:
-    return _digest([[one.get("sha256") or one["text"], one["name"]] for one in definitions])
+def digest_of_definitions(definitions: Sequence[Pinned]) -> str:
+    return _digest([[one.sha256 or one.text, one.name] for one in definitions])
 
 
 def _digest(value: Any) -> str:

@@ -30,7 +30,7 @@ class Subscribers:
 
     def of(self, arrived: Held) -> list[str]:
         """Return the ids of the instances that have subscribed to such an event."""
-        values = arrived.get("values")
+        values = arrived.values
         if values is None:
             return []
         return [one for one, waits in self.waits.items() if any(w.items() <= values.items() for w in waits)]

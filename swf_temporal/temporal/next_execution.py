@@ -49,7 +49,7 @@ def carried(run: Run, pin: Pin, host: TemporalHost, **facts: Any) -> Carried:
     parts = [RawValue(payload) for payload in host.parts.of(numbers)] if numbers else []
     if numbers:
         progress = {**progress, "parts": numbers}
-    following = _following(pin, progress=progress, outlasting=host.outlasting.to_json(), **facts)
+    following = _following(pin, progress=progress, outlasting=host.outlasting.records(), **facts)
     payload, size, most = _written(following.to_json())
     return Carried(progress, following, RawValue(payload), parts, size, most)
 
@@ -60,7 +60,7 @@ def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, parts: 
         pin,
         version=to.version,
         numbers=host.budget.over(run.numbers, host.budget.of_next()),
-        inbox=run.inbox.record().to_json(),
+        inbox=run.inbox.record(),
         limit=to.limit,
         untaken=False,
         results={},
@@ -95,7 +95,8 @@ def _written(value: Any) -> tuple[Payload, int, int]:
 
 
 def _following(pin: Pin, **changes: Any) -> Pin:
-    of_the_run = replace(pin, events=[], inbox={}, progress=None, numbers={}, limit=None, call=None, outlasting={})
+    of_the_run = replace(pin, events=[], inbox=None, progress=None, numbers={}, limit=None, call=None)
+    of_the_run.outlasting = {}
     of_the_run.again = None  # what its sub-workflows go on with, they may still need
     return replace(of_the_run, **{"first": pin.first or workflow.info().run_id, **changes})
 

@@ -14,7 +14,7 @@ asks its child to cancel, and a run that ends asks those that no path has waited
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from temporalio import workflow
@@ -43,7 +43,7 @@ class _Child:
     record: AwaitedRecord
     handle: "workflow.ChildWorkflowHandle[Any, Any] | None" = None
     """None for one that an earlier execution began."""
-    looking: "asyncio.Future[EndingRecord] | None" = None
+    looking: "asyncio.Future[dict[str, Any]] | None" = None
     """The activity that waits for its end."""
 
 
@@ -51,7 +51,7 @@ class OutlastingChildren:
     def __init__(self, records: Mapping[str, AwaitedRecord]) -> None:
         self._children = {call_id: _Child(record) for call_id, record in records.items()}
 
-    def to_json(self) -> dict[str, AwaitedRecord]:
+    def records(self) -> dict[str, AwaitedRecord]:
         """Return what the next execution has to know of those that are under way."""
         return {call_id: child.record for call_id, child in self._children.items()}
 
@@ -62,9 +62,7 @@ class OutlastingChildren:
     def begun(self, call: FunctionCall | SubflowCall, handle: "workflow.ChildWorkflowHandle[Any, Any]") -> None:
         """Take note of the child of *call*, which is under way from now on."""
         run, since = str(handle.first_execution_run_id), workflow.now().timestamp()
-        record: AwaitedRecord = {"id": handle.id, "run": run, "since": since}
-        if isinstance(call, FunctionCall):
-            record["call"] = True
+        record = AwaitedRecord(handle.id, run, since, call=isinstance(call, FunctionCall))
         self._children[call.id] = _Child(record, handle)
 
     async def result(self, call: FunctionCall | SubflowCall) -> JSON:
@@ -103,21 +101,21 @@ class OutlastingChildren:
         assert call.outlast is not None  # noqa: S101 - for the type checker
         looking = child.looking = child.looking or self._look(call, child.record)
         try:
-            ending: EndingRecord = await call.outlast(looking)
+            ending = EndingRecord.from_json(await call.outlast(looking))
         except asyncio.CancelledError:
             await self._cancel(child)
             if isinstance(call, SubflowCall):
                 with suppress(ActivityError):
-                    await self._look(call, {**child.record, "since": workflow.now().timestamp()})
+                    await self._look(call, replace(child.record, since=workflow.now().timestamp()))
             raise
         return self._output(call, child.record, ending)
 
-    def _look(self, call: FunctionCall | SubflowCall, record: AwaitedRecord) -> "asyncio.Future[EndingRecord]":
+    def _look(self, call: FunctionCall | SubflowCall, record: AwaitedRecord) -> "asyncio.Future[dict[str, Any]]":
         """Begin to wait for the end of a child that this execution did not begin."""
         return workflow.start_activity(
             ENDING,
-            args=[record],
-            result_type=EndingRecord,
+            args=[record.to_json()],
+            result_type=dict,
             start_to_close_timeout=ATTEMPT,
             retry_policy=POLICY,
             cancellation_type=ActivityCancellationType.TRY_CANCEL,
@@ -130,18 +128,18 @@ class OutlastingChildren:
             child.looking.cancel()
             with suppress(ActivityError, asyncio.CancelledError):
                 await child.looking
-        await ask_to_cancel(child.record["id"])
+        await ask_to_cancel(child.record.id)
 
     def _output(self, call: FunctionCall | SubflowCall, record: AwaitedRecord, ending: EndingRecord) -> JSON:
         """Return the output of a child that ended so. Raises ChildWorkflowError, as the engine does, without one."""
         cause = cause_of(ending)
         if cause is None:
-            return ending["output"]  # type: ignore[no-any-return]  # JSON, as the child returned it
+            return ending.output
         error = ChildWorkflowError(
             "Child Workflow execution failed",
             namespace=workflow.info().namespace,
-            workflow_id=record["id"],
-            run_id=record["run"],
+            workflow_id=record.id,
+            run_id=record.run,
             workflow_type=call.function.name if isinstance(call, FunctionCall) else call.workflow_id,
             initiated_event_id=0,
             started_event_id=0,

@@ -9,22 +9,24 @@ The request is made again after a while, for what was to answer it may have been
 """
 
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final, TypedDict, cast
+from typing import Any, ClassVar, Final
 
 from temporalio import workflow
 from temporalio.common import RawValue
 
 from swf_temporal.errors import TooManyWaiting
 from swf_temporal.languages.port import Definition
+from swf_temporal.records import Record
 from swf_temporal.runtime.host import ContinuedAs, TraceKind
+from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.trace import PlaceAwaited
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import PLACE
 from swf_temporal.temporal.instance_part import Instance, Part
 from swf_temporal.temporal.place_records import TELL, Asking, Leaving, Message, Told, places_id
-from swf_temporal.temporal.record_types import check_type
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 
 ANSWER_LIMIT: Final = timedelta(hours=1)
@@ -33,10 +35,13 @@ _ATTEMPT: Final = timedelta(seconds=10)
 """The time limit of one attempt to send a message."""
 
 
-class OwnPlaceRecord(TypedDict, total=False):
-    place: str
+@dataclass(slots=True)
+class OwnPlaceRecord(Record):
+    WHAT: ClassVar[str] = "the record of its place"
+
+    place: str | None = None
     """The id of what has given the run a place, or lets it wait for one: see `place_records.py`."""
-    above: list[str]
+    above: list[str] = field(default_factory=list)
     """Those of the instances above this one that wait for it."""
 
 
@@ -46,11 +51,10 @@ class OwnPlace(Part):
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance)
-        record = cast("OwnPlaceRecord", self.carried or {})
-        check_type(record, OwnPlaceRecord, "the record of its place")
-        self.given_by: str | None = record.get("place")
+        record = self.carried(OwnPlaceRecord)
+        self.given_by = record.place
         """The id of what gives the place that the run has or waits for."""
-        self._above = record.get("above", [])
+        self._above = record.above
         self.had = self.given_by
         """The id of what has given the run a place, also after it has given that back."""
         self._told: dict[str, Told] = {}
@@ -58,13 +62,13 @@ class OwnPlace(Part):
         self.awaited: PlaceAwaited | None = None
         """What it waits for, as long as it waits for a place."""
 
-    def record(self, to: ContinuedAs | None = None) -> OwnPlaceRecord | None:  # noqa: ARG002 - it keeps its place
+    def record(self, to: ContinuedAs | None = None) -> OwnPlaceRecord:  # noqa: ARG002 - it keeps its place
         """Return the place, and those above."""
-        return _record(self.given_by, self._above)
+        return OwnPlaceRecord(self.given_by, self._above)
 
-    def for_child(self) -> OwnPlaceRecord | None:
+    def for_child(self) -> OwnPlaceRecord:
         """Return the places above a sub-workflow."""
-        return _record(None, [*self._above, *([] if self.given_by is None else [self.given_by])])
+        return OwnPlaceRecord(above=[*self._above, *([] if self.given_by is None else [self.given_by])])
 
     def status(self) -> dict[str, Any]:
         """Return for what place it waits."""
@@ -73,12 +77,11 @@ class OwnPlace(Part):
     def signal(self, raw: RawValue | None) -> None:
         """Take in what the signal carries, if that is an answer."""
         try:
-            told: Any = None if raw is None else value_of(raw)
-            check_type(told, Told, "it")
+            told = Told.from_json(None if raw is None else value_of(raw))
         except UNREADABLE as error:
             workflow.logger.warning("an answer about a place was not taken: %s", error)
             return
-        self._told[told["ask"]] = told
+        self._told[told.ask] = told
 
     async def prepare(self, definition: Definition, run: Run) -> None:
         """Wait for a place, if *definition* bounds how many run at once. Raises TooManyWaiting."""
@@ -100,15 +103,8 @@ class OwnPlace(Part):
 
     async def _wait(self, places: str, definition: str, awaited: PlaceAwaited, run: Run) -> None:
         info, ask = workflow.info(), str(workflow.uuid4())
-        request = Asking(
-            instance=info.workflow_id,
-            run=info.first_execution_run_id,
-            ask=ask,
-            definition=definition,
-            limit=awaited["limit"],
-        )
-        if "key" in awaited:
-            request["key"] = awaited["key"]
+        key = Value(awaited["key"]) if "key" in awaited else None
+        request = Asking(info.workflow_id, info.first_execution_run_id, ask, definition, awaited["limit"], key)
         self.given_by, self.awaited = places, awaited
         run.emit(TraceKind.PLACE_AWAITED, definition, **awaited)
         while ask not in self._told:
@@ -118,10 +114,11 @@ class OwnPlace(Part):
                     lambda: ask in self._told, timeout=ANSWER_LIMIT, timeout_summary=summaries.WAITING_FOR_PLACE
                 )
         self.awaited, self.had = None, places
-        if "refused" in self._told[ask]:
+        refused = self._told[ask].refused
+        if refused is not None:
             self.given_by = None
             raise TooManyWaiting(
-                f"{self._told[ask]['refused']:,} instances wait for a place already, and no more may: "
+                f"{refused:,} instances wait for a place already, and no more may: "
                 f"at most {awaited['limit']:,} of {definition!r} run at once"
             )
 
@@ -130,20 +127,11 @@ class OwnPlace(Part):
         places, self.given_by, self.awaited = self.given_by, None, None
         if places is not None:
             info = workflow.info()
-            left = Leaving(instance=info.workflow_id, run=info.first_execution_run_id)
+            left = Leaving(info.workflow_id, info.first_execution_run_id)
             await _send(places, left, summaries.LEAVING_PLACE)
-
-
-def _record(place: str | None, above: list[str]) -> OwnPlaceRecord | None:
-    record = OwnPlaceRecord()
-    if place is not None:
-        record["place"] = place
-    if above:
-        record["above"] = above
-    return record or None
 
 
 async def _send(places: str, message: Message, summary: str) -> None:
     await workflow.execute_local_activity(
-        TELL, args=[places, message], start_to_close_timeout=_ATTEMPT, summary=summary
+        TELL, args=[places, message.to_json()], start_to_close_timeout=_ATTEMPT, summary=summary
     )

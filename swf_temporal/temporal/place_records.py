@@ -1,15 +1,16 @@
 """The messages between instances and what gives them places, and its record when it continues as new."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Final, NotRequired, TypeAlias, TypedDict, cast, final
+from typing import Any, ClassVar, Final, TypeAlias, final
 
 from swf_temporal.data import JSON
 from swf_temporal.languages.port import MAX_PLACES
+from swf_temporal.records import Record
 from swf_temporal.runtime.ids import DIGITS, MAX_INSTANCE_ID_BYTES, shortened_id
+from swf_temporal.runtime.progress import Value
 from swf_temporal.strict_json import show_json, write_json
-from swf_temporal.temporal.formats import check_format
-from swf_temporal.temporal.record_types import check_type
 
 PLACES: Final = "swf places"
 """The workflow type."""
@@ -25,60 +26,84 @@ _MAX_SHOWN: Final = 100
 """The length limit of a key in a text, in characters."""
 
 
-@final
-class Asking(TypedDict):
-    """The message of an instance that asks for a place."""
+@dataclass(frozen=True, slots=True)
+class _Message(Record):
+    WHAT: ClassVar[str] = "a message about places"
 
     instance: str
-    """Its id."""
+    """The id of the instance."""
     run: str
     """The id of its first run."""
+
+    def check(self) -> None:
+        """Raise ValueError if the instance has no id."""
+        if not self.instance:
+            raise ValueError("it names an instance whose id is empty")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Asking(_Message):
+    """The message of an instance that asks for a place."""
+
     ask: str
     """What tells this request from all others; the same where it is repeated."""
     definition: str
     limit: int
     """How many may run at once: the latest request says it for all."""
-    key: NotRequired[JSON]
-    """What the instances have in common that the limit is for; missing where it is for all of the definition."""
-    runs: NotRequired[bool]
+    key: Value | None = None
+    """What the instances have in common that the limit is for; None where it is for all of the definition."""
+    runs: bool = False
     """Whether it runs already, as one that was reset may: it has a place then, however many have one."""
+
+    def check(self) -> None:
+        """Raise ValueError if the instance has no id, or the limit is none."""
+        _Message.check(self)
+        if not 1 <= self.limit <= MAX_PLACES:
+            raise ValueError(f"its limit is {self.limit}")
 
 
 @final
-class Leaving(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Leaving(_Message):
     """The message of an instance that ends: it gives its place back, or waits for none any more."""
-
-    instance: str
-    run: str
 
 
 Message: TypeAlias = Asking | Leaving
 
 
-class Told(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Told(Record):
     """What an instance is told that asked for a place: that it has one, unless it is refused."""
 
+    WHAT: ClassVar[str] = "an answer about a place"
+
     ask: str
-    refused: NotRequired[int]
-    """How many wait already."""
+    refused: int | None = None
+    """How many wait already; None where it has a place."""
 
 
-class Turn(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Turn(Record):
     """An instance that has a place, or waits for one."""
 
     run: str
     ask: str
 
 
-class PlacesRecord(TypedDict, total=False):
+@dataclass(slots=True)
+class PlacesRecord(Record):
     """What is carried on when it continues as new."""
 
-    definition: str
-    limit: int
-    key: JSON
-    held: dict[str, Turn]
+    WHAT: ClassVar[str] = "the record of places"
+
+    definition: str = ""
+    """As the next two fields, those of the latest request; empty before there is one."""
+    limit: int = MAX_PLACES
+    key: Value | None = None
+    held: dict[str, Turn] = field(default_factory=dict)
     """By their ids, the instances that have a place."""
-    waiting: dict[str, Turn]
+    waiting: dict[str, Turn] = field(default_factory=dict)
     """By their ids, those that wait, in the order in which they have asked."""
 
 
@@ -103,13 +128,6 @@ def _shown(key: JSON) -> str:
     return written if len(written) <= _MAX_SHOWN else f"{written[:_MAX_SHOWN]}…"
 
 
-def read_message(value: Any) -> Message:
-    """Return the message that *value* is. Raises ValueError saying what is wrong, and NewerRecord."""
-    check_type(value, dict, "it")
-    check_format(value, "a message about places")
-    check_type(value, Asking if "limit" in value else Leaving, "it")
-    if not value["instance"]:
-        raise ValueError("it names an instance whose id is empty")
-    if not 1 <= value.get("limit", 1) <= MAX_PLACES:
-        raise ValueError(f"its limit is {value['limit']}")
-    return cast("Message", value)
+def read_message(written: Any) -> Message:
+    """Return the message that is *written*. Raises ValueError saying what is wrong, and NewerRecord."""
+    return (Asking if isinstance(written, dict) and "limit" in written else Leaving).from_json(written)

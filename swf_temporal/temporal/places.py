@@ -18,7 +18,7 @@ carried on when it continues as new.
 import asyncio
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from temporalio import activity, workflow
 from temporalio.api.common.v1 import Payload
@@ -27,7 +27,6 @@ from temporalio.common import RawValue, WorkflowIDConflictPolicy
 from temporalio.exceptions import FailureError
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.languages.port import MAX_PLACES
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import PLACE
 from swf_temporal.temporal.place_records import (
@@ -60,8 +59,6 @@ IDLE: Final = timedelta(minutes=1)
 """How long one stays that has nobody to give a place to."""
 _LOOK_LIMIT: Final = timedelta(minutes=5)
 """The time limit of one look."""
-_ABOUT: Final = frozenset({"definition", "limit", "key"})
-"""The fields of a request that say what the places are for."""
 _NOTHING: Final = RawValue(Payload())
 """What a signal carries that carries nothing."""
 
@@ -72,12 +69,9 @@ class Places:
 
     @workflow.init
     def __init__(self, given: Any = None) -> None:
-        self._input = RecordInput({} if given is None else given, PlacesRecord, "the record of places")
-        record = self._input.record
-        self._about = {name: value for name, value in record.items() if name in _ABOUT}
-        self._limit: int = record.get("limit", MAX_PLACES)
-        self._held: dict[str, Turn] = dict(record.get("held", {}))
-        self._waiting: dict[str, Turn] = dict(record.get("waiting", {}))
+        self._input = RecordInput({} if given is None else given, PlacesRecord)
+        self._record = self._input.record
+        self._held, self._waiting = self._record.held, self._record.waiting
         self._arrived: list[Message] = []
         self._asked = 0
         self._telling: set[asyncio.Task[None]] = set()
@@ -92,7 +86,7 @@ class Places:
             while self._arrived:
                 self._take(self._arrived.pop(0))
             if self._is_to_continue():
-                workflow.continue_as_new(self._record())
+                workflow.continue_as_new(self._record.to_json())
             was_idle = self._is_idle()
             try:
                 await workflow.wait_condition(
@@ -117,42 +111,46 @@ class Places:
     @workflow.query(name="status")
     def status(self) -> dict[str, Any]:
         """Return what any instance returns, who has a place, and who waits."""
-        places = {**self._about, "held": list(self._held), "waiting": list(self._waiting)}
-        return {"state": None, "awaiting": [], "places": places}
+        about = self._record
+        places = {"definition": about.definition, "limit": about.limit} if about.definition else {}
+        if about.key is not None:
+            places["key"] = about.key.value
+        turns = {"held": list(self._held), "waiting": list(self._waiting)}
+        return {"state": None, "awaiting": [], "places": {**places, **turns}}
 
     def _take(self, message: Message) -> None:
-        if "limit" in message:
-            self._about |= {name: value for name, value in message.items() if name in _ABOUT}
-            self._limit = message["limit"]
+        if isinstance(message, Asking):
+            self._record.definition, self._record.limit = message.definition, message.limit
+            self._record.key = message.key or self._record.key
             self._ask(message)
         else:
             for turns in (self._held, self._waiting):
-                if message["instance"] in turns and turns[message["instance"]]["run"] == message["run"]:
-                    del turns[message["instance"]]
+                if message.instance in turns and turns[message.instance].run == message.run:
+                    del turns[message.instance]
         self._give()
 
     def _ask(self, message: Asking) -> None:
         """Let an instance wait, or tell it again that it has a place."""
         self._asked += 1
-        instance, turn = message["instance"], Turn(run=message["run"], ask=message["ask"])
+        instance, turn = message.instance, Turn(message.run, message.ask)
         for turns in (self._held, self._waiting):
-            if instance in turns and turns[instance]["run"] != turn["run"]:
+            if instance in turns and turns[instance].run != turn.run:
                 del turns[instance]  # another has its id by now, so it has ended
-        if message.get("runs") or instance in self._held:
+        if message.runs or instance in self._held:
             self._waiting.pop(instance, None)
             self._held[instance] = turn
-            self._tell(instance, Told(ask=turn["ask"]))
+            self._tell(instance, Told(turn.ask))
         elif instance not in self._waiting and self._is_full():
-            self._tell(instance, Told(ask=turn["ask"], refused=len(self._waiting)))
+            self._tell(instance, Told(turn.ask, refused=len(self._waiting)))
         else:
             self._waiting[instance] = turn
 
     def _give(self) -> None:
         """Give the places that are free to those that have waited longest."""
-        while self._waiting and len(self._held) < self._limit and not self._is_long():
+        while self._waiting and len(self._held) < self._record.limit and not self._is_long():
             instance = next(iter(self._waiting))
             turn = self._held[instance] = self._waiting.pop(instance)
-            self._tell(instance, Told(ask=turn["ask"]))
+            self._tell(instance, Told(turn.ask))
 
     def _tell(self, instance: str, told: Told) -> None:
         task = asyncio.create_task(self._send(instance, told))
@@ -162,9 +160,9 @@ class Places:
     async def _send(self, instance: str, told: Told) -> None:
         """Tell an instance that it has a place, or is refused; one that has ended has none."""
         try:
-            await workflow.get_external_workflow_handle(instance).signal(PLACE, told)
+            await workflow.get_external_workflow_handle(instance).signal(PLACE, told.to_json())
         except FailureError:
-            if instance in self._held and self._held[instance]["ask"] == told["ask"]:
+            if instance in self._held and self._held[instance].ask == told.ask:
                 del self._held[instance]
                 self._give()
 
@@ -172,16 +170,16 @@ class Places:
         """As long as somebody waits, look which of those that have a place have ended."""
         while True:
             await workflow.wait_condition(lambda: bool(self._waiting))
-            asked, runs = self._asked, {instance: turn["run"] for instance, turn in self._held.items()}
+            asked, runs = self._asked, {instance: turn.run for instance, turn in self._held.items()}
             ended: list[str] = await workflow.execute_activity(
                 LOOK,
-                args=[runs, self._about.get("definition", "")],
+                args=[runs, self._record.definition],
                 result_type=list[str],
                 start_to_close_timeout=_LOOK_LIMIT,
                 summary=summaries.LOOKING_FOR_ENDED,
             )
             for instance in ended:
-                if instance in self._held and self._held[instance]["run"] == runs[instance]:
+                if instance in self._held and self._held[instance].run == runs[instance]:
                     del self._held[instance]
             self._give()
             await workflow.sleep(LOOK_PAUSE, summary=summaries.LOOKING_FOR_ENDED)
@@ -207,9 +205,6 @@ class Places:
         """Tell whether it is to continue as new; what it tells instances has to have arrived."""
         return not self._telling and self._is_long()
 
-    def _record(self) -> PlacesRecord:
-        return cast("PlacesRecord", {**self._about, "held": self._held, "waiting": self._waiting})
-
 
 class PlaceActivities:
     """What is done for places, on a worker."""
@@ -218,13 +213,14 @@ class PlaceActivities:
         self._client = client
 
     @activity.defn(name=TELL)
-    async def tell(self, places: str, message: dict[str, Any]) -> None:
+    async def tell(self, places: str, written: dict[str, Any]) -> None:
         """Send the message of an instance; a request begins what gives places, unless that runs."""
-        if "limit" in message:
-            await ask(self._client, places, cast("Asking", message), activity.info().task_queue)
+        message = read_message(written)
+        if isinstance(message, Asking):
+            await ask(self._client, places, message, activity.info().task_queue)
             return
         try:
-            await self._client.get_workflow_handle(places).signal(TAKE, message)
+            await self._client.get_workflow_handle(places).signal(TAKE, message.to_json())
         except RPCError as error:
             if error.status != RPCStatusCode.NOT_FOUND:  # it has ended, and knows nothing of the instance
                 raise
@@ -249,6 +245,6 @@ async def ask(client: Client, places: str, message: Asking, task_queue: str) -> 
         task_queue=task_queue,
         id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
         start_signal=TAKE,
-        start_signal_args=[message],
-        static_summary=summaries.of_places(message["definition"]),
+        start_signal_args=[message.to_json()],
+        static_summary=summaries.of_places(message.definition),
     )

@@ -76,9 +76,8 @@ class Publishing:
 
     async def publish_later(self, event: CloudEvent, after: timedelta) -> None:
         """Begin the workflow that sends *event*; it goes on when this one has ended."""
-        sent = with_origin(event, self._pin.hops).to_json()
-        delayed: DelayedRecord = {"event": sent, "seconds": after.total_seconds()}
-        payload = self._outgoing.written(delayed)
+        delayed = DelayedRecord(with_origin(event, self._pin.hops), after)
+        payload = self._outgoing.written(delayed.to_json())
         await self._outgoing.in_turn(payload, starts_child=True)
         try:
             with self._outgoing.starting():

@@ -7,9 +7,9 @@ definition up once, by a local activity, and carries the same record from then o
 A pin also has the number of the semantics under which the run began (`runtime/semantics.py`), so that it keeps them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NotRequired, TypedDict
+from typing import Any, ClassVar, Final
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.data import JSON
@@ -17,15 +17,14 @@ from swf_temporal.definition_cache import of_definitions
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load, load_pinned
-from swf_temporal.records import Record
+from swf_temporal.records import FIRST_FORMAT, MalformedRecord, Record, check_number
 from swf_temporal.runtime.host import ContinueTimeout
+from swf_temporal.runtime.inbox import InboxRecord
 from swf_temporal.runtime.progress import ProgressRecord
 from swf_temporal.runtime.run import Program
 from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.temporal.call_records import CallRecord
 from swf_temporal.temporal.endings import AwaitedRecord
-from swf_temporal.temporal.formats import FIRST_FORMAT, check_format, check_number
-from swf_temporal.temporal.record_types import check_type
 
 RESOLVE = "resolve definitions"
 """The local activity that finds the definition of a workflow type."""
@@ -46,8 +45,7 @@ PUBLISH = "publish event"
 """The activity that sends a produced event."""
 
 FIRST_SEMANTICS: Final = 1
-"""The semantics number of a pin that says none."""
-
+"""The semantics number of a pin that says none: one without definitions, too, as these bring it."""
 
 CARRIED = "what an instance carried"
 """The activity that finds out what an instance goes on with, where a worker does not take a client's word for it."""
@@ -56,21 +54,25 @@ NOT_CARRIED = "NotCarried"
 """The type of its failure where the instance cannot go on so."""
 
 
-class Wanted(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Wanted(Record):
     """From where a person lets an instance go on."""
+
+    CAMEL_CASE: ClassVar[bool] = True
 
     latest: str
     """The latest of its executions by then."""
-    state: str | None
+    state: str | None = None
     """None where it goes on from where it failed."""
-    action: str | None
-    patch: JSON
+    action: str | None = None
+    patch: JSON = None
     """The JSON merge patch that changes its data; None for none."""
-    dropsEvents: bool
+    drops_events: bool = False
     """Whether it is not given the events again that have come since."""
 
 
-class BegunAgain(TypedDict):
+@dataclass(frozen=True, slots=True)
+class BegunAgain(Record):
     """Where an instance was when a person let it go on: it does so in another execution, which has this."""
 
     run: str
@@ -80,13 +82,6 @@ class BegunAgain(TypedDict):
     wanted: Wanted
 
 
-class PinnedRecord(TypedDict):
-    text: str
-    name: str
-    sha256: NotRequired[str]
-    """Missing where the text was not checked."""
-
-
 @dataclass(frozen=True, slots=True)
 class Pinned(Record):
     """The text of a definition, where it was read from, and the text's SHA-256."""
@@ -94,23 +89,24 @@ class Pinned(Record):
     text: str
     name: str
     sha256: str = ""
-
-    def to_json(self) -> PinnedRecord:  # type: ignore[override]  # which is what messages to mailboxes have
-        return {"text": self.text, "name": self.name, "sha256": self.sha256}
+    """Empty where the text was not checked."""
 
 
 @dataclass(slots=True)
 class Pin(Record):
     """The record that a run carries from its start on, and from one execution to the next."""
 
+    WHAT: ClassVar[str] = "a run's record"
+    UNKNOWN: ClassVar[str] = "others"
+
     definitions: list[Pinned] = field(default_factory=list)
     version: str | None = None
-    events: list[dict[str, JSON]] = field(default_factory=list)
-    """Records of events that were sent with the start."""
-    inbox: dict[str, Any] = field(default_factory=dict)
-    """What came before a `continueAs`: see `runtime.inbox.InboxRecord`."""
+    events: list[CloudEvent] = field(default_factory=list)
+    """Those that were sent with the start."""
+    inbox: InboxRecord | None = None
+    """What came before a `continueAs`."""
     progress: dict[str, Any] | None = None
-    """Where a continued run goes on: see `runtime.progress.ProgressRecord`."""
+    """Where a continued run goes on: a `ProgressRecord` as JSON, in which each value stands once."""
     numbers: dict[str, int] = field(default_factory=dict)
     """How often ids were given in the executions before this one."""
     limit: ContinueTimeout | None = None
@@ -138,44 +134,32 @@ class Pin(Record):
     """Where it was before, in the execution with which it goes on."""
     results: dict[str, JSON] = field(default_factory=dict)
     """What calls and sub-workflows yielded that were under way there and have completed since, by their ids."""
-    children: dict[str, dict[str, Any]] = field(default_factory=dict)
+    children: dict[str, "Pin"] = field(default_factory=dict)
     """The pins with which sub-workflows go on that have failed, by the ids of their calls: others begin anew."""
-    semantics: int = field(default_factory=lambda: SEMANTICS)
+    semantics: int = FIRST_SEMANTICS
     """The semantics number of the run: that of the client, or of the worker, that it has its definitions from."""
     format: int = FIRST_FORMAT
     """The format of this pin, and of all that it holds."""
     others: dict[str, JSON] = field(default_factory=dict)
     """Fields that this release does not know. They are facts about the run: every execution carries them on."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the pin as JSON, without what says nothing."""
-        written = Record.to_json(self)
-        if not self.definitions or self.semantics == FIRST_SEMANTICS:
-            written.pop("semantics", None)
-        others = written.pop("others", None)
-        return {**others, **written} if others else written
-
     def add_resolved(self, found: "Pin") -> None:
         """Take what a worker has *found* for the workflow type: the definitions, and what goes with them."""
         self.definitions, self.semantics, self.format = found.definitions, found.semantics, found.format
         self.others = {**self.others, **found.others}
 
-    @classmethod
-    def from_json(cls, written: Mapping[str, Any]) -> "Pin":
-        """Return the pin that `to_json` wrote, in this release or another.
+    def check(self) -> None:
+        """Raise NewerRecord for semantics that this release does not know, and ValueError for no progress of a run."""
+        check_number("the semantics of a run", self.semantics, SEMANTICS)
+        try:
+            ProgressRecord.from_json(self.progress or {})
+        except MalformedRecord as error:
+            raise error.inside("progress") from None
 
-        Raises NewerRecord for one that only a newer release can go on with, and ValueError for one that none writes.
-        """
-        check_type(written, Pin, "the run's record")
-        check_format(written, "a run's record")
-        progress = written.get("progress") or {}
-        check_format(progress, "a run's progress")
-        check_type(progress, ProgressRecord, "the run's progress")
-        for event in written.get("events", ()):
-            CloudEvent.from_record(event)
-        check_number("the semantics of a run", written.get("semantics", FIRST_SEMANTICS), SEMANTICS)
-        others = {key: value for key, value in written.items() if key not in Pin.__dataclass_fields__}
-        return super(Pin, cls).from_json({"semantics": FIRST_SEMANTICS, **written, "others": others})
+
+def pin_of(definitions: Sequence[Pinned], version: str | None = None) -> Pin:
+    """Return the pin of a run that begins now with these *definitions*, by the meaning that they have now."""
+    return Pin(list(definitions), version, semantics=SEMANTICS)
 
 
 def pinned(workflows: Sequence[Definition]) -> list[Pinned]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Any, TypedDict
+from typing import Any
 
 from temporalio import client as engine
 from temporalio.client import (
@@ -23,22 +23,11 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.strict_json import write_json
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import MEMO, NOTE
-from swf_temporal.temporal.records import Pin, pinned
+from swf_temporal.temporal.records import pin_of, pinned
+from swf_temporal.temporal.schedules import ScheduleFacts
 
 _SHORT = 12
 """Characters of a digest that people are shown."""
-
-
-class ScheduleFacts(TypedDict):
-    """The facts in the memo of a schedule and of the instances that it starts."""
-
-    definition: str
-    version: str | None
-    digest: str
-    madeFrom: str
-    """A digest of everything that the schedule is made from."""
-    limit: int | None
-    """How many instances it starts in all; None is any number."""
 
 
 def facts_about(spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON, task_queue: str) -> ScheduleFacts:
@@ -46,18 +35,12 @@ def facts_about(spec: ScheduleSpec, workflows: Sequence[Definition], data: JSON,
     first = workflows[0]
     everything = [repr(spec), [one.digest for one in workflows], identity(data), task_queue]
     made_from = sha256(write_json(everything).encode()).hexdigest()
-    return {
-        "definition": first.id,
-        "version": first.version,
-        "digest": first.digest,
-        "madeFrom": made_from,
-        "limit": spec.limit,
-    }
+    return ScheduleFacts(first.id, first.version, first.digest, made_from, spec.limit)
 
 
-def pin_of(workflows: Sequence[Definition]) -> dict[str, Any]:
+def pinned_by(workflows: Sequence[Definition]) -> dict[str, Any]:
     """Return the record of definitions that a schedule starts instances with."""
-    return Pin(pinned(workflows), version=workflows[0].version).to_json()
+    return pin_of(pinned(workflows), workflows[0].version).to_json()
 
 
 def schedule_of(
@@ -76,7 +59,7 @@ def schedule_of(
             args=arguments,
             id=first.id,
             task_queue=task_queue,
-            memo={MEMO: facts},
+            memo={MEMO: facts.to_json()},
             static_summary=summaries.of_instance(first),
         ),
         spec=_spec(spec),

@@ -5,12 +5,12 @@ was done to it by hand since then, such as pausing it, stays.
 """
 
 import shlex
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from google.protobuf.timestamp_pb2 import Timestamp
 from temporalio.api.workflowservice.v1 import ListScheduleMatchingTimesRequest
@@ -30,9 +30,9 @@ from temporalio.service import RPCError, RPCStatusCode
 from swf_temporal.calendars.specs import LAST_YEAR
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
+from swf_temporal.records import MalformedRecord, Record
 from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal.constants import MEMO, NOTE
-from swf_temporal.temporal.formats import check_format
 from swf_temporal.temporal.sending import sendable
 
 if TYPE_CHECKING:
@@ -41,6 +41,22 @@ if TYPE_CHECKING:
 _PREFIX = "swf-"
 _LAST = datetime(LAST_YEAR + 1, 1, 1, tzinfo=UTC)
 """After this time the server knows of none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleFacts(Record):
+    """The facts in the memo of a schedule and of the instances that it starts."""
+
+    WHAT: ClassVar[str] = "a schedule's facts"
+    CAMEL_CASE: ClassVar[bool] = True
+
+    definition: str
+    version: str | None
+    digest: str
+    made_from: str
+    """A digest of everything that the schedule is made from."""
+    limit: int | None = None
+    """How many instances it starts in all; None is any number."""
 
 
 class Outcome(StrEnum):
@@ -79,12 +95,12 @@ async def apply(
     changed in place, if there is anything to change; it stays paused or not as it was, and *paused* is for a new
     one. Raises UsageError if the definition has no schedule.
     """
-    from swf_temporal.temporal.schedule_records import facts_about, pin_of, schedule_of  # noqa: PLC0415 - as above
+    from swf_temporal.temporal.schedule_records import facts_about, pinned_by, schedule_of  # noqa: PLC0415 - as above
 
     spec = await _spec_of(client, workflow)
     workflows = [workflow, *others]
     facts = facts_about(spec, workflows, data, task_queue)
-    arguments = sendable(client, {"an input": {} if data is None else data, "the definitions": pin_of(workflows)})
+    arguments = sendable(client, {"an input": {} if data is None else data, "the definitions": pinned_by(workflows)})
     wanted = schedule_of(spec, workflows, arguments, task_queue, facts)
     async with _of(client, workflow.id) as handle:
         try:
@@ -124,20 +140,20 @@ async def describe(client: Client, definition_id: str) -> ScheduleDescription:
         return await handle.describe()
 
 
-async def facts_of(description: ScheduleDescription) -> Mapping[str, JSON]:
-    """Return which definition a schedule starts: its `definition` id, `version` and `digest`.
+async def facts_of(description: ScheduleDescription) -> ScheduleFacts | None:
+    """Return which definition a schedule starts; None if its memo does not say.
 
     Raises NewerRecord for what a newer release wrote that this one does not know.
     """
     action = description.schedule.action
     memo = action.memo if isinstance(action, ScheduleActionStartWorkflow) else None
     if not memo or MEMO not in memo:
-        return {}
+        return None
     [facts] = await description.data_converter.decode([memo[MEMO]])
-    if not isinstance(facts, dict):
-        return {}
-    check_format(facts, "a schedule's facts")
-    return facts
+    try:
+        return ScheduleFacts.from_json(facts)
+    except MalformedRecord:
+        return None
 
 
 async def times(
@@ -216,7 +232,7 @@ async def _refuse_others(found: ScheduleDescription) -> None:
         raise UsageError(message, "rename the definition, or move that schedule to another id")
 
 
-async def _update(handle: ScheduleHandle, wanted: Schedule, facts: Mapping[str, Any]) -> Outcome:
+async def _update(handle: ScheduleHandle, wanted: Schedule, facts: ScheduleFacts) -> Outcome:
     """Change the schedule to what is *wanted*, but for what was done to it by hand."""
     outcome = Outcome.UPDATED
 
@@ -225,7 +241,7 @@ async def _update(handle: ScheduleHandle, wanted: Schedule, facts: Mapping[str, 
         await _refuse_others(found.description)
         present = found.description.schedule
         same_times, before = present.spec == wanted.spec, await facts_of(found.description)
-        if same_times and present.policy == wanted.policy and facts.items() <= before.items():
+        if same_times and present.policy == wanted.policy and facts == before:
             outcome = Outcome.UNCHANGED
             return None
         outcome = Outcome.UPDATED
@@ -233,8 +249,8 @@ async def _update(handle: ScheduleHandle, wanted: Schedule, facts: Mapping[str, 
         if present.state.note and not present.state.note.startswith(NOTE):
             state.note = present.state.note
         if same_times and present.state.limited_actions:
-            limit = before.get("limit")
-            more = wanted.state.remaining_actions - limit if isinstance(limit, int) else 0
+            limit = None if before is None else before.limit
+            more = 0 if limit is None else wanted.state.remaining_actions - limit
             state.remaining_actions = max(0, present.state.remaining_actions + more)
         return ScheduleUpdate(replace(wanted, state=state))
 

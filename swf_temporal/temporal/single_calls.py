@@ -18,18 +18,15 @@ from temporalio.exceptions import CancelledError as EngineCancelled
 from temporalio.workflow import ActivityCancellationType
 
 from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
 from swf_temporal.runtime.host import Attempts, CallAttempts, Timer
 from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.call_records import CallRecord, OwnerRecord, call_from_json
+from swf_temporal.temporal.call_records import CallRecord, OwnerRecord, call_of
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.endings import ATTEMPT, POLICY, AwaitedRecord
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.next_execution import continue_call
-from swf_temporal.temporal.record_types import WRONG_INPUT
 from swf_temporal.temporal.records import Pin
-from swf_temporal.temporal.workflow_input import UNREADABLE
 
 WATCH_AFTER: Final = timedelta(minutes=1)
 """How long a call is under way before the run that waits for it is looked for: most calls end before."""
@@ -38,14 +35,10 @@ WATCH_AFTER: Final = timedelta(minutes=1)
 async def make_call(record: CallRecord, host: TemporalHost, *, watches: bool) -> JSON:
     """Make the call of *record*, and return its result. Raises an error where the run that waits for it has ended."""
     name = workflow.info().workflow_type
-    try:
-        call = replace(call_from_json(record, activity_id=name, state=name), attempts=_attempts(record, host.pin))
-    except UNREADABLE as error:
-        raise WorkflowFault(f"the record of the call cannot be read: {error!r}", name=WRONG_INPUT) from None
-    owner = record.get("owner")
-    if owner is None or not watches:
+    call = replace(call_of(record, activity_id=name, state=name), attempts=_attempts(record, host.pin))
+    if record.owner is None or not watches:
         return await host.invoke(call)
-    result = await within(host.invoke(call), _end_of(owner))
+    result = await within(host.invoke(call), _end_of(record.owner))
     if result is MISSING:
         raise ApplicationError("the run that waited for this call has ended", type="NotAwaited", non_retryable=True)
     return result
@@ -54,11 +47,11 @@ async def make_call(record: CallRecord, host: TemporalHost, *, watches: bool) ->
 async def _end_of(owner: OwnerRecord) -> None:
     """Wait until the run has ended that waits for the call."""
     await workflow.sleep(WATCH_AFTER, summary=summaries.LOOKING_FOR_CALLER)
-    awaited = AwaitedRecord(id=owner["id"], run=owner["run"], since=workflow.now().timestamp(), brief=True)
+    awaited = AwaitedRecord(owner.id, owner.run, workflow.now().timestamp(), brief=True)
     try:
         await workflow.execute_activity(
             ENDING,
-            args=[awaited],
+            args=[awaited.to_json()],
             start_to_close_timeout=ATTEMPT,
             retry_policy=POLICY,
             cancellation_type=ActivityCancellationType.TRY_CANCEL,
@@ -72,7 +65,7 @@ async def _end_of(owner: OwnerRecord) -> None:
 
 def _attempts(record: CallRecord, pin: Pin) -> Attempts:
     """Return how attempts at the call of *record* are kept; *pin* is what the workflow was started with."""
-    latest = CallAttempts.from_json(record["attempts"]) if "attempts" in record else None
+    latest = record.attempts
 
     def keep(made: CallAttempts) -> None:
         nonlocal latest
@@ -80,10 +73,10 @@ def _attempts(record: CallRecord, pin: Pin) -> Attempts:
 
     async def pause(until: float, timer: Timer) -> None:
         if latest is not None and workflow.info().is_continue_as_new_suggested():
-            continue_call({**record, "attempts": latest.to_json()}, pin)
+            continue_call(replace(record, attempts=latest), pin)
         await _pause(until, timer)
 
-    return Attempts(latest, keep, pause)
+    return Attempts(record.attempts, keep, pause)
 
 
 async def _pause(until: float, timer: Timer) -> None:

@@ -13,7 +13,8 @@ the other does not consume.
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, TypedDict, cast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from temporalio import workflow
 from temporalio.common import WorkflowIDReusePolicy
@@ -22,6 +23,7 @@ from temporalio.workflow import ParentClosePolicy
 
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.port import Definition
+from swf_temporal.records import Record
 from swf_temporal.routing.keys import mailbox_id
 from swf_temporal.routing.routes import route
 from swf_temporal.routing.subscriptions import subscription
@@ -41,7 +43,6 @@ from swf_temporal.temporal.mailbox_records import (
     Untaken,
     UntakenEvent,
 )
-from swf_temporal.temporal.record_types import check_type
 from swf_temporal.temporal.records import catalogue_of
 
 if TYPE_CHECKING:
@@ -53,10 +54,13 @@ _MAX_BYTES: Final = 500_000
 """How much of what is given back is sent at once."""
 
 
-class SubscriptionsRecord(TypedDict, total=False):
-    mailboxes: list[str]
+@dataclass(slots=True)
+class SubscriptionsRecord(Record):
+    WHAT: ClassVar[str] = "the record of its subscriptions"
+
+    mailboxes: list[str] = field(default_factory=list)
     """The ids of the mailboxes in which executions have subscribed: the run leaves them when it ends."""
-    handedOver: bool
+    handed_over: bool = False
     """Whether an earlier execution was of another definition, so that the mailbox may have begun another instance."""
 
 
@@ -65,11 +69,10 @@ class Subscriptions(Part):
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance)
-        record = cast("SubscriptionsRecord", self.carried or {})
-        check_type(record, SubscriptionsRecord, "the record of its subscriptions")
+        record = self.carried(SubscriptionsRecord)
         self._pin = instance.pin
-        self._handed_over = record.get("handedOver", False)
-        self._subscribed: dict[str, list[dict[str, str]]] = {one: [] for one in record.get("mailboxes", ())}
+        self._handed_over = record.handed_over
+        self._subscribed: dict[str, list[dict[str, str]]] = {one: [] for one in record.mailboxes}
         """By the ids of mailboxes, what this instance knows of the attributes of its events."""
         self._under_way: list[asyncio.Task[None]] = []
         self._instance = workflow.info().workflow_id
@@ -89,14 +92,10 @@ class Subscriptions(Part):
         """Look at what *run* begins to wait for."""
         run.on_wait = self._subscribe_to
 
-    def record(self, to: ContinuedAs | None = None) -> SubscriptionsRecord | None:
+    def record(self, to: ContinuedAs | None = None) -> SubscriptionsRecord:
         """Return the mailboxes, and whether the instance was of another definition before."""
-        record = SubscriptionsRecord()
-        if self._subscribed:
-            record["mailboxes"] = list(self._subscribed)
-        if self._handed_over or (to is not None and to.workflow_id != workflow.info().workflow_type):
-            record["handedOver"] = True
-        return record or None
+        is_another = to is not None and to.workflow_id != workflow.info().workflow_type
+        return SubscriptionsRecord(list(self._subscribed), self._handed_over or is_another)
 
     def _subscribe_to(self, awaited: Awaited) -> None:
         """Subscribe to what a path begins to wait for, if that is needed. Never waits."""
@@ -142,7 +141,7 @@ class Subscriptions(Part):
         other = catalogue_of(tuple(self._pin.definitions)).find(to.workflow_id, to.version)
         while events := run.inbox.forward_untaken(lambda event: route(event, [other]).leads_nowhere):
             for mailbox, untaken in self._batches(events):
-                await self._post(mailbox, {**untaken, "handedOver": True})
+                await self._post(mailbox, replace(untaken, handed_over=True))
 
     def _batches(self, events: Sequence[CloudEvent]) -> list[tuple[str, Untaken]]:
         batches: list[tuple[str, Untaken]] = []
@@ -153,20 +152,17 @@ class Subscriptions(Part):
             if found is None:
                 continue
             mailbox, one = found
-            size = size_of(one["event"])
+            size = size_of(one.event.to_json())
             if mailbox not in latest or sizes[mailbox] + size > _MAX_BYTES:
                 latest[mailbox], sizes[mailbox] = self._nothing_taken(), 0
                 batches.append((mailbox, latest[mailbox]))
-            latest[mailbox]["untaken"].append(one)
+            latest[mailbox].untaken.append(one)
             sizes[mailbox] += size
         return batches
 
     def _nothing_taken(self) -> Untaken:
-        definitions = [one.to_json() for one in self._pin.definitions]
-        untaken = Untaken(untaken=[], definitions=definitions, instance=self._instance, run=origin_of(self._pin))
-        if options := options_of_this():
-            untaken["options"] = options
-        return untaken
+        definitions, options = self._pin.definitions, options_of_this()
+        return Untaken([], self._instance, origin_of(self._pin), definitions, options=options)
 
     def _given_back(self, event: CloudEvent) -> tuple[str, UntakenEvent] | None:
         """Return the mailbox to which *event* goes back; None if it goes to none."""
@@ -179,11 +175,11 @@ class Subscriptions(Part):
                 continue
             mailbox = mailbox_id(start.definition.id, start.key)
             if start.instance_id == self._instance or (parent is not None and parent.workflow_id == mailbox):
-                return mailbox, UntakenEvent(event=event.to_json(), starts=True)
+                return mailbox, UntakenEvent(event, starts=True)
         for awaiting in found.awaited:
             if awaiting.key is not None:
                 mailbox = mailbox_id(awaiting.definition.id, awaiting.key)
-                return mailbox, UntakenEvent(event=event.to_json(), starts=False, values=dict(awaiting.values))
+                return mailbox, UntakenEvent(event, starts=False, values=awaiting.values)
         return None
 
     async def _begin_or_post(self, mailbox: str, message: Arriving) -> None:
@@ -193,7 +189,7 @@ class Subscriptions(Part):
     async def _post(self, mailbox: str, message: Arriving) -> None:
         for _ in range(_TRIES):
             with suppress(FailureError):
-                await workflow.get_external_workflow_handle(mailbox).signal(TAKE, message)
+                await workflow.get_external_workflow_handle(mailbox).signal(TAKE, message.to_json())
                 return
             if await self._begin(mailbox, message):
                 return
@@ -201,7 +197,7 @@ class Subscriptions(Part):
 
     async def _begin(self, mailbox: str, message: Arriving) -> bool:
         """Begin the mailbox with *message*; tell whether there was none that runs."""
-        record: MailboxRecord = {"arrived": [message]}
+        record = MailboxRecord(arrived=[message.to_json()]).to_json()
         try:
             await workflow.start_child_workflow(
                 MAILBOX,

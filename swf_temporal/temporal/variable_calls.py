@@ -15,13 +15,7 @@ from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.failures import fault_of_activity
 from swf_temporal.temporal.outgoing import Outgoing
-from swf_temporal.temporal.variables import (
-    READ_VARIABLE,
-    WRITE_VARIABLE,
-    ref_to_json,
-    variable_from_json,
-    variable_to_json,
-)
+from swf_temporal.temporal.variables import READ_VARIABLE, WRITE_VARIABLE
 
 VARIABLE_ATTEMPT: Final = timedelta(minutes=1)
 """The time limit of one attempt to read or write a variable."""
@@ -39,10 +33,10 @@ class VariableCalls:
 
     async def read(self, of: VariableRef) -> Variable | None:
         found = await self._call(READ_VARIABLE, of, [])
-        return None if found is None else variable_from_json(found)
+        return None if found is None else Variable.from_json(found)
 
     async def write(self, of: VariableRef, value: Variable | None) -> None:
-        record = None if value is None else variable_to_json(value)
+        record = None if value is None else value.to_json()
         await self._call(WRITE_VARIABLE, of, [self._outgoing.written(record)])
 
     def folder(self, folder: CallFolder) -> CallFolder:
@@ -52,7 +46,7 @@ class VariableCalls:
         return CallFolder(tuple(files), owners)
 
     async def _call(self, name: str, of: VariableRef, more: list[Payload]) -> Any:
-        payloads = [self._outgoing.written(ref_to_json(self._held(of))), *more]
+        payloads = [self._outgoing.written(self._held(of).to_json()), *more]
         await self._outgoing.in_turn(*payloads)
         try:
             return await workflow.execute_activity(

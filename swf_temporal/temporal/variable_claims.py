@@ -9,8 +9,9 @@ workers agree. Whoever changes the store for good terminates that workflow.
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from time import monotonic
-from typing import Final
+from typing import ClassVar, Final
 
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
@@ -19,18 +20,29 @@ from temporalio.service import RPCError
 
 from swf_temporal.errors import StoreUnavailable, UsageError
 from swf_temporal.grammar import counted
+from swf_temporal.records import Record
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.formats import check_format
 from swf_temporal.temporal.statuses import OPEN, running_execution
 from swf_temporal.temporal.variables import TYPE, TemporalVariables, VariablesOfScope
 
 CHECKING: Final = 10.0
 """Seconds for which workers are taken to agree once they did."""
-_STORE, _WHERE = "store", "where"
 _TEMPORAL: Final = "temporal"
 
 _log = logging.getLogger("swf")
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim(Record):
+    """Where the variables of a task queue are held."""
+
+    WHAT: ClassVar[str] = "what says where variables are held"
+
+    store: str = ""
+    """What tells the store from every other one."""
+    where: str = ""
+    """What people are told of it."""
 
 
 class ClaimedVariables:
@@ -68,7 +80,7 @@ class ClaimedVariables:
                 id=self.marker_id,
                 task_queue=self._task_queue,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-                memo={_STORE: self._identity, _WHERE: self._where},
+                memo=_Claim(self._identity, self._where).to_json(),
                 static_summary=summaries.of_variable_store(self._where),
             )
             marker = await self._read_marker()
@@ -105,23 +117,20 @@ class ClaimedVariables:
             _log.error("%s; nothing is read or written here until the workers agree", trouble)
         raise StoreUnavailable(trouble)
 
-    def _trouble(self, marker: Mapping[str, object] | None) -> str | None:
+    def _trouble(self, marker: _Claim | None) -> str | None:
         """Return what is wrong if *marker*, where others hold the variables, is not where this worker does."""
-        if (_TEMPORAL if marker is None else marker.get(_STORE)) == self._identity:
+        claim = _Claim(_TEMPORAL, "Temporal") if marker is None else marker
+        if claim.store == self._identity:
             return None
-        others = "Temporal" if marker is None else str(marker.get(_WHERE))
+        others = claim.where
         here = f"{self._where}, which is another database" if others == self._where else self._where
         whose = f"the variables of the task queue {self._task_queue!r}"
         return f"{whose} are held in {others}, and this worker would hold them in {here}"
 
-    async def _read_marker(self) -> Mapping[str, object] | None:
+    async def _read_marker(self) -> _Claim | None:
         """Return what the workflow says that tells where variables are; None if there is none. Raises NewerRecord."""
         found = await running_execution(self._client.get_workflow_handle(self.marker_id))
-        if found is None:
-            return None
-        memo = await found.memo()
-        check_format(memo, "what says where variables are held")
-        return memo
+        return None if found is None else _Claim.from_json(dict(await found.memo()))
 
     async def _refuse_what_temporal_holds(self) -> None:
         """Raise UsageError where workflows of the task queue hold variables: instances would not find them."""

@@ -10,12 +10,13 @@ server knows the ids of one execution; what a scope carries on when it continues
 """
 
 import asyncio
-from base64 import b64decode, b64encode
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
-from typing import Any, Final, Protocol, TypedDict, cast
+from typing import Any, ClassVar, Final, Protocol
 
 from temporalio import workflow
 from temporalio.client import (
@@ -29,12 +30,12 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.errors import PayloadTooLarge, StoreUnavailable
-from swf_temporal.runtime.variables import Variable, VariableRef, VariableScope, VariableStore
+from swf_temporal.errors import NewerRecord, PayloadTooLarge, StoreUnavailable
+from swf_temporal.records import Record
+from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.formats import check_format
 from swf_temporal.temporal.querying import answer_of
-from swf_temporal.temporal.record_types import RecordInput, check_type
+from swf_temporal.temporal.record_types import RecordInput
 from swf_temporal.temporal.statuses import running_execution
 
 READ_VARIABLE: Final = "read variable"
@@ -56,29 +57,23 @@ _TOO_LARGE: Final = "VariablesTooLarge"
 _FULL: Final = f"the variables of this scope would hold more than {MAX_BYTES:,} bytes"
 
 
-class VariableRecord(TypedDict):
-    content: str
-    """In base64."""
-    mimeType: str
-
-
-class RefRecord(TypedDict):
-    scope: str
-    owner: str
-    key: str
-
-
-class ScopeRecord(TypedDict, total=False):
+@dataclass(frozen=True, slots=True)
+class ScopeRecord(Record):
     """What a scope carries on when it continues as new."""
 
-    held: dict[str, VariableRecord]
+    WHAT: ClassVar[str] = "the record of a scope"
+
+    held: dict[str, Variable] = field(default_factory=dict)
     """By the keys of the variables."""
-    seen: list[str]
+    seen: list[str] = field(default_factory=list)
     """The ids of the latest writes."""
 
 
-class WriteRecord(TypedDict):
-    values: dict[str, VariableRecord | None]
+@dataclass(frozen=True, slots=True)
+class WriteRecord(Record):
+    WHAT: ClassVar[str] = "what is written to variables"
+
+    values: dict[str, Variable | None]
     """By the keys of the variables; None takes one away."""
 
 
@@ -89,33 +84,13 @@ class VariableStorage(VariableStore, Protocol):
         """Tell whether the instance *owner* has ended: its id and its first run's, with a slash between."""
 
 
-def variable_to_json(variable: Variable) -> VariableRecord:
-    return {"content": b64encode(variable.content).decode(), "mimeType": variable.mime_type}
-
-
-def variable_from_json(record: VariableRecord) -> Variable:
-    """Return the variable that `variable_to_json` wrote. Raises NewerRecord."""
-    check_format(record, "a variable")
-    return Variable(b64decode(record["content"]), record["mimeType"])
-
-
-def ref_to_json(of: VariableRef) -> RefRecord:
-    return {"scope": of.scope, "owner": of.owner, "key": of.key}
-
-
-def ref_from_json(record: RefRecord) -> VariableRef:
-    """Return the reference that `ref_to_json` wrote."""
-    return VariableRef(cast("VariableScope", record["scope"]), record["owner"], record["key"])
-
-
 @workflow.defn(name=TYPE, sandboxed=False)
 class VariablesOfScope:
     @workflow.init
     def __init__(self, given: Any = None) -> None:
-        self._input = RecordInput({} if given is None else given, ScopeRecord, "the record of a scope")
-        record = self._input.record
-        self._held = dict(record.get("held", {}))
-        self._seen = dict.fromkeys(record.get("seen", ()))
+        self._input = RecordInput({} if given is None else given, ScopeRecord)
+        self._held = self._input.record.held
+        self._seen = dict.fromkeys(self._input.record.seen)
         self._writes = 0
 
     @workflow.run
@@ -139,23 +114,23 @@ class VariablesOfScope:
                 ):
                     return
         await workflow.wait_condition(workflow.all_handlers_finished)
-        carried: ScopeRecord = {"held": self._held, "seen": list(self._seen)[-MAX_IDS:]}
-        workflow.continue_as_new(carried)
+        workflow.continue_as_new(ScopeRecord(self._held, list(self._seen)[-MAX_IDS:]).to_json())
 
     @workflow.query
-    def read(self, key: str) -> VariableRecord | None:
-        return self._held.get(key)
+    def read(self, key: str) -> dict[str, Any] | None:
+        found = self._held.get(key)
+        return None if found is None else found.to_json()
 
     @workflow.update
     async def write(self, written: Any) -> None:
         """Let variables hold what is *written*, all together: a `WriteRecord`."""
-        check_format(written, "what is written to variables")
+        values = WriteRecord.from_json(written).values
         update = workflow.current_update_info()
         if update is None or update.id in self._seen:
             return
-        merged = {**self._held, **written["values"]}
+        merged = {**self._held, **values}
         held = {key: value for key, value in merged.items() if value is not None}
-        if sum(len(value["content"]) for value in held.values()) * 3 // 4 > MAX_BYTES:
+        if sum(len(value.content) for value in held.values()) > MAX_BYTES:
             raise ApplicationError(_FULL, type=_TOO_LARGE, non_retryable=True)
         self._held = held
         self._seen[update.id] = None
@@ -163,7 +138,8 @@ class VariablesOfScope:
 
     @write.validator
     def _validate(self, written: Any) -> None:
-        check_type(written, WriteRecord, "what is written")
+        with suppress(NewerRecord):  # it waits for a worker of that release
+            WriteRecord.from_json(written)
 
 
 class TemporalVariables:
@@ -181,7 +157,7 @@ class TemporalVariables:
             if isinstance(error, RPCError) and error.status == RPCStatusCode.NOT_FOUND:
                 return None
             raise _unavailable(of, error) from error
-        return None if found is None else variable_from_json(found)
+        return None if found is None else Variable.from_json(found)
 
     async def write_variables(self, values: Mapping[VariableRef, Variable | None], write_id: str) -> None:
         """Send an update to the workflow of each scope, which is begun by that if need be."""
@@ -201,8 +177,7 @@ class TemporalVariables:
         )
         if sum(len(value.content) for value in values.values() if value is not None) > MAX_BYTES:
             raise PayloadTooLarge(_FULL)  # more than the server would take
-        records = {of.key: None if value is None else variable_to_json(value) for of, value in values.items()}
-        written: WriteRecord = {"values": records}
+        written = WriteRecord({of.key: value for of, value in values.items()}).to_json()
         try:
             async with asyncio.timeout(_MAX_WAIT):  # noqa: TID251 - a client's
                 await self._client.execute_update_with_start_workflow(

@@ -7,7 +7,7 @@ and continues as new with its progress; so does one whose definition asks for it
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -25,7 +25,7 @@ from swf_temporal.errors import (
     unforeseen,
 )
 from swf_temporal.languages.port import Definition, Words
-from swf_temporal.records import MalformedRecord
+from swf_temporal.records import MalformedRecord, Record
 from swf_temporal.runtime.host import (
     Completed,
     ContinuedAs,
@@ -38,6 +38,7 @@ from swf_temporal.runtime.host import (
 from swf_temporal.runtime.joining import cancel_next_wait
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.performing import check_size
+from swf_temporal.runtime.progress import ProgressRecord
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import DELIVER, PROBE
@@ -122,7 +123,7 @@ class Interpreter:
             for part in self._parts:
                 await part.admit()
             if self._pin.call is not None:
-                host = self._new_host(self._pin.call["source"])
+                host = self._new_host(self._pin.call.source)
                 return await make_call(self._pin.call, host, watches=not self._options.answers_all)
             return await self._interpret(*await self._program())
         except WorkflowFault as fault:
@@ -218,7 +219,7 @@ class Interpreter:
         info, pin = self._info, self._pin
         host = self._begun(definition)
         instance = InstanceIdentity(info.workflow_id, info.run_id, pin.thread, request_of_workflow())
-        progress = pin.progress or {"numbers": pin.numbers, "inbox": pin.inbox}
+        progress = pin.progress or ProgressRecord(inbox=pin.inbox, numbers=pin.numbers).to_json()
         while True:
             run = Run(program, host, self._data, instance, progress, pin.limit)
             self._attend(run, definition, host)
@@ -333,12 +334,10 @@ class Interpreter:
 
     def _records(self, to: ContinuedAs | None = None) -> dict[str, JSON]:
         """Return what the parts carry over, also where the instance goes on as another definition."""
-        records = {part.KEY: part.record(to) for part in self._parts if part.KEY}
-        return {key: record for key, record in records.items() if record is not None}
+        return _written({part.KEY: part.record(to) for part in self._parts if part.KEY})
 
     def _for_child(self) -> dict[str, JSON]:
-        records = {part.KEY: part.for_child() for part in self._parts if part.KEY}
-        return {key: record for key, record in records.items() if record is not None}
+        return _written({part.KEY: part.for_child() for part in self._parts if part.KEY})
 
     def _new_host(self, source: str) -> TemporalHost:
         runs_external_activities = not self._options.answers_all
@@ -365,6 +364,11 @@ class Interpreter:
             self._shown.note(entry)
         if kind in MAY_CONTINUE_AS_NEW:
             self._length.at_step(run, host, entry.at)
+
+
+def _written(records: Mapping[str, Record | None]) -> dict[str, JSON]:
+    written: dict[str, JSON] = {key: record.to_json() for key, record in records.items() if record is not None}
+    return {key: record for key, record in written.items() if record}
 
 
 def _ending_of(error: FailureError | asyncio.CancelledError) -> Ending:

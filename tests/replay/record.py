@@ -139,10 +139,11 @@ async def written_schedule(client: Client) -> dict[str, Any]:
     await schedules.apply(client, load(schedule.DEFINITION), data=dict(schedule.INPUT), paused=True)
     described = await schedules.describe(client, schedule.DEFINITION["id"])
     await schedules.delete(client, schedule.DEFINITION["id"])
-    action = described.schedule.action
+    action, facts = described.schedule.action, await schedules.facts_of(described)
+    assert facts is not None
     assert isinstance(action, ScheduleActionStartWorkflow)
     return {
-        "facts": await schedules.facts_of(described),
+        "facts": facts.to_json(),
         "arguments": [json.loads(one.data) for one in action.args],
         "note": described.schedule.state.note,
     }

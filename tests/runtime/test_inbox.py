@@ -218,8 +218,8 @@ def test_what_was_seen_survives_what_was_kept() -> None:
     seen.deliver(_event("a", "1"))
     seen.take(_like("a"))
     kept.deliver(_event("a"))
-    assert seen.record() == InboxRecord(seen=[["s", "1"]], has_taken=True)
-    assert kept.record() == InboxRecord([_event("a").to_record()])
+    assert seen.record() == InboxRecord(seen=[("s", "1")], has_taken=True)
+    assert kept.record() == InboxRecord([_event("a")])
 
 
 async def test_what_was_never_taken_goes_elsewhere() -> None:

@@ -12,6 +12,7 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
+from swf_temporal.routing.gathering import Arrived
 from swf_temporal.routing.keys import mailbox_id
 from swf_temporal.routing.routes import route
 from swf_temporal.temporal.client import result
@@ -257,11 +258,9 @@ async def test_a_mailbox_goes_on_with_what_it_remembers(bench: Bench) -> None:
     definition = named(AND)
     async with bench.worker(definition) as running:
         first, second = event("1", "a", "s", 1, of="x"), event("2", "b", "s", 2, of="x")
-        record: MailboxRecord = {
-            "seen": [(digest_of_event("s", id_), 4e9) for id_ in "10"],
-            "gathered": [{"event": first.to_json(), "at": 4e9}],
-            "window": 3600.0,
-        }
+        record = MailboxRecord(
+            seen=[(digest_of_event("s", id_), 4e9) for id_ in "10"], gathered=[Arrived(first, 4e9)], window=3600.0
+        ).to_json()
         workflow_id = mailbox_id(definition.id, {"of": "x"})
         handle = await bench.client.start_workflow(MAILBOX, record, id=workflow_id, task_queue=running.queue)
         await send(running, event("0", "b", "s", 0, of="x"), first, second)

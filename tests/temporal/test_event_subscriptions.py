@@ -3,7 +3,7 @@
 import asyncio
 from datetime import timedelta
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from temporalio.client import WorkflowExecutionStatus
@@ -143,13 +143,12 @@ async def test_a_mailbox_that_often_continues_as_new_forgets_who_was_terminated(
     monkeypatch.setattr(mailbox_subscribers, "_PROBE_AFTER", timedelta(seconds=3))
     monkeypatch.setattr(event_mailboxes, "MAX_DONE_EVENTS", 10)
     definition = named(SHIPMENT)
-    record: MailboxRecord = {
-        "subscribers": {"terminated": [{"parcel": "7", "leg": "a"}]},
-        "definitions": [one.to_json() for one in pinned([definition])],
-    }
+    record = MailboxRecord(
+        subscribers={"terminated": [{"parcel": "7", "leg": "a"}]}, definitions=pinned([definition])
+    ).to_json()
     async with bench.worker(definition) as running:
         mailbox_ = mailbox_id(definition.id, {"parcel": "7"})
-        await bench.client.start_workflow(MAILBOX, cast("Any", record), id=mailbox_, task_queue=running.queue)
+        await bench.client.start_workflow(MAILBOX, record, id=mailbox_, task_queue=running.queue)
         mailbox = bench.client.get_workflow_handle(mailbox_)
         for number in range(20):
             await send(running, shipped(str(number), parcel=7, leg="b"))

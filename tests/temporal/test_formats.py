@@ -13,15 +13,15 @@ from swf_temporal.errors import NewerRecord
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import schedules
-from swf_temporal.temporal.call_records import call_from_json
+from swf_temporal.temporal.call_records import CallRecord, call_of
 from swf_temporal.temporal.constants import MEMO
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT
-from swf_temporal.temporal.endings import Endings, cause_of
+from swf_temporal.temporal.endings import EndingRecord, Endings
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE
 from swf_temporal.temporal.place_records import PLACES
 from swf_temporal.temporal.records import Pin, Pinned, pinned
 from swf_temporal.temporal.variable_claims import ClaimedVariables
-from swf_temporal.temporal.variables import TYPE, TemporalVariables, variable_from_json
+from swf_temporal.temporal.variables import TYPE, TemporalVariables
 from tests.temporal.conftest import Bench, define, events_of, failed_task
 
 NEWER: dict[str, Any] = {"format": 99}
@@ -34,7 +34,7 @@ DEFINITION = define({"name": "a", "type": "inject", "data": {"x": 1}})
 
 def read_call(record: Any) -> Any:
     """Return the call of a record."""
-    return call_from_json(record, activity_id="a", state="a")
+    return call_of(CallRecord.from_json(record), activity_id="a", state="a")
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def read_call(record: Any) -> Any:
         (Pin.from_json, {}),
         (lambda progress: Pin.from_json({"progress": progress}), {}),
         (read_call, CALL),
-        (variable_from_json, VARIABLE),
-        (cause_of, {"how": "completed"}),
+        (Variable.from_json, VARIABLE),
+        (EndingRecord.from_json, {"how": "completed"}),
     ],
     ids=["pin", "progress", "call", "variable", "ending"],
 )
@@ -128,7 +128,7 @@ async def test_messages_wait_for_the_release_that_can_read_them(bench: Bench) ->
 async def test_the_end_of_a_workflow_is_looked_for_by_a_release_that_knows_how(bench: Bench) -> None:
     """Another attempt may be made by such a worker."""
     with pytest.raises(NewerRecord, match="a wait for the end of a workflow"):
-        await Endings(bench.client).ending({"id": "a", "run": "b", "since": 0.0, **NEWER})  # type: ignore[typeddict-item]  # of a later release
+        await Endings(bench.client).ending({"id": "a", "run": "b", "since": 0.0, **NEWER})
 
 
 async def test_where_variables_are_is_read_by_a_release_that_knows_the_place(bench: Bench) -> None:
@@ -152,7 +152,7 @@ async def test_facts_of_a_schedule(bench: Bench) -> None:
         await bench.client.create_schedule(id_, schedule, memo={MEMO: "formats"})
     known, newer = [await schedules.describe(bench.client, f"formats-{number}") for number in range(2)]
 
-    assert (await schedules.facts_of(known))["digest"] == "d"
+    assert await schedules.facts_of(known) == schedules.ScheduleFacts("formats", None, "d", "m")
     with pytest.raises(NewerRecord, match="the format of a schedule's facts, 99"):
         await schedules.facts_of(newer)
 

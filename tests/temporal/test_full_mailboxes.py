@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 from functools import partial
 from time import time
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from temporalio import workflow
@@ -28,7 +28,9 @@ from swf_temporal.temporal.mailbox_records import (
     RECEPTION,
     TAKE,
     Delivery,
+    Held,
     MailboxRecord,
+    Reception,
     digest_of_event,
 )
 from swf_temporal.temporal.operator_options import OperatorOptions
@@ -88,14 +90,14 @@ async def test_what_was_carried_over_and_is_dealt_with_makes_room(bench: Bench) 
     """A mailbox that continued as new with half of what it may hold, and has passed that on, is not full."""
     definition = load(TAKING.replace("id: taking", f"id: {named(ORDER).id}"))
     given = [taking(-1, "go"), *(taking(number) for number in range(9))]
-    record: MailboxRecord = {
-        "seen": [(digest_of_event("flood", f"earlier-{number}"), time()) for number in range(2000)],
-        "arrived": [delivery(definition, one) for one in given],
-        "definitions": [one.to_json() for one in pinned([definition])],
-    }
+    record = MailboxRecord(
+        seen=[(digest_of_event("flood", f"earlier-{number}"), time()) for number in range(2000)],
+        arrived=[delivery(definition, one).to_json() for one in given],
+        definitions=pinned([definition]),
+    ).to_json()
     async with bench.worker(definition) as running:
         mailbox = mailbox_id(definition.id, {"account": "7"})
-        handle = await bench.client.start_workflow(MAILBOX, cast("Any", record), id=mailbox, task_queue=running.queue)
+        handle = await bench.client.start_workflow(MAILBOX, record, id=mailbox, task_queue=running.queue)
         await known(handle, given[-1])
         await sent(running, taking(9))
         await sent(running, taking(10, last=True))
@@ -107,14 +109,14 @@ async def test_what_was_carried_over_and_is_kept_no_longer_makes_room(bench: Ben
     definition = named(ORDER)
     at = time() - HELD.total_seconds() + 5
     kept = [paid(number) for number in range(24)]
-    record: MailboxRecord = {
-        "seen": [(digest_of_event(one.source, one.id), at) for one in kept],
-        "held": [{"event": one.to_json(), "at": at, "values": KEY} for one in kept],
-        "definitions": [one.to_json() for one in pinned([definition])],
-    }
+    record = MailboxRecord(
+        seen=[(digest_of_event(one.source, one.id), at) for one in kept],
+        held=[Held(one, at, KEY) for one in kept],
+        definitions=pinned([definition]),
+    ).to_json()
     async with bench.worker(definition) as running:
         mailbox = mailbox_id(definition.id, KEY)
-        await bench.client.start_workflow(MAILBOX, cast("Any", record), id=mailbox, task_queue=running.queue)
+        await bench.client.start_workflow(MAILBOX, record, id=mailbox, task_queue=running.queue)
         with pytest.raises(MailboxFullError):
             await send(running, paid(24))
         await sent(running, paid(24))
@@ -123,7 +125,8 @@ async def test_what_was_carried_over_and_is_kept_no_longer_makes_room(bench: Ben
 async def known(mailbox: WorkflowHandle[Any, Any], one: CloudEvent) -> None:
     """Wait until a mailbox has dealt with an event."""
     async with asyncio.timeout(30):
-        while not (await answer_of(partial(mailbox.query, RECEPTION, args=[one.source, one.id])))["isKnown"]:
+        ask = partial(mailbox.query, RECEPTION, args=[one.source, one.id])
+        while not Reception.from_json(await answer_of(ask)).is_known:
             await asyncio.sleep(0.02)
 
 
@@ -135,7 +138,7 @@ def taking(number: int, type_: str = "item", *, last: bool = False) -> CloudEven
 def delivery(definition: Definition, one: CloudEvent) -> Delivery:
     """Return what a mailbox was sent with an event for the instance of its key."""
     instance = instance_id(definition.id, {"account": "7"})
-    return {"event": one.to_json(), "starts": one.type == "go", "instance": instance, "values": {"account": "7"}}
+    return Delivery(one, one.type == "go", instance, {"account": "7"})
 
 
 async def test_the_definitions_are_sent_once(bench: Bench) -> None:

@@ -1,5 +1,6 @@
 """A part of an instance is one file, and one line: this one counts the states that an instance has entered."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from swf_temporal.app.client import Client
 from swf_temporal.app.rerunning import plan_rerun, plan_retry
 from swf_temporal.data import JSON
+from swf_temporal.records import Record
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
 from swf_temporal.temporal import continuing, workflow
 from swf_temporal.temporal.converter import CONVERTER
@@ -18,6 +20,13 @@ from tests.temporal.conftest import Bench, calling, define
 from tests.temporal.test_rerunning import Calls, ended
 
 
+@dataclass(slots=True)
+class CountRecord(Record):
+    """What is carried over."""
+
+    count: int = 0
+
+
 class StatesCounted(Part):
     """Shows in the status how many states an instance has entered, in all of its executions."""
 
@@ -25,7 +34,7 @@ class StatesCounted(Part):
 
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance)
-        self.count: int = self.carried or 0
+        self.count = self.carried(CountRecord).count
 
     def note(self, entry: TraceEntry) -> None:
         """Count a state."""
@@ -35,9 +44,9 @@ class StatesCounted(Part):
         """Return the count."""
         return {"statesEntered": self.count}
 
-    def record(self, to: ContinuedAs | None = None) -> int | None:
+    def record(self, to: ContinuedAs | None = None) -> CountRecord | None:
         """Carry the count on; another definition counts anew."""
-        return self.count if to is None else None
+        return CountRecord(self.count) if to is None else None
 
 
 WAIT: dict[str, JSON] = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}]}

@@ -17,11 +17,12 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.calls import Function
+from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.languages.port import Definition
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.call_records import call_to_json
+from swf_temporal.temporal.call_records import record_of
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Delivery
@@ -86,8 +87,8 @@ def forged() -> dict[str, Pin]:
         "the digest of another text": Pin([replace(own, sha256=known.sha256)]),
         "no digest": Pin([replace(own, sha256="")]),
         "a second definition": Pin([known, own]),
-        "one call": Pin([known], call=call_to_json(steal, "x.yaml")),
-        "one call alone": Pin([], call=call_to_json(steal, "x.yaml")),
+        "one call": Pin([known], call=record_of(steal, "x.yaml")),
+        "one call alone": Pin([], call=record_of(steal, "x.yaml")),
         "the middle of a run": Pin([known], progress={"frame": {"state": "a", "data": {}}}),
         "the middle of a run alone": Pin([], progress={"frame": {"state": "a", "data": {}}}),
         "a part of another run": Pin([own], inherited=True),
@@ -106,10 +107,9 @@ async def test_nothing_leads_around_it(bench: Bench, what: str) -> None:
 async def test_a_mailbox_leads_not_around_it(bench: Bench) -> None:
     """Whoever may start workflows can start one under an id of its own, and send it an event with any definition."""
     [own] = pinned([another()])
-    event = {"id": "1", "source": "s", "type": "t", "specversion": "1.0"}
     async with bench.worker(served(), only_known=True, f={}, steal={}) as worker:
         instance = f"admission-{os.getpid()}-{next(NUMBERS)}"
-        delivery = Delivery(event=event, definitions=[own.to_json()], starts=True, instance=instance)
+        delivery = Delivery(CloudEvent("1", "s", "t"), starts=True, instance=instance, definitions=[own]).to_json()
         mailbox = await bench.client.start_workflow(
             MAILBOX, id=f"own-{instance}", task_queue=worker.queue, start_signal=TAKE, start_signal_args=[delivery]
         )

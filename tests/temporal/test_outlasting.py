@@ -454,8 +454,8 @@ async def test_a_run_that_ends_leaves_nothing_that_an_earlier_execution_began(be
     async with bench.worker(definition, waits, last) as worker:
         child = await worker.start({}, definition=1)
         await worker.awaiting(child, "never")
-        left: AwaitedRecord = {"id": child.id, "run": str(child.first_execution_run_id), "since": 0.0}
-        gone: AwaitedRecord = {"id": "gone", "run": "another", "since": 0.0}
+        left = AwaitedRecord(child.id, str(child.first_execution_run_id), 0.0)
+        gone = AwaitedRecord("gone", "another", 0.0)
         pin = Pin(pinned([definition, last]), definition.version, outlasting={"both/long#1": left, "both/long#2": gone})
         handle = await bench.client.start_workflow(
             definition.id, args=[{}, pin.to_json()], id=f"left-{end is True}", task_queue=worker.queue

@@ -67,7 +67,8 @@ async def test_applied(bench: Bench) -> None:
     assert found.schedule.policy.overlap is ScheduleOverlapPolicy.ALLOW_ALL
     assert found.schedule.policy.catchup_window == timedelta(minutes=15)
     facts = await schedules.facts_of(found)
-    assert (facts["definition"], facts["version"], facts["digest"]) == (workflow.id, "1.0", workflow.digest)
+    assert facts is not None
+    assert (facts.definition, facts.version, facts.digest) == (workflow.id, "1.0", workflow.digest)
     assert found.schedule.state.note == f"definition {workflow.id} 1.0, sha256 {workflow.digest[:12]}"
 
 
@@ -104,7 +105,9 @@ async def test_updated_in_place(bench: Bench) -> None:
     assert (applied.outcome, applied.paused) == (Outcome.UPDATED, True)
     assert after.info.created_at == before.info.created_at
     assert (after.schedule.state.paused, after.schedule.state.note) == (True, "until the audit is over")
-    assert (await schedules.facts_of(after))["version"] == "2.0"
+    facts = await schedules.facts_of(after)
+    assert facts is not None
+    assert facts.version == "2.0"
     assert after.schedule.spec.start_at is None
 
 

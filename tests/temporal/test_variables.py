@@ -123,7 +123,7 @@ async def test_a_write_that_is_repeated_changes_nothing(bench: Bench) -> None:
     async with bench.worker(none) as running:
         store = TemporalVariables(bench.client, running.queue)
         first, second = VariableRef("workflow", "repeated", "first"), VariableRef("workflow", "repeated", "second")
-        seen_before: ScopeRecord = {"seen": ["before"]}
+        seen_before = ScopeRecord(seen=["before"]).to_json()
         await bench.client.start_workflow(
             VariablesOfScope.run, seen_before, id="variables:workflow:repeated", task_queue=running.queue
         )
@@ -143,8 +143,8 @@ async def test_a_write_that_is_repeated_changes_nothing(bench: Bench) -> None:
 
 def test_references_and_values_travel_as_json() -> None:
     """What is written is what is read."""
-    from swf_temporal.temporal import variables  # noqa: PLC0415 - the functions of both directions
-
     of, value = VariableRef("namespace", "", "k"), Variable(b"\xff", "image/png")
-    assert variables.ref_from_json(variables.ref_to_json(of)) == of
-    assert variables.variable_from_json(variables.variable_to_json(value)) == value
+    assert of.to_json() == {"scope": "namespace", "owner": "", "key": "k"}
+    assert VariableRef.from_json(of.to_json()) == of
+    assert value.to_json() == {"content": "/w==", "mimeType": "image/png"}
+    assert Variable.from_json(value.to_json()) == value

@@ -11,6 +11,7 @@ from swf_temporal.routing.keys import mailbox_id
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE
 from swf_temporal.temporal.place_records import PLACES
+from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.variables import TYPE
 from tests.temporal.conftest import Bench, define, events_of
 from tests.temporal.test_event_starts import ORDER, event, named, output, send
@@ -49,6 +50,14 @@ MESSAGES: list[Any] = [
     {"subscriber": "a", "values": {}, "format": "new"},
 ]
 
+WRONG_EVENTS: list[Any] = [
+    {**EVENT, "id": None},
+    {"addressed": EVENT},
+    {**EVENT, "sub ject": "x"},
+    {**EVENT, "data": 1, "data_base64": "eA=="},
+]
+"""In messages that have definitions, and all else that they need."""
+
 
 async def test_a_mailbox_drops_what_is_no_message(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     """It goes on with what comes then, no task of it fails, and the log has each."""
@@ -61,7 +70,10 @@ async def test_a_mailbox_drops_what_is_no_message(bench: Bench, caplog: pytest.L
             start_signal=TAKE,
             start_signal_args=[{"subscriber": "nobody", "values": {"order": "other"}}],
         )
-        for message in MESSAGES:
+        definitions = [one.to_json() for one in pinned(running.definitions)]
+        delivery: dict[str, Any] = {"starts": True, "instance": "a", "definitions": definitions}
+        messages = [*MESSAGES, *({**delivery, "event": one} for one in WRONG_EVENTS)]
+        for message in messages:
             await handle.signal(TAKE, message)
         await handle.signal(TAKE)
         placed, paid = event("1", "placed", "shop", "a", order=7), event("2", "paid", "bank", "b", order=7)
@@ -69,7 +81,7 @@ async def test_a_mailbox_drops_what_is_no_message(bench: Bench, caplog: pytest.L
         assert await output(bench, receipt.instance) == {"placed": "a", "paid": "b"}
         assert not await failed_tasks(handle)
         dropped = [one.getMessage() for one in caplog.records if "dropped a message" in one.getMessage()]
-        assert len(dropped) == len(MESSAGES) + 1
+        assert len(dropped) == len(messages) + 1
 
 
 INPUTS: dict[str, tuple[str, list[Any], str]] = {
@@ -80,7 +92,7 @@ INPUTS: dict[str, tuple[str, list[Any], str]] = {
     "semantics": ("sample", [{}, {"semantics": "x"}], "semantics has to be an integer"),
     "format": ("sample", [{}, {"format": "x"}], "format has to be an integer"),
     "limit": ("sample", [{}, {"limit": {}}], "limit has no 'seconds'"),
-    "a call": ("sample", [{}, {"call": {"function": {}, "source": ""}}], "the record of the call cannot be read"),
+    "a call": ("sample", [{}, {"call": {"function": {}, "source": ""}}], "call.function has no 'name'"),
     "progress": ("sample", [{}, {"progress": {"numbers": 5}}], "progress.numbers has to be an object"),
     "a frame": (
         "sample",

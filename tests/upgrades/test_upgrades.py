@@ -15,7 +15,7 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.loading import load
 from swf_temporal.runtime.host import ContinueTimeout
 from swf_temporal.temporal import schedules
-from swf_temporal.temporal.call_records import call_from_json, call_to_json
+from swf_temporal.temporal.call_records import CallRecord, call_of, record_of
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.constants import MEMO
 from swf_temporal.temporal.records import Pin
@@ -116,7 +116,7 @@ def test_the_records_have_what_is_stored_but_seldom(release: str) -> None:
         ContinueTimeout(7200, interrupt=False, run_before="Tidy")
     ]
     [alone] = [pin.call for pin in pins if pin.call is not None]
-    assert (alone["function"]["name"], alone["arguments"]) == (ALONE, {"told": True})
+    assert (alone.function.name, alone.arguments) == (ALONE, {"told": True})
 
 
 @EACH_RELEASE
@@ -131,7 +131,8 @@ async def test_its_schedules_are_known(bench: Bench, release: str) -> None:
     await bench.client.create_schedule(schedules.schedule_id(definition.id), theirs, memo={MEMO: definition.id})
 
     facts = await schedules.facts_of(await schedules.describe(bench.client, definition.id))
-    assert (facts["definition"], facts["version"], str(facts["digest"])[:12]) == (
+    assert facts is not None
+    assert (facts.definition, facts.version, facts.digest[:12]) == (
         "scheduled", "1.0.0", kept["note"].rpartition(" ")[2],
     )  # fmt: skip
     async with worker_of_this(bench, queue):
@@ -169,8 +170,8 @@ def test_its_calls_are_read(release: str) -> None:
     calls = [call for ran in recorded(release).values() for execution in ran for call in execution.calls]
     assert {"arguments", "deferred", "retry", "secrets"} <= {key for call in calls for key in call}
     for call in calls:
-        read = call_from_json(call, activity_id="A/f#1", state="A")
-        assert call_to_json(read, call["source"]) == call
+        read = CallRecord.from_json(call)
+        assert record_of(call_of(read, activity_id="A/f#1", state="A"), read.source).to_json() == call
 
 
 @EACH_RELEASE

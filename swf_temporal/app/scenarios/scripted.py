@@ -187,8 +187,8 @@ async def _local_outcome(session: Session, call: FunctionCall, attempt: int, *, 
         if delay is None:
             raise failure from None
         session.delays.append((call.function.name, delay))
-        seconds = 0.0 if delay <= _MIN_DELAY else delay.total_seconds()
-        raise GoesOn(attempt, seconds, f"{fault.name}: {fault.message}").to_error() from None
+        pause = timedelta() if delay <= _MIN_DELAY else delay
+        raise GoesOn(attempt, pause, f"{fault.name}: {fault.message}").to_error() from None
 
 
 async def _outcome(session: Session, call: FunctionCall, attempt: int, *, source: str, key: str) -> JSON:

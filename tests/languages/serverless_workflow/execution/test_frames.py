@@ -60,6 +60,7 @@ def test_every_body_and_every_exit_can_be_stored() -> None:
         frame = StateFrame(body=kind())
         assert StateFrame.from_json(frame.to_json()) == frame
     for kind in get_args(Exit):
-        step = Step(None, kind() if kind.__name__ in ("ByDefault", "Nowhere") else kind(1))
+        given = {"ByDefault": (), "Nowhere": (), "ToState": ("Next",)}.get(kind.__name__, (1,))
+        step = Step(None, kind(*given))
         assert Step.from_json(step.to_json()) == step
     assert Step(1, Nowhere()).to_json() == {"data": 1, "exit": {"kind": "nowhere"}}

@@ -193,19 +193,19 @@ def test_what_cannot_be_read_is_not_absent(swf: Swf, dev: Dev) -> None:
 
 
 def test_idle_connections_are_closed_to_make_room(swf: Swf, dev: Dev) -> None:
-    """As many as there are beyond half of the files that the process may have open."""
+    """As many at least as there are beyond three quarters of the files that the process may have open."""
     swf.write("defs/started.yaml", STARTED)
     limited = ["sh", "-c", 'ulimit -n 400 && exec "$@"', "sh", *COMMAND]
     options = ["defs", "--port", "0", "--address", dev.address]
     with swf.running("gateway", *options, command=limited, stream="stdout") as gateway, ExitStack() as opened:
         url = gateway.until("http://").strip()
         at = ("127.0.0.1", int(url.rpartition(":")[2]))
-        idle = [opened.enter_context(socket.create_connection(at)) for _ in range(300)]
+        idle = [opened.enter_context(socket.create_connection(at)) for _ in range(380)]
         closed = set[socket.socket]()
-        while len(closed) < 100 and (more := select.select([one for one in idle if one not in closed], [], [], 60)[0]):
+        while len(closed) < 80 and (more := select.select([one for one in idle if one not in closed], [], [], 60)[0]):
             closed.update(more)
         assert asked(f"{url}/workflows/started")[0] == 200
-        assert 100 <= len(select.select(idle, [], [], 0)[0]) <= 102
+        assert len(select.select(idle, [], [], 0)[0]) >= 80
 
 
 def test_of_the_development_server(dev: Dev) -> None:

@@ -37,9 +37,7 @@ OTHER_MEANINGS: Final = {
     "selectionSet": {
         "swf_temporal/functions/graphql/graphql.py": "GraphQL calls it so",
         "swf_temporal/functions/graphql/requests.py": "GraphQL calls it so",
-        "swf_temporal/temporal/call_records.py": "a key of stored records",
     },
-    "mimeType": {"swf_temporal/temporal/variables.py": "a key of stored records"},
     "workflowId": {"swf_temporal/app/histories.py": "a key of the server's histories"},
 }
 """What is written elsewhere all the same, by file, and why."""

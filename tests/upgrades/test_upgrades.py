@@ -171,7 +171,9 @@ def test_its_calls_are_read(release: str) -> None:
     assert {"arguments", "deferred", "retry", "secrets"} <= {key for call in calls for key in call}
     for call in calls:
         read = CallRecord.from_json(call)
-        assert record_of(call_of(read, activity_id="A/f#1", state="A"), read.source).to_json() == call
+        written = record_of(call_of(read, activity_id="A/f#1", state="A"), read.source)
+        written.run = read.run  # which the host adds
+        assert written.to_json() == call
 
 
 @EACH_RELEASE

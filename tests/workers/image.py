@@ -29,7 +29,7 @@ for folder in $BOUND; do
   if [ -L "$folder" ]; then cp -d "$folder" "$root$folder"; continue; fi
   mkdir -p "$root$folder"; mount --rbind "$folder" "$root$folder"; mount -o remount,bind,ro "$root$folder"
 done
-mkdir "$root/definitions" "$root/installed" "$root/tmp" "$root/proc"
+mkdir -p "$root/definitions" "$root/installed" "$root/tmp" "$root/proc"
 mount --bind "$definitions" "$root/definitions"; mount -o remount,bind,ro "$root/definitions"
 mount --bind "$installed" "$root/installed"; mount -o remount,bind,ro "$root/installed"
 mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"; mount -t proc proc "$root/proc"

@@ -1,6 +1,5 @@
 """What an instance carried that a person lets go on, as a worker finds it out: it takes no client's word for it."""
 
-from dataclasses import replace
 from typing import Any
 
 from temporalio import activity
@@ -8,7 +7,7 @@ from temporalio.client import Client as TemporalClient
 from temporalio.exceptions import ApplicationError
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.rerunning import plan_of
+from swf_temporal.app.rerunning import plan_for
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.records import CARRIED, NOT_CARRIED, Wanted
 
@@ -26,16 +25,15 @@ class Carried:
         instance = str(info.workflow_id)
         row = {"id": instance, "definition": info.workflow_type, "status": "failed"}
         try:
-            plan = await plan_of(self._client, instance, row, wanted.state, wanted.action, latest=wanted.latest)
-            plan = replace(plan, patch=wanted.patch)
-            beginning = await plan.beginning(self._client, drop_events=wanted.drops_events)
+            plan = await plan_for(self._client, row, wanted.state, wanted.action, wanted.patch, wanted.latest)
+            following = await plan.restart_input(self._client, drop_events=wanted.drops_events)
         except UsageError as error:
             raise _refused(str(error)) from None
-        if beginning.task_queue != info.task_queue:
-            raise _refused(f"it ran on the task queue {beginning.task_queue!r}")
-        if beginning.parts:
+        if following.task_queue != info.task_queue:
+            raise _refused(f"it ran on the task queue {following.task_queue!r}")
+        if following.parts:
             raise _refused("it carries more than one payload holds")
-        return beginning.pin.to_json()
+        return following.pin.to_json()
 
 
 def _refused(why: str) -> ApplicationError:

@@ -1,6 +1,7 @@
 """The state of an instance, as the server and the worker that runs it report it."""
 
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -117,21 +118,50 @@ async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = Fal
         facts["paused"] = _paused(pause.paused_time.ToDatetime(tzinfo=UTC), pause.identity, pause.reason)
     if facts["status"] in _WITH_A_REASON:
         facts["reason"] = await _reason(client, workflow_id)
+    facts["started"] = await _start(client, execution) or facts["started"]
+    if not is_open(facts["status"]):
+        return facts | await _by_history(client, execution, with_trace=with_trace)
     try:
         facts |= await query(client.temporal, workflow_id, "status", _patience(execution))
         if with_trace:
             facts["trace"] = await query(client.temporal, workflow_id, "trace", _patience(execution))
-        if is_open(facts["status"]) and facts.get("state") is None:  # nothing has begun: a worker may fail at it
+        if facts.get("state") is None:  # nothing has begun: a worker may fail at it
             await _note_failed_task(client, execution, facts, has_begun=False)
     except InstancePausedError:
-        facts["note"] = "where it is can be seen once it is resumed"
+        facts |= await _by_history(client, execution, with_trace=with_trace)
+        facts["note"] = "it is paused: this is where its history shows it"
     except UsageError:
-        is_over = not is_open(facts["status"])
-        facts["note"] = f"no worker is currently responding{' that could tell more of it' if is_over else ''}"
+        facts |= await _by_history(client, execution, with_trace=with_trace)
+        facts["note"] = "no worker is currently responding: this is where its history shows it"
         await _note_failed_task(client, execution, facts)
     if local := facts.pop("localCalls", None):
         facts["calls"] = [*facts.get("calls", ()), *local]
     return facts
+
+
+async def _by_history(client: "Client", execution: WorkflowExecutionDescription, *, with_trace: bool) -> dict[str, Any]:
+    """Return the status of a run, and *with_trace* what happened in it, as its history shows it without a worker."""
+    from swf_temporal.app.instance_history import history_of_run  # noqa: PLC0415 - heavy, and for these alone
+    from swf_temporal.temporal.descriptions import entry_to_json  # noqa: PLC0415 - as above
+
+    [run] = (await history_of_run(client, execution.id, execution.run_id)).runs
+    found = await run.replayed(client.temporal.data_converter)
+    facts = {name: value for name, value in found.status.items() if name != "localCalls"}
+    if found.failure is not None:
+        facts["note"] = f"this release cannot follow its history: {found.failure}"
+    if with_trace:
+        facts["trace"] = [entry_to_json(entry) for entry in found.trace]
+    return facts
+
+
+async def _start(client: "Client", execution: WorkflowExecutionDescription) -> str | None:
+    """Return when an instance began, of which this is the latest run."""
+    from swf_temporal.app.instance_history import first_start  # noqa: PLC0415 - as above
+
+    with suppress(RPCError):  # its history is not kept any longer, or may not be read
+        found = await first_start(client, execution.id, execution.run_id)
+        return _time(found.event_time.ToDatetime(tzinfo=UTC))
+    return None
 
 
 async def _note_failed_task(
@@ -159,7 +189,9 @@ class InstanceView(NamedTuple):
 async def view_instance(client: "Client", workflow_id: str) -> InstanceView:
     """Return the status of an instance, and what happened in it. Raises UsageError if there is no such instance."""
     execution = await _described(client, workflow_id)
-    patience = _patience(execution)
+    status, patience = _status_of(execution), _patience(execution)
+    if not is_open(status):
+        return InstanceView(status, (await _by_history(client, execution, with_trace=True))["trace"])
     try:
         trace: list[dict[str, Any]] | UsageError = await query(client.temporal, workflow_id, "trace", patience)
     except ServerUnavailableError:
@@ -173,7 +205,7 @@ async def view_instance(client: "Client", workflow_id: str) -> InstanceView:
             instance=workflow_id,
             patience=patience,
         )
-    return InstanceView(_status_of(execution), trace)
+    return InstanceView(status, trace)
 
 
 async def described(client: "Client", workflow_id: str) -> dict[str, Any]:

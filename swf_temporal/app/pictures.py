@@ -4,22 +4,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from temporalio.api.workflow.v1 import PendingActivityInfo
 from temporalio.converter import DataConverter
-from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.histories import Execution, converter_used_by, executions_of, retrace_file
+from swf_temporal.app.instance_history import InstanceHistory, history_of, replay_file
 from swf_temporal.drawing.course import Course, course_of
 from swf_temporal.drawing.model import Picture
 from swf_temporal.drawing.timeline import Timeline, timeline_of
 from swf_temporal.errors import UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceEntry
-from swf_temporal.temporal.client_errors import not_there
-from swf_temporal.temporal.replaying import Retraced
+from swf_temporal.temporal.replaying import ReplayedRun
 
 _NO_DEFINITION: Final = "no worker has begun with it yet, or it is a call that runs by itself"
 
@@ -55,7 +53,7 @@ class DrawnRun:
 
 async def runs_in(file: Path) -> list[DrawnRun]:
     """Return what happened in the execution whose history *file* has. Raises UsageError if it has no definition."""
-    return runs_of(await retrace_file(file))
+    return runs_of([await replay_file(file)])
 
 
 async def runs_of_instance(client: Client, workflow_id: str) -> list[DrawnRun]:
@@ -63,41 +61,17 @@ async def runs_of_instance(client: Client, workflow_id: str) -> list[DrawnRun]:
 
     Calls that are tried again and again are told as the server knows them. Raises UsageError if the id is unknown.
     """
-    return await runs_seen(await seen_of(client, workflow_id), converter_used_by(client))
+    return await runs_drawn(await history_of(client, workflow_id), client.temporal.data_converter)
 
 
-class SeenInstance(NamedTuple):
-    """What a server has of an instance, of which its pictures are made."""
-
-    executions: Sequence[Execution]
-    """The first one first."""
-    pending: Sequence[PendingActivityInfo]
-    """The calls that are under way."""
-
-    @property
-    def size(self) -> int:
-        """The size of its histories, in bytes."""
-        return sum(event.ByteSize() for one in self.executions for event in one.history.events)
-
-
-async def seen_of(client: Client, workflow_id: str) -> SeenInstance:
-    """Return what the server has of an instance. Raises UsageError if the id is unknown."""
-    executions = [one async for one in executions_of(client, workflow_id)]
-    try:
-        described = await client.temporal.get_workflow_handle(workflow_id).describe()
-    except RPCError as error:
-        raise not_there(error, workflow_id) from None
-    return SeenInstance(executions[::-1], described.raw_description.pending_activities)
-
-
-async def runs_seen(seen: SeenInstance, converter: DataConverter) -> list[DrawnRun]:
+async def runs_drawn(history: InstanceHistory, converter: DataConverter) -> list[DrawnRun]:
     """Return what happened in an instance, whose payloads *converter* reads. Raises UsageError if it ran nothing."""
-    found = runs_of([await one.retraced(converter) for one in seen.executions])
-    _add_attempts(found[-1], seen.pending)
+    found = runs_of(await history.replayed(converter))
+    _add_attempts(found[-1], history.pending)
     return found
 
 
-def runs_of(executions: Sequence[Retraced]) -> list[DrawnRun]:
+def runs_of(executions: Sequence[ReplayedRun]) -> list[DrawnRun]:
     """Return the definitions that executions ran one after the other. Raises UsageError if they ran none."""
     known = [(one.definition, one) for one in executions if one.definition is not None]
     if not known:

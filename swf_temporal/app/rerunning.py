@@ -1,13 +1,12 @@
 """Letting an instance go on from where it failed, or from a state or an action that it has come to before.
 
-Theory of operation. Where that was follows from the history: it is replayed here, as a worker would do, which gives the
-trace, and tells how long the history was at each of its entries. From there the instance goes on in another execution
-(`temporal/going_on.py`), which knows the one before: so what happened before that is known still.
+Theory of operation. What becomes of it is a plan, which follows from its history and from what is wanted alone: what it
+goes on from, what is done again, and what came since. It is carried out by another run (`temporal/restarting.py`), which
+knows the one before: so what happened before that is known still.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,26 +14,34 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import uuid4
 
 from temporalio.api.common.v1 import Payload
-from temporalio.api.enums.v1 import ContinueAsNewInitiator
 from temporalio.client import Client as TemporalClient
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.histories import Execution, converter_used_by, executions_of
+from swf_temporal.app.instance_history import FollowedInstance, FollowedRun, followed
 from swf_temporal.app.instances import described, is_open
-from swf_temporal.client_errors import InstanceEndedError, InstanceError
+from swf_temporal.client_errors import InstanceEndedError, InstanceError, InstanceNotFoundError
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.grammar import listed
 from swf_temporal.routing.keys import MAILBOX_PREFIX
 from swf_temporal.runtime.host import FunctionCall, TraceEntry, TraceKind
 from swf_temporal.runtime.names import WORKFLOW_TYPES
-from swf_temporal.temporal.given_back import Posted, regain
-from swf_temporal.temporal.going_on import Beginning, Point, beginning_at
-from swf_temporal.temporal.happened_since import After, Came, Done, after_length, after_task, end_of_task
+from swf_temporal.temporal.happened_since import (
+    HappenedSince,
+    MailboxMessage,
+    ReceivedEvent,
+    StartedCall,
+    end_of_task,
+    latest_of,
+    reclaim,
+    since_length,
+    since_task,
+)
 from swf_temporal.temporal.place_records import Asking
 from swf_temporal.temporal.places import ask
 from swf_temporal.temporal.records import Wanted
-from swf_temporal.temporal.replaying import Retraced, has_begun
+from swf_temporal.temporal.replaying import ReplayedRun
+from swf_temporal.temporal.restarting import RestartInput, RestartPoint, restart_input_at
 from swf_temporal.text.suggestions import did_you_mean
 
 _TIMED_OUT: Final = [TraceKind.WORKFLOW_TIMED_OUT, TraceKind.WORKFLOW_FAILED]
@@ -88,8 +95,8 @@ class Rerun:
     workflow_id: str
     definition: str
     status: str
+    wanted: Wanted
     state: str
-    action: str | None
     entered: datetime
     """When it had come to the state, or the action."""
     times: int
@@ -97,28 +104,24 @@ class Rerun:
     run_id: str
     again: tuple[str, ...]
     """The states that are done again, or go on."""
-    done: tuple[Done, ...]
+    done: tuple[StartedCall, ...]
     """What was begun outside since, and is made again, with the same idempotency keys, if it comes to it again."""
-    events: tuple[Came, ...]
+    events: tuple[ReceivedEvent, ...]
     """The events that have come since."""
-    leading: tuple[Came, ...]
+    leading: tuple[ReceivedEvent, ...]
     """The events with which it came there."""
-    posted: tuple[Posted, ...]
+    messages: tuple[MailboxMessage, ...]
     """The messages that it sent to mailboxes since."""
     latest: tuple[str, int]
     """Its latest execution, and how many events that had."""
     place: Place | None
     """The place that it had when it came there; None where nothing bounds how many run at once."""
-    point: Point
+    point: RestartPoint
     """Where in the trace of the execution that is."""
-    is_retry: bool = False
-    """Whether it goes on from where it failed, within the state."""
     results: Mapping[str, Payload | None] = field(default_factory=dict)
     """By their ids, what calls and sub-workflows yielded that were under way there, and have completed since."""
     children: Mapping[str, "Rerun"] = field(default_factory=dict)
     """By the ids of their calls, what becomes of its sub-workflows that have failed, and go on from there."""
-    patch: JSON = None
-    """The JSON merge patch that changes the data with which it enters the state; None leaves them as they were."""
 
     @property
     def is_running(self) -> bool:
@@ -128,13 +131,18 @@ class Rerun:
     @property
     def place_name(self) -> str:
         """The state from which it goes on, and the action if it is from one."""
-        return self.state if self.action is None else f"{self.state}/{self.action}"
+        return self.state if self.wanted.action is None else f"{self.state}/{self.wanted.action}"
+
+    @property
+    def is_retry(self) -> bool:
+        """Whether it goes on from where it failed, within the state."""
+        return self.wanted.state is None
 
     def facts(self) -> dict[str, Any]:
         """Return it as JSON."""
         found: dict[str, Any] = {"id": self.workflow_id, "definition": self.definition, "status": self.status}
-        found |= {"from": self.state} | ({} if self.action is None else {"action": self.action})
-        found |= {} if self.patch is None else {"data": self.patch}
+        found |= {"from": self.state} | ({} if self.wanted.action is None else {"action": self.wanted.action})
+        found |= {} if self.wanted.patch is None else {"data": self.wanted.patch}
         return found | {
             "entered": self.entered.isoformat(timespec="milliseconds"),
             "times": self.times,
@@ -158,40 +166,39 @@ class Rerun:
 
     async def _go_on(self, client: Client, *, drop_events: bool) -> str:
         leading = self.leading
-        beginning = await self.beginning(client, drop_events=drop_events)
-        run = await beginning.start(client.temporal, self.workflow_id)
+        following = await self.restart_input(client, drop_events=drop_events)
+        run = await following.start(client.temporal, self.workflow_id)
         if self.place is not None:
             await self.place.take_back(client.temporal, self.workflow_id)
         has_late = self.is_running and not drop_events
-        late = await after_length(client.temporal, self.workflow_id, *self.latest) if has_late else After()
-        await regain(client.temporal, () if drop_events else (*self.posted, *late.posted))
-        leading = leading[len(leading) - beginning.early_updates :]  # it begins with the others
-        again = [] if beginning.has_events else [*leading, *(() if drop_events else self.events)]
+        late = await since_length(client.temporal, self.workflow_id, *self.latest) if has_late else HappenedSince()
+        await reclaim(client.temporal, () if drop_events else (*self.messages, *late.messages))
+        leading = leading[len(leading) - following.early_updates :]  # it begins with the others
+        again = [] if following.has_events else [*leading, *(() if drop_events else self.events)]
         with suppress(InstanceEndedError):  # it went on, and needed none of these
             for event in [*again, *late.leading, *late.events]:
                 await event.send(client.temporal, self.workflow_id)
         return run
 
-    async def beginning(self, client: Client, *, drop_events: bool = False) -> Beginning:
-        """Return what another execution begins with there. Raises UsageError if that is too much."""
+    async def restart_input(self, client: Client, *, drop_events: bool = False) -> RestartInput:
+        """Return what another run begins with there. Raises UsageError if that is too much."""
         events = () if drop_events else self.events
-        state = None if self.is_retry else self.state
-        wanted = Wanted(self.latest[0], state, self.action, self.patch, drop_events)
+        converter = client.temporal.data_converter
         # Not kept since it was planned: many may be planned at once.
         handle = client.temporal.get_workflow_handle(self.workflow_id, run_id=self.run_id)
-        beginning = await beginning_at(
+        found = await restart_input_at(
             await handle.fetch_history(),
-            converter_used_by(client),
+            converter,
             self.point,
-            wanted,
+            replace(self.wanted, drops_events=drop_events),
             leading=[await one.sent(client.temporal) for one in self.leading],
             events=[await one.sent(client.temporal) for one in events],
         )
         if not (self.results or self.children):
-            return beginning
-        children = {call: await one.beginning(client) for call, one in self.children.items()}
+            return found
+        children = {call: await one.restart_input(client) for call, one in self.children.items()}
         results = {call: await _value(client, payload) for call, payload in self.results.items()}
-        return beginning.knowing(results, children)
+        return found.knowing(results, children)
 
 
 async def _value(client: Client, payload: Payload | None) -> JSON:
@@ -227,8 +234,7 @@ async def plan_rerun(
         raise UsageError("data are changed by a JSON merge patch, which is an object", 'such as {"amount": 12}')
     if patch is not None and action is not None:
         raise UsageError(f"the data of the action {action!r} cannot be changed", "go on from its state, without it")
-    plan = await plan_of(client, workflow_id, await described(client, workflow_id), state, action)
-    return replace(plan, patch=patch)
+    return await plan_for(client, await described(client, workflow_id), state, action, patch)
 
 
 async def plan_retry(client: Client, workflow_id: str) -> Rerun:
@@ -240,48 +246,54 @@ async def plan_retry(client: Client, workflow_id: str) -> Rerun:
     if row["status"] not in RETRIED:
         hint, why = "`swf rerun` with --from lets it go on from a state", f"is {row['status']}, and has not failed"
         raise NotFailedError(f"the instance {workflow_id!r} {why}", hint, instance=workflow_id)
-    return await plan_of(client, workflow_id, row, None, None)
+    return await plan_for(client, row)
 
 
-async def plan_of(
+async def plan_for(
     client: Client,
-    workflow_id: str,
-    row: dict[str, Any],
-    state: str | None,
-    action: str | None,
-    *,
-    is_child: bool = False,
+    row: Mapping[str, Any],
+    state: str | None = None,
+    action: str | None = None,
+    patch: JSON = None,
     latest: str | None = None,
 ) -> Rerun:
-    """Return what becomes of the instance of *row*, as it was in its *latest* execution; None is the last of all.
+    """Return what becomes of the instance of *row*, as it was in its *latest* run; None is the last of all.
 
-    No *state* is where it failed. A sub-workflow goes on with its parent alone, of which it *is_child*. Raises
-    UsageError if it cannot go on from there.
+    No *state* is where it failed. Raises UsageError if it cannot go on from there.
     """
     if row["definition"] in WORKFLOW_TYPES:
-        raise UsageError(f"{workflow_id!r} is not an instance of a definition")
-    since: list[tuple[Execution, Retraced]] = []
-    async for execution in executions_of(client, workflow_id, latest):
-        started = execution.history.events[0].workflow_execution_started_event_attributes
-        parent = started.parent_workflow_execution.workflow_id
+        raise UsageError(f"{row['id']!r} is not an instance of a definition")
+    history = await followed(
+        client, row, lambda trace: any(_places(trace, state, action)), latest, with_interrupted=state is None
+    )
+    if not history.runs:
+        raise InstanceNotFoundError(f"there is no instance {row['id']!r}", instance=row["id"])
+    wanted = Wanted(history.runs[-1].source.run_id, state, action, patch)
+    return plan(history, wanted, datetime.now(UTC).timestamp())
+
+
+def plan(history: FollowedInstance, wanted: Wanted, now: float, *, is_child: bool = False) -> Rerun:
+    """Return what becomes of an instance with this *history* that goes on from where it is *wanted*, at the time *now*.
+
+    A sub-workflow goes on with its parent alone, of which it *is_child*. Raises UsageError if it cannot go on from
+    there.
+    """
+    for source, replayed in reversed(history.runs):
+        parent = source.start.parent_workflow_execution.workflow_id
         if parent and not parent.startswith(MAILBOX_PREFIX) and not is_child:
             hint = f"let that go on from the state that began it: swf rerun {parent} --from STATE"
-            what = f"{workflow_id!r} was begun by {parent!r}, which does not wait for it again"
-            raise SubWorkflowError(what, hint, instance=workflow_id)
-        if not has_begun(execution.history):
-            raise NeverThereError(f"{workflow_id!r} has not begun", instance=workflow_id)
-        retraced = await execution.retraced(converter_used_by(client))
-        if retraced.failure is not None:
-            raise UsageError(f"this release cannot follow the history of {workflow_id!r}: {retraced.failure}")
-        since.insert(0, (execution, retraced))
-        places = list(_places(retraced.trace, state, action))
+            what = f"{history.id!r} was begun by {parent!r}, which does not wait for it again"
+            raise SubWorkflowError(what, hint, instance=history.id)
+        if not replayed.has_begun:
+            raise NeverThereError(f"{history.id!r} has not begun", instance=history.id)
+        if replayed.failure is not None:
+            raise UsageError(f"this release cannot follow the history of {history.id!r}: {replayed.failure}")
+    for number in range(len(history.runs) - 1, -1, -1):
+        places = list(_places(history.runs[number].replayed.trace, wanted.state, wanted.action))
         if places:
-            if state is None:
-                return await _retry(client, row, since, places[-1])
-            return _rerun(row, since, places[-1], action)
-        if started.initiator > ContinueAsNewInitiator.CONTINUE_AS_NEW_INITIATOR_WORKFLOW:
-            break  # by a schedule or a policy: the one before was another instance
-    raise _never_came(workflow_id, [entry for _, one in since for entry in one.trace], state, action)
+            since = replace(history, runs=history.runs[number:])
+            return (_retry if wanted.state is None else _rerun)(since, wanted, places[-1], now)
+    raise _never_came(history.id, history.trace, wanted.state, wanted.action)
 
 
 def _places(trace: Sequence[TraceEntry], state: str | None, action: str | None) -> Iterator[int]:
@@ -299,156 +311,142 @@ def _is_entered(entry: TraceEntry) -> bool:
     return entry.kind is TraceKind.STATE_ENTERED and entry.lane == entry.state
 
 
-_Since: TypeAlias = Sequence[tuple[Execution, Retraced]]
-"""The executions of an instance since it came to a place, which is in the first of them."""
-
-
-def _rerun(row: dict[str, Any], since: _Since, place: int, action: str | None) -> Rerun:
-    """Return what becomes of an instance that goes on from *place*, before a state or an action."""
-    (execution, retraced), *later = since
-    entry = retraced.trace[place]
-    _check_time(row["id"], since, place)
-    first = _after(row["id"], execution, retraced, place, entry.state)
-    parts = [first, *(after_task(one.history.events, 0) for one, _ in later)]
-    begun = _latest_of([one for part in parts for one in part.done])
-    results = _results(retraced, retraced.open_before(place), begun)
-    over = retraced.known_as({*retraced.over_before(place), *results})
-    trace = [*retraced.trace[place:], *(each for _, one in later for each in one.trace)]
+def _rerun(history: FollowedInstance, wanted: Wanted, place: int, now: float) -> Rerun:
+    """Return what becomes of an instance that goes on from *place* in its first run, before a state or an action."""
+    (execution, replayed), *later = history.runs
+    entry = replayed.trace[place]
+    _check_time(history, place, now)
+    first = _after(history.runs[0], place, entry.state)
+    parts = [first, *(since_task(one.history.events, 0) for one, _ in later)]
+    begun = latest_of(one for part in parts for one in part.done)
+    results = _results(replayed, replayed.open_before(place), begun)
+    over = replayed.known_as({*replayed.over_before(place), *results})
+    trace = history.trace[place:]
     return Rerun(
-        workflow_id=row["id"],
-        definition=row["definition"],
-        status=row["status"],
+        workflow_id=history.id,
+        definition=history.row["definition"],
+        status=history.row["status"],
+        wanted=wanted,
         state=entry.state,
-        action=action,
         entered=entry.at,
-        times=sum(1 for _ in _places(retraced.trace, entry.state, action)),
+        times=sum(1 for _ in _places(replayed.trace, entry.state, wanted.action)),
         run_id=execution.run_id,
         again=tuple(dict.fromkeys([entry.state, *(one.state for one in trace if _is_entered(one))])),
         done=tuple(one for one in begun.values() if one.id not in over),
         events=tuple(one for part in parts for one in part.events),
         leading=tuple(first.leading),
-        posted=tuple(one for part in parts for one in part.posted),
-        place=_place(retraced),
-        point=Point(place),
+        messages=tuple(one for part in parts for one in part.messages),
+        place=_place(replayed),
+        point=RestartPoint(place),
         results=results,
-        latest=_latest(since),
+        latest=_latest(history),
     )
 
 
-async def _retry(client: Client, row: dict[str, Any], since: _Since, entered: int) -> Rerun:
-    """Return what becomes of an instance that goes on from its end, in the state that it had *entered*."""
-    workflow_id: str = row["id"]
-    entry = since[0][1].trace[entered]
-    execution, retraced = since[-1]
-    trace = retraced.trace
+def _retry(history: FollowedInstance, wanted: Wanted, entered: int, now: float) -> Rerun:
+    """Return what becomes of an instance that goes on from its end, in the state that it *entered* in its first run."""
+    first, latest = history.runs[0].replayed, history.runs[-1]
+    entry, trace = first.trace[entered], latest.replayed.trace
     if not trace:
-        raise UsageError(f"{workflow_id!r} ended before it went on", f"go on from a state: swf rerun {workflow_id}")
-    if any(one.kind is TraceKind.COMPENSATING for one in trace) and row["status"] == "cancelled":
-        raise UsageError(f"{workflow_id!r} has undone what it did")
+        raise UsageError(f"{history.id!r} ended before it went on", f"go on from a state: swf rerun {history.id}")
+    if any(one.kind is TraceKind.COMPENSATING for one in trace) and history.row["status"] == "cancelled":
+        raise UsageError(f"{history.id!r} has undone what it did")
     last = len(trace) - 1
     has_failed = trace[last].kind is TraceKind.WORKFLOW_FAILED
-    _check_time(workflow_id, since, last)
-    after = _after(workflow_id, execution, retraced, last, entry.state)
-    begun = _latest_of(after_task(execution.history.events, 0).done)
-    results = _results(retraced, retraced.under_way, begun)
-    done = list(_made_again(retraced, begun, results))
-    begun_children = {one.id for one in done if one.kind == "subflow"} & begun.keys()
-    children = await _broken_off(client, retraced, begun_children)
+    _check_time(history, last, now)
+    since = _after(latest, last, entry.state)
+    begun = latest.calls
+    results = _results(latest.replayed, latest.replayed.under_way, begun)
+    done = list(_made_again(latest.replayed, begun, results))
+    children = _interrupted(history, now)
     return Rerun(
-        workflow_id=workflow_id,
-        definition=row["definition"],
-        status=row["status"],
+        workflow_id=history.id,
+        definition=history.row["definition"],
+        status=history.row["status"],
+        wanted=wanted,
         state=entry.state,
-        action=None,
         entered=entry.at,
-        times=sum(1 for _ in _places(since[0][1].trace, entry.state, None)),
-        run_id=execution.run_id,
+        times=sum(1 for _ in _places(first.trace, entry.state, None)),
+        run_id=latest.source.run_id,
         again=(entry.state,),
         done=(*done, *(each for one in children.values() for each in one.done)),
-        events=tuple(after.events),
-        leading=tuple(after.leading),
-        posted=tuple(after.posted),
-        place=_place(retraced),
-        point=Point(last, is_after=not has_failed),
-        is_retry=True,
+        events=tuple(since.events),
+        leading=tuple(since.leading),
+        messages=tuple(since.messages),
+        place=_place(latest.replayed),
+        point=RestartPoint(last, is_after=not has_failed),
         results=results,
         children=children,
-        latest=_latest(since),
+        latest=_latest(history),
     )
 
 
-def _latest_of(done: Iterable[Done]) -> dict[str, Done]:
-    """Return what became of each call last, by its id: one that is completed stays so."""
-    found: dict[str, Done] = {}
-    for one in done:
-        if one.id not in found or found[one.id].outcome != "completed":
-            found[one.id] = one
-    return found
-
-
-def _made_again(retraced: Retraced, begun: Mapping[str, Done], results: Mapping[str, Payload | None]) -> Iterator[Done]:
+def _made_again(
+    replayed: ReplayedRun, begun: Mapping[str, StartedCall], results: Mapping[str, Payload | None]
+) -> Iterator[StartedCall]:
     """Yield the calls that were under way at the end, and whose results nobody knows."""
-    for call_id, call in retraced.under_way.items():
+    for call_id, call in replayed.under_way.items():
         if call_id in results:
             continue
-        known = next(iter(retraced.known_as([call_id]) & begun.keys()), None)
+        known = next(iter(replayed.known_as([call_id]) & begun.keys()), None)
         if known is not None:
             yield begun[known]
         elif isinstance(call, FunctionCall):
-            yield Done(call_id, call.function.name, "call")
+            yield StartedCall(call_id, call.function.name, "call")
         else:
-            yield Done(call_id, call.workflow_id, "subflow")
+            yield StartedCall(call_id, call.workflow_id, "subflow")
 
 
-def _results(retraced: Retraced, under_way: Iterable[str], begun: Mapping[str, Done]) -> dict[str, Payload | None]:
+def _results(
+    replayed: ReplayedRun, under_way: Iterable[str], begun: Mapping[str, StartedCall]
+) -> dict[str, Payload | None]:
     """Return what those yielded of the calls *under_way* that are completed, by their ids."""
     found: dict[str, Payload | None] = {}
     for call in under_way:
-        for known in retraced.known_as([call]) & begun.keys():
+        for known in replayed.known_as([call]) & begun.keys():
             if begun[known].outcome == "completed":
                 found[call] = begun[known].result
     return found
 
 
-async def _broken_off(client: Client, parent: Retraced, ids: AbstractSet[str]) -> dict[str, Rerun]:
-    """Return what becomes of the sub-workflows with these *ids* that go on where they failed, or were broken off."""
+def _interrupted(history: FollowedInstance, now: float) -> dict[str, Rerun]:
+    """Return what becomes of the sub-workflows that go on where they failed, or were interrupted, by their calls."""
     found: dict[str, Rerun] = {}
-    for call in parent.under_way:
-        for child in parent.known_as([call]) & ids:
-            row = await described(client, child)
+    for call, child in history.interrupted.items():
+        if child.row["status"] in (*RETRIED, "cancelled") and child.runs:
             with suppress(UsageError):  # it cannot go on, and begins anew
-                if row["status"] in (*RETRIED, "cancelled"):
-                    found[call] = await plan_of(client, child, row, None, None, is_child=True)
+                found[call] = plan(child, Wanted(child.runs[-1].source.run_id), now, is_child=True)
     return found
 
 
-def _after(workflow_id: str, execution: Execution, retraced: Retraced, place: int, state: str) -> After:
-    """Return what the history of *execution* has after the workflow task in which it came to *place*."""
-    task = end_of_task(execution.history.events, retraced.lengths[place])
+def _after(run: FollowedRun, place: int, state: str) -> HappenedSince:
+    """Return what the history of *run* has after the workflow task in which it came to *place*."""
+    events, replayed = run.source.history.events, run.replayed
+    task = end_of_task(events, replayed.lengths[place])
     if task is None:
-        raise UsageError(f"{workflow_id!r} has just come to {state!r}: nothing has been done there")
-    return after_task(execution.history.events, task)
+        raise UsageError(f"{replayed.workflow_id!r} has just come to {state!r}: nothing has been done there")
+    return since_task(events, task)
 
 
-def _check_time(workflow_id: str, since: _Since, place: int) -> None:
+def _check_time(history: FollowedInstance, place: int, now: float) -> None:
     """Raise UsageError if the time of the instance is over, and that has not been dealt with before *place*."""
-    deadline = since[-1][1].deadline
-    if deadline is None or deadline > datetime.now(UTC).timestamp():
+    deadline = history.runs[-1].replayed.deadline
+    if deadline is None or deadline > now:
         return
-    before = [entry.kind for _, one in since[:1] for entry in one.trace[: place + 1]]
+    before = [entry.kind for entry in history.runs[0].replayed.trace[: place + 1]]
     if TraceKind.WORKFLOW_TIMED_OUT not in before or before[-2:] == _TIMED_OUT:
         hint = "start another instance, with the data of this one"
-        raise UsageError(f"the time of {workflow_id!r} is over: it would end at once", hint)
+        raise UsageError(f"the time of {history.id!r} is over: it would end at once", hint)
 
 
-def _latest(since: _Since) -> tuple[str, int]:
-    execution, _ = since[-1]
-    return execution.run_id, len(execution.history.events)
+def _latest(history: FollowedInstance) -> tuple[str, int]:
+    run, _ = history.runs[-1]
+    return run.run_id, len(run.history.events)
 
 
-def _place(retraced: Retraced) -> Place | None:
-    asked = None if retraced.definition is None else retraced.definition.concurrency
-    return None if retraced.place is None or asked is None else Place(retraced.place, asked.limit)
+def _place(replayed: ReplayedRun) -> Place | None:
+    asked = None if replayed.definition is None else replayed.definition.concurrency
+    return None if replayed.place is None or asked is None else Place(replayed.place, asked.limit)
 
 
 def _never_came(workflow_id: str, trace: Sequence[TraceEntry], state: str | None, action: str | None) -> UsageError:

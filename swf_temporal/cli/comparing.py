@@ -12,7 +12,7 @@ import typer
 from swf_temporal.app.client import Client, refusals_as_usage_errors
 from swf_temporal.app.compat import Comparison, DefinitionChange, compare, named
 from swf_temporal.app.definitions import catalogue_of, load_given, resources_of
-from swf_temporal.app.histories import replay_files, replay_found
+from swf_temporal.app.instance_history import replay_files, replay_found
 from swf_temporal.app.logs import be_quiet
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.terminal import in_columns, styled
@@ -22,7 +22,7 @@ from swf_temporal.fetching.resources import Resources
 from swf_temporal.files import STDIN
 from swf_temporal.languages.port import Definition
 from swf_temporal.strict_json import show_json
-from swf_temporal.temporal.replaying import Replayed
+from swf_temporal.temporal.replaying import ReplayedRun
 
 _LONG = 60
 _COLOURS = {Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
@@ -75,7 +75,7 @@ def _definition(name: str, folders: Sequence[Path], resources: Resources) -> Def
     return named(catalogue_of(folders, resources), name)
 
 
-async def _replayed(wanted: ComparisonRequest) -> AsyncIterator[Replayed]:
+async def _replayed(wanted: ComparisonRequest) -> AsyncIterator[ReplayedRun]:
     if wanted.histories is not None:
         async for one in replay_files(wanted.histories):
             yield one
@@ -86,7 +86,7 @@ async def _replayed(wanted: ComparisonRequest) -> AsyncIterator[Replayed]:
                 yield one
 
 
-def _text(comparison: Comparison | None, replayed: list[Replayed] | None) -> Iterator[str]:
+def _text(comparison: Comparison | None, replayed: list[ReplayedRun] | None) -> Iterator[str]:
     if comparison is not None:
         yield from _of_definitions(comparison)
     if replayed is None:
@@ -106,7 +106,7 @@ def _of_definitions(comparison: Comparison) -> Iterator[str]:
         yield f"{word}  {one.message}  [{one.code}]"
 
 
-def _of_instances(replayed: list[Replayed], comparison: Comparison | None) -> Iterator[str]:
+def _of_instances(replayed: list[ReplayedRun], comparison: Comparison | None) -> Iterator[str]:
     head = ("id", "definition", "version", "text", "state", "semantics", "format", "written by", "can continue")
     rows = [[_cell(_row(one, comparison)[name]) for name in head] for one in replayed]
     if rows:
@@ -118,10 +118,10 @@ def _of_instances(replayed: list[Replayed], comparison: Comparison | None) -> It
     yield f"{count[True]} of {len(replayed)} can continue with this release"
 
 
-def _row(one: Replayed, comparison: Comparison | None) -> dict[str, Any]:
+def _row(one: ReplayedRun, comparison: Comparison | None) -> dict[str, Any]:
     return {
         "id": one.workflow_id,
-        "definition": one.definition,
+        "definition": one.workflow_type,
         "version": one.version,
         "text": _which(one, comparison) or (one.digest or "")[:_DIGITS],
         "state": one.state if one.has_begun else "(not begun)",
@@ -132,11 +132,11 @@ def _row(one: Replayed, comparison: Comparison | None) -> dict[str, Any]:
     }
 
 
-def _facts(one: Replayed, comparison: Comparison | None) -> dict[str, JSON]:
+def _facts(one: ReplayedRun, comparison: Comparison | None) -> dict[str, JSON]:
     facts: dict[str, JSON] = {
         "id": one.workflow_id,
         "runId": one.run_id,
-        "definition": one.definition,
+        "definition": one.workflow_type,
         "version": one.version,
         "digest": one.digest,
         "state": one.state,
@@ -152,7 +152,7 @@ def _facts(one: Replayed, comparison: Comparison | None) -> dict[str, JSON]:
     return facts
 
 
-def _which(one: Replayed, comparison: Comparison | None) -> str | None:
+def _which(one: ReplayedRun, comparison: Comparison | None) -> str | None:
     """Return which of the two texts an instance carries; None if it is another."""
     if comparison is None or one.digest is None:
         return None

@@ -194,8 +194,8 @@ def _lines(found: "Rerun", *, drop_events: bool) -> "Iterator[str]":
     yield f"  goes on {'in' if found.is_retry else 'from'} {found.place_name}, where it came at {at}{last}"
     if found.is_running:
         yield "  its present run is terminated"
-    if found.patch is not None:
-        yield f"  with changed data: {show_json(found.patch)}"
+    if found.wanted.patch is not None:
+        yield f"  with changed data: {show_json(found.wanted.patch)}"
     if not found.is_retry:
         yield f"  done again: {', '.join(found.again)}"
     if found.done:

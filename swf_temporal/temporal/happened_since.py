@@ -1,6 +1,10 @@
-"""What a history has after a workflow task: what was begun outside since, and is not undone, and the events since."""
+"""What a history has after a workflow task: the calls made since, which are not undone, the events, and the messages.
 
-from collections.abc import Sequence
+By messages to mailboxes an instance gives back events at its end that it has again when it goes on from a state before
+that. The mailboxes are told, and keep them for no other.
+"""
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -9,17 +13,17 @@ from temporalio.api.enums.v1 import EventType, ParentClosePolicy
 from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client
 from temporalio.common import RawValue
-from temporalio.service import RPCError
+from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.strict_json import read_json
 from swf_temporal.temporal.client import send
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.constants import DELIVER, ENDING, PLACE, PROBE
-from swf_temporal.temporal.given_back import Posted, posted
-from swf_temporal.temporal.going_on import Sent
+from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Regained, Untaken, digest_of_event
 from swf_temporal.temporal.place_records import TELL
 from swf_temporal.temporal.records import EVALUATE, LIMITS, RESOLVE
+from swf_temporal.temporal.restarting import SentEvent
 
 Outcome = Literal["completed", "failed", "timed out", "cancelled", "no result yet"]
 
@@ -44,7 +48,7 @@ _LOCAL_ACTIVITY: Final = "core_local_activity"
 
 
 @dataclass(slots=True)
-class Done:
+class StartedCall:
     """A call, or a sub-workflow, that an execution began."""
 
     id: str
@@ -57,17 +61,17 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Came:
+class ReceivedEvent:
     """An event that came to an execution."""
 
     signal: str | None
     """The name of the signal that carried it; None for an update."""
     payloads: tuple[Payload, ...]
 
-    async def sent(self, client: Client) -> Sent:
+    async def sent(self, client: Client) -> SentEvent:
         """Return what was sent, as an instance gets it."""
         values = await client.data_converter.decode(self.payloads, [RawValue] * len(self.payloads))
-        return Sent(self.signal, values[0] if values else None)
+        return SentEvent(self.signal, values[0] if values else None)
 
     async def send(self, client: Client, workflow_id: str) -> None:
         """Send it to an instance once more. Raises UsageError if the instance is not there, or has ended."""
@@ -81,17 +85,25 @@ class Came:
             raise not_there(error, workflow_id) from None
 
 
+@dataclass(frozen=True, slots=True)
+class MailboxMessage:
+    """A message of an instance to a mailbox."""
+
+    mailbox: str
+    payloads: tuple[Payload, ...]
+
+
 @dataclass(slots=True)
-class After:
+class HappenedSince:
     """What a history has after a workflow task."""
 
-    done: list[Done] = field(default_factory=list)
+    done: list[StartedCall] = field(default_factory=list)
     """What was begun after it, in order, and the calls that had no result by then: they are made once more."""
-    leading: list[Came] = field(default_factory=list)
+    leading: list[ReceivedEvent] = field(default_factory=list)
     """The events that the task itself took by updates: a history has them after the task."""
-    events: list[Came] = field(default_factory=list)
+    events: list[ReceivedEvent] = field(default_factory=list)
     """The events that came later."""
-    posted: list[Posted] = field(default_factory=list)
+    messages: list[MailboxMessage] = field(default_factory=list)
     """The messages that it sent to mailboxes: what it gave back by these, it has again."""
 
 
@@ -104,10 +116,10 @@ def end_of_task(events: Sequence[HistoryEvent], length: int) -> int | None:
     return next((one.event_id for one in events[max(length - 1, 0) :] if one.event_type == completed), None)
 
 
-def after_task(events: Sequence[HistoryEvent], task: int) -> After:
+def since_task(events: Sequence[HistoryEvent], task: int) -> HappenedSince:
     """Return what the history *events* has after the workflow task that ended with the event *task*."""
-    found = After()
-    calls: dict[int, Done] = {}
+    found = HappenedSince()
+    calls: dict[int, StartedCall] = {}
     """By the ids of the events that began them, what may have no result at the task, or was begun after it."""
     for event in events:
         kind = str(event.WhichOneof("attributes"))
@@ -123,20 +135,29 @@ def after_task(events: Sequence[HistoryEvent], task: int) -> After:
             calls[began].result = _result(about)
             if not is_after:
                 del calls[began]
-        if is_after and (message := posted(kind, about)) is not None:
-            found.posted.append(message)
-        came = _came(kind, about) if is_after else None
-        if came is not None:
+        if is_after and (message := _message(kind, about)) is not None:
+            found.messages.append(message)
+        received = _received(kind, about) if is_after else None
+        if received is not None:
             is_leading = 0 < getattr(about, "accepted_request_sequencing_event_id", 0) < task
-            (found.leading if is_leading else found.events).append(came)
+            (found.leading if is_leading else found.events).append(received)
     found.done = list(calls.values())
     return found
 
 
-async def after_length(client: Client, workflow_id: str, run: str, length: int) -> After:
+def latest_of(calls: Iterable[StartedCall]) -> dict[str, StartedCall]:
+    """Return what became of each call last, by its id: one that is completed stays so."""
+    found: dict[str, StartedCall] = {}
+    for one in calls:
+        if one.id not in found or found[one.id].outcome != "completed":
+            found[one.id] = one
+    return found
+
+
+async def since_length(client: Client, workflow_id: str, run: str, length: int) -> HappenedSince:
     """Return what a *run* that has ended has had since its history had *length* events."""
     history = await client.get_workflow_handle(workflow_id, run_id=run).fetch_history()
-    return after_task(history.events, length)
+    return since_task(history.events, length)
 
 
 def _has_result_later(event: HistoryEvent) -> bool:
@@ -146,20 +167,20 @@ def _has_result_later(event: HistoryEvent) -> bool:
     return is_waited_for or event.HasField("activity_task_scheduled_event_attributes")
 
 
-def _begun(kind: str, about: Any) -> Done | None:
+def _begun(kind: str, about: Any) -> StartedCall | None:
     """Return what an event began outside, if it began something."""
     match kind:
         case "activity_task_scheduled_event_attributes" if about.activity_type.name not in _INSIDE:
-            return Done(about.activity_id, about.activity_type.name, "call")
+            return StartedCall(about.activity_id, about.activity_type.name, "call")
         case "start_child_workflow_execution_initiated_event_attributes":
             if about.workflow_type.name not in WORKFLOW_TYPES:
-                return Done(about.workflow_id, about.workflow_type.name, "subflow")
+                return StartedCall(about.workflow_id, about.workflow_type.name, "subflow")
         case "marker_recorded_event_attributes" if about.marker_name == _LOCAL_ACTIVITY:
             made = read_json(about.details["data"].payloads[0].data)
             if made["activity_type"] not in _INSIDE:
                 outcome: Outcome = "failed" if about.HasField("failure") else "completed"
                 result = next(iter(about.details["result"].payloads), None) if "result" in about.details else None
-                return Done(made["activity_id"], made["activity_type"], "call", outcome, result)
+                return StartedCall(made["activity_id"], made["activity_type"], "call", outcome, result)
     return None
 
 
@@ -168,9 +189,39 @@ def _result(about: Any) -> Payload | None:
     return next(iter(about.result.payloads), None) if hasattr(about, "result") else None
 
 
-def _came(kind: str, about: Any) -> Came | None:
+def _received(kind: str, about: Any) -> ReceivedEvent | None:
     if kind == "workflow_execution_signaled_event_attributes" and about.signal_name not in _NO_EVENTS:
-        return Came(about.signal_name, tuple(about.input.payloads))
+        return ReceivedEvent(about.signal_name, tuple(about.input.payloads))
     if kind == "workflow_execution_update_accepted_event_attributes" and about.accepted_request.input.name == DELIVER:
-        return Came(None, tuple(about.accepted_request.input.args.payloads))
+        return ReceivedEvent(None, tuple(about.accepted_request.input.args.payloads))
     return None
+
+
+def _message(kind: str, about: Any) -> MailboxMessage | None:
+    """Return the message that an event of a history is, if it is one to a mailbox."""
+    match kind:
+        case "signal_external_workflow_execution_initiated_event_attributes" if about.signal_name == TAKE:
+            return MailboxMessage(about.workflow_execution.workflow_id, tuple(about.input.payloads))
+        case "start_child_workflow_execution_initiated_event_attributes" if about.workflow_type.name == MAILBOX:
+            return MailboxMessage(about.workflow_id, tuple(about.input.payloads))
+    return None
+
+
+async def reclaim(client: Client, messages: Sequence[MailboxMessage]) -> None:
+    """Tell the mailboxes of *messages* that an instance has the events again that it gave back by these."""
+    for message in messages:
+        [value] = await client.data_converter.decode(message.payloads)
+        parts = value.get("arrived", [value])  # a mailbox that did not run was begun with the message
+        untaken = [Untaken.from_json(part) for part in parts if "untaken" in part]
+        events = [one.event for part in untaken for one in part.untaken]
+        if events:
+            regained = Regained([digest_of_event(one.source, one.id) for one in events])
+            await _signal(client, message.mailbox, regained)
+
+
+async def _signal(client: Client, mailbox: str, regained: Regained) -> None:
+    try:
+        await client.get_workflow_handle(mailbox).signal(TAKE, regained.to_json())
+    except RPCError as error:
+        if error.status != RPCStatusCode.NOT_FOUND:  # it has ended, and keeps nothing
+            raise not_there(error, mailbox) from None

@@ -12,65 +12,74 @@ from weakref import WeakValueDictionary
 
 from temporalio import workflow
 from temporalio.api.enums.v1 import EventType
+from temporalio.api.history.v1 import HistoryEvent
+from temporalio.bridge.proto.workflow_activation import WorkflowActivation
+from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
 from temporalio.client import WorkflowHistory
 from temporalio.common import RawValue
 from temporalio.converter import DataConverter
-from temporalio.worker import Replayer, UnsandboxedWorkflowRunner, WorkflowRunner
+from temporalio.worker import (
+    Replayer,
+    UnsandboxedWorkflowRunner,
+    WorkflowInstance,
+    WorkflowInstanceDetails,
+    WorkflowRunner,
+)
 
 from swf_temporal.data import JSON
 from swf_temporal.errors import NewerRecord
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import id_of_child, shortened_id
+from swf_temporal.strict_json import read_written
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.own_place import OwnPlace
 from swf_temporal.temporal.workflow import Interpreter
 from swf_temporal.temporal.workflows import OTHER_WORKFLOWS
+from swf_temporal.temporal.wrapping import WrappingInstance, WrappingRunner
+
+
+class CallStep(NamedTuple):
+    """A step of a call or a sub-workflow: it begins, or is over."""
+
+    call: FunctionCall | SubflowCall
+    begins: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
-    """An execution as its history has it, and whether this release would have done the same."""
+class ReplayedRun:
+    """What happened in a run, as its history shows it to this release.
+
+    That is what its workers have completed. A task that none has completed yet has not happened.
+    """
 
     workflow_id: str
     run_id: str
-    definition: str
-    """The type of the workflow: the id of the definition, or the name of a function that was called by itself."""
-    version: str | None = None
-    digest: str | None = None
-    """The SHA-256 of the text that it runs; None where none is known yet."""
-    state: str | None = None
-    """The state that it was in at the end of the history."""
+    workflow_type: str
+    """The id of the definition, or the name of a function that was called by itself."""
+    definition: Definition | None = None
+    """What it runs; None where no task of it was worked on, and for what runs no definition."""
+    trace: tuple[TraceEntry, ...] = ()
+    status: Mapping[str, Any] = field(default_factory=dict)
+    """What a worker answers to the query `status`; nothing where no task of it was worked on."""
+    closed_as: Literal["failed", "stopped"] | None = None
+    """How the server, a person or the parent ended it, if one did."""
+    failure: str | None = None
+    """Why this release cannot go on with it, and the trace may end before the history does; None where it can."""
     semantics: int | None = None
-    """The semantics number that it began with."""
+    """The semantics number that it began with; None where none is known yet."""
     format: int | None = None
     """The format of the record that it began with."""
     builds: tuple[str, ...] = ()
     """The releases, or the build ids, of the workers that wrote the history."""
-    failure: str | None = None
-    """Why this release cannot go on with it; None where it can."""
     has_begun: bool = True
     """Whether there is a workflow task of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Retraced:
-    """What happened in an execution, as its history shows it to this release."""
-
-    workflow_id: str
-    definition: Definition | None
-    """What it runs; None where no task of it was worked on, and for what runs no definition."""
-    trace: tuple[TraceEntry, ...]
-    closed_as: Literal["failed", "stopped"] | None = None
-    """How the server, a person or the parent ended it, if one did."""
-    failure: str | None = None
-    """Why the trace ends before the history does; None where it does not."""
     place: str | None = None
     """The id of what gave it a place: see `place_records.py`."""
     lengths: tuple[int, ...] = ()
     """For each entry, how many events the history had when the workflow task began, or ended, in which it was made."""
-    calls: tuple["CallStep", ...] = ()
+    calls: tuple[CallStep, ...] = ()
     """The steps of its calls and sub-workflows, in order."""
     steps: tuple[int, ...] = ()
     """For each entry, how many of these steps were before it."""
@@ -80,6 +89,35 @@ class Retraced:
     """The first run of the instance."""
     deadline: float | None = None
     """When the time of the instance is over, as seconds of the epoch; None if that is never."""
+
+    @property
+    def version(self) -> str | None:
+        """The version of its definition."""
+        return None if self.definition is None else self.definition.version
+
+    @property
+    def digest(self) -> str | None:
+        """The SHA-256 of the text that it runs; None where none is known yet."""
+        return None if self.definition is None else self.definition.digest
+
+    @property
+    def state(self) -> str | None:
+        """The state that it was in at the end."""
+        return self.status.get("state")
+
+    def up_to(self, entries: int) -> "ReplayedRun":
+        """Return what happened before that number of *entries*, from which the instance went on in another run."""
+        return replace(
+            self,
+            trace=self.trace[:entries],
+            lengths=self.lengths[:entries],
+            steps=self.steps[:entries],
+            closed_as=None,
+        )
+
+    def without_trace(self) -> "ReplayedRun":
+        """Return it without what grows with the length of its history."""
+        return replace(self, trace=(), lengths=(), calls=(), steps=(), under_way={}, status={"state": self.state})
 
     def over_before(self, entry: int) -> set[str]:
         """Return the ids of the calls and sub-workflows that were over before the entry of that number."""
@@ -102,13 +140,6 @@ class Retraced:
         return {*map(shortened_id, given), *children}
 
 
-class CallStep(NamedTuple):
-    """A step of a call or a sub-workflow: it begins, or is over."""
-
-    call: FunctionCall | SubflowCall
-    begins: bool
-
-
 T = TypeVar("T")
 
 REPLAY_LIMIT: Final = 300.0
@@ -123,6 +154,13 @@ _CLOSED: Final[Mapping[EventType.ValueType, Literal["failed", "stopped"]]] = {
     EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED: "stopped",
 }
 
+_COMPLETED: Final = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
+_OF_UPDATES: Final = (
+    "workflow_execution_update_accepted_event_attributes",
+    "workflow_execution_update_completed_event_attributes",
+)
+"""Events that do not name the task that made them."""
+
 _seen: dict[str, "Observed"] = {}
 """By their run ids, the executions that are being replayed."""
 _asked: dict[str, Any] = {}
@@ -134,38 +172,40 @@ _turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 class _ObservedHost(TemporalHost):
     """A host that takes note of the steps of calls."""
 
-    def __init__(self, calls: list[CallStep], *arguments: Any, **options: Any) -> None:
+    def __init__(self, note: Callable[[CallStep], None], *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._calls = calls
+        self._note_step = note
 
     async def invoke(self, call: FunctionCall) -> JSON:
-        self._calls.append(CallStep(call, begins=True))
+        self._note_step(CallStep(call, begins=True))
         try:
             return await super().invoke(call)
         finally:
-            self._calls.append(CallStep(call, begins=False))
+            self._note_step(CallStep(call, begins=False))
 
     async def run_subflow(self, call: SubflowCall) -> JSON:
-        self._calls.append(CallStep(call, begins=True))
+        self._note_step(CallStep(call, begins=True))
         try:
             return await super().run_subflow(call)
         finally:
-            self._calls.append(CallStep(call, begins=False))
+            self._note_step(CallStep(call, begins=False))
 
 
 @workflow.defn(dynamic=True, sandboxed=False)
 class Observed(Interpreter):
-    """One execution that is looked at while it is replayed. It does what any does."""
+    """A run that is looked at while it is replayed. It does what any does."""
 
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
         super().__init__(args)
-        self.state: str | None = None
-        self._failed_with: tuple[str, ...] | None = None
         self.entries: list[TraceEntry] = []
         self.lengths: list[int] = []
         self.calls: list[CallStep] = []
         self.steps: list[int] = []
+        self.under_way: tuple[str, ...] | None = None
+        """The ids of the calls and sub-workflows that are under way at the end, or with which it has failed."""
+        self.last_status: dict[str, Any] = {}
+        self._is_dropped = False
         self._place = next((part for part in self._parts if isinstance(part, OwnPlace)), None)
         self.asked = _asked.get(workflow.info().run_id)
         _seen[workflow.info().run_id] = self
@@ -175,121 +215,124 @@ class Observed(Interpreter):
         """Run the definition whose id is this workflow's type; the result is its output."""
         return await super().run(args)
 
-    @property
-    def definition(self) -> Definition | None:
-        """What it runs, once that is known."""
-        return self._instance.definition
+    def end_replay(self, status: dict[str, Any]) -> None:
+        """Keep where it is, with its *status*, before the SDK drops it: what it does then has not happened."""
+        self.last_status, self._is_dropped = status, True
+        if self.under_way is None:
+            self.under_way = self._under_way()
 
-    @property
-    def place(self) -> str | None:
-        """The id of what gave it a place."""
-        return None if self._place is None else self._place.had
-
-    @property
-    def under_way(self) -> tuple[str, ...]:
-        """The ids of the calls and sub-workflows that are under way, or with which it has failed."""
+    def _under_way(self) -> tuple[str, ...]:
         run = self._instance.run
-        if self._failed_with is not None or run is None:
-            return self._failed_with or ()
-        return tuple(run.execution.under_way)
-
-    @property
-    def deadline(self) -> float | None:
-        """When the time of the instance is over."""
-        run = self._instance.run
-        return None if run is None else run.execution.deadline
-
-    @property
-    def origin(self) -> str:
-        """The first run of the instance."""
-        return self._pin.origin or self._info.first_execution_run_id
+        return () if run is None else tuple(run.execution.under_way)
 
     def _new_host(self, source: str) -> TemporalHost:
         is_usual = not self._options.answers_all
-        return _ObservedHost(self.calls, self._pin, source, self._payloads, runs_external_activities=is_usual)
+        return _ObservedHost(self._note_step, self._pin, source, self._payloads, runs_external_activities=is_usual)
 
-    def added_to(self, facts: Replayed) -> Replayed:
-        """Return *facts* with what is known of this execution."""
-        pin, definition = self._pin, self._instance.definition
-        if isinstance(self._wrong, NewerRecord):
-            return facts
-        return Replayed(
-            workflow_id=facts.workflow_id,
-            run_id=facts.run_id,
-            definition=facts.definition,
-            version=None if definition is None else definition.version,
-            digest=None if definition is None else definition.digest,
-            state=self.state,
-            semantics=pin.semantics if pin.definitions else None,
-            format=pin.format,
-            builds=facts.builds,
-            failure=facts.failure,
-        )
+    def _note_step(self, step: CallStep) -> None:
+        if not self._is_dropped:
+            self.calls.append(step)
 
     def _on_trace(self, entry: TraceEntry) -> None:
-        self.state = entry.state or self.state
-        self.entries.append(entry)
-        self.lengths.append(self._info.get_current_history_length())
-        self.steps.append(len(self.calls))
-        if entry.kind is TraceKind.WORKFLOW_FAILED:
-            self._failed_with = self.under_way  # later they are given up
+        if not self._is_dropped:
+            self.entries.append(entry)
+            self.lengths.append(self._info.get_current_history_length())
+            self.steps.append(len(self.calls))
+            if entry.kind is TraceKind.WORKFLOW_FAILED:
+                self.under_way = self._under_way()  # later they are given up
         super()._on_trace(entry)
 
+    def added_to(self, found: ReplayedRun) -> ReplayedRun:
+        """Return what is *found* without a replay, with what this one has shown."""
+        pin, run, under_way = self._pin, self._instance.run, self.under_way or ()
+        if isinstance(self._wrong, NewerRecord):
+            return found
+        return replace(
+            found,
+            definition=self._instance.definition,
+            trace=tuple(self.entries),
+            status=self.last_status,
+            semantics=pin.semantics if pin.definitions else None,
+            format=pin.format,
+            place=None if self._place is None else self._place.had,
+            lengths=tuple(self.lengths),
+            calls=tuple(self.calls),
+            steps=tuple(self.steps),
+            under_way={one.call.id: one.call for one in self.calls if one.call.id in under_way},
+            origin=pin.origin or self._info.first_execution_run_id,
+            deadline=None if run is None else run.execution.deadline,
+        )
 
-async def replay(history: WorkflowHistory, converter: DataConverter) -> Replayed:
-    """Replay a history whose payloads *converter* reads. Raises ValueError if it is not that of a workflow."""
-    seen, failure = await observe(history, converter)
-    facts = Replayed(
-        workflow_id=history.workflow_id,
-        run_id=history.run_id,
-        definition=history.events[0].workflow_execution_started_event_attributes.workflow_type.name,
-        builds=_builds(history),
+
+class _LastStatusRunner(WrappingRunner):
+    """Asks every run for its status before the SDK drops it, as a person would ask it."""
+
+    def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
+        return _LastStatusInstance(super().create_instance(det))
+
+
+class _LastStatusInstance(WrappingInstance):
+    def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
+        """Let the workflow take its next step."""
+        seen = _seen.get(act.run_id)
+        if seen is not None and any(job.HasField("remove_from_cache") for job in act.jobs):
+            seen.end_replay(self._status(act))
+        return super().activate(act)
+
+    def _status(self, act: WorkflowActivation) -> dict[str, Any]:
+        asking = WorkflowActivation(run_id=act.run_id, timestamp=act.timestamp, is_replaying=True)
+        asking.history_length = act.history_length
+        job = asking.jobs.add()
+        job.query_workflow.query_id = job.query_workflow.query_type = "status"
+        answers = self.inner.activate(asking).successful.commands
+        found = [one.respond_to_query.succeeded.response.data for one in answers if one.HasField("respond_to_query")]
+        status = read_written(found[0]) if found and found[0] else {}
+        return status if isinstance(status, dict) else {}
+
+
+async def replay(
+    history: WorkflowHistory,
+    converter: DataConverter,
+    *,
+    goes_on: bool = False,
+    runner: WorkflowRunner | None = None,
+    options: OperatorOptions | None = None,
+) -> ReplayedRun:
+    """Replay a history whose payloads *converter* reads. Raises ValueError if it is not that of a workflow.
+
+    If it *goes_on*, the failure is also why this release cannot complete the task at its end that no worker has
+    completed. See `observe` for the others.
+    """
+    whole, history = history, completed_part(history)
+    seen, failure = await observe(history, converter, runner=runner, options=options)
+    if goes_on and failure is None and len(history.events) < len(whole.events):
+        _, failure = await observe(whole, converter, runner=runner, options=options)
+    found = ReplayedRun(
+        workflow_id=whole.workflow_id,
+        run_id=whole.run_id,
+        workflow_type=whole.events[0].workflow_execution_started_event_attributes.workflow_type.name,
+        closed_as=_CLOSED.get(whole.events[-1].event_type),
         failure=failure,
-        has_begun=has_begun(history),
+        builds=_builds(whole),
+        has_begun=has_begun(whole),
     )
-    return facts if seen is None else seen.added_to(facts)
+    return found if seen is None else seen.added_to(found)
 
 
-async def retrace(history: WorkflowHistory, converter: DataConverter) -> Retraced:
-    """Replay a history for its trace. Raises ValueError if it is not that of a workflow."""
-    return retraced(history, *await observe(history, converter))
+def completed_part(history: WorkflowHistory) -> WorkflowHistory:
+    """Return *history* up to the last workflow task that a worker has completed, with the commands of that.
+
+    What came later no worker has acted on yet, but a replay would: the SDK gives a workflow all that is there.
+    """
+    done = max((one.event_id for one in history.events if one.event_type == _COMPLETED), default=0)
+    end = max((one.event_id for one in history.events[done:] if _is_of_task(one, done)), default=done)
+    return WorkflowHistory(history.workflow_id, history.events[: max(end, 1)])
 
 
-def cut(retraced: Retraced, entries: int) -> Retraced:
-    """Return what happened before an instance went on, in another execution, from that number of *entries* of this."""
-    return replace(
-        retraced,
-        trace=retraced.trace[:entries],
-        lengths=retraced.lengths[:entries],
-        steps=retraced.steps[:entries],
-        closed_as=None,
-    )
-
-
-def retraced(history: WorkflowHistory, seen: Observed | None, failure: str | None) -> Retraced:
-    """Return the trace that is *seen* in a replay of *history*, up to the *failure* of the replay."""
-    if seen is None:
-        return Retraced(history.workflow_id, None, (), failure=failure)
-    closed_as = _CLOSED.get(history.events[-1].event_type)
-    # A replay works on the last task, too, which no worker may have done: what is not in the history has not happened.
-    # The SDK takes a task that has given no commands together with all that follows it, up to its end in the history.
-    completed = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
-    done = max((one.event_id for one in history.events if one.event_type == completed), default=0)
-    happened = sum(length <= done for length in seen.lengths)
-    return Retraced(
-        workflow_id=history.workflow_id,
-        definition=seen.definition,
-        trace=tuple(seen.entries[:happened]),
-        closed_as=closed_as,
-        failure=failure,
-        place=seen.place,
-        lengths=tuple(seen.lengths[:happened]),
-        calls=tuple(seen.calls),
-        steps=tuple(seen.steps[:happened]),
-        under_way={one.call.id: one.call for one in seen.calls if one.call.id in seen.under_way},
-        origin=seen.origin,
-        deadline=seen.deadline,
-    )
+def _is_of_task(event: HistoryEvent, done: int) -> bool:
+    """Tell whether a worker has made *event* when it completed the workflow task *done*."""
+    kind = str(event.WhichOneof("attributes"))
+    return getattr(getattr(event, kind), "workflow_task_completed_event_id", 0) == done or kind in _OF_UPDATES
 
 
 async def observe(
@@ -312,7 +355,7 @@ async def observe(
         return None, None  # the SDK would wait for its first workflow task without end
     replayer = Replayer(
         workflows=[observed, *OTHER_WORKFLOWS],
-        unsandboxed_workflow_runner=runner or UnsandboxedWorkflowRunner(),
+        unsandboxed_workflow_runner=_LastStatusRunner(runner or UnsandboxedWorkflowRunner()),
         data_converter=converter,
         interceptors=[] if options is None else [OperatorOptionsInterceptor(options)],
         debug_mode=True,  # on a busy machine a step may take longer than a worker may

@@ -11,7 +11,7 @@ from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.drawing.svg import svg_of
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.replaying import observe, retraced
+from swf_temporal.temporal.replaying import replay
 from swf_temporal.temporal.workflows import OTHER_WORKFLOWS
 from tests.replay import corpus
 from tests.temporal.suspending import suspending
@@ -33,7 +33,7 @@ async def test_every_recorded_history_is_drawn(recorded: corpus.Recorded) -> Non
     execution = recorded.execution
     history = WorkflowHistory.from_json(execution.workflow_id, execution.history)
     options, runner = (IN_SCENARIOS, VirtualTime()) if recorded.is_virtual else (suspending(), None)
-    found = retraced(history, *await observe(history, CONVERTER, runner=runner, options=options))
+    found = await replay(history, CONVERTER, runner=runner, options=options)
     assert found.failure is None
     if execution.definition_id in OTHERS or found.definition is None:
         with pytest.raises(UsageError, match="shows no definition"):

@@ -38,7 +38,7 @@ OTHER_MEANINGS: Final = {
         "swf_temporal/functions/graphql/graphql.py": "GraphQL calls it so",
         "swf_temporal/functions/graphql/requests.py": "GraphQL calls it so",
     },
-    "workflowId": {"swf_temporal/app/histories.py": "a key of the server's histories"},
+    "workflowId": {"swf_temporal/app/instance_history.py": "a key of the server's histories"},
 }
 """What is written elsewhere all the same, by file, and why."""
 

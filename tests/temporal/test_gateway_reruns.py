@@ -17,7 +17,7 @@ from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.settings.http import Operation, Tenant
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.going_on import Beginning
+from swf_temporal.temporal.restarting import RestartInput
 from tests.temporal.conftest import Bench, Running, calling, define
 from tests.temporal.test_gateway import problem, result_of, served
 from tests.temporal.test_rerunning import Calls, ended
@@ -160,14 +160,14 @@ async def test_one_that_is_left_halfway(bench: Bench, monkeypatch: pytest.Monkey
     """Who is cancelled once the server has been asked leaves an instance that has all of its events."""
     async with failed(bench) as (_, worker, _, handle):
         plan = await rerunning.plan_rerun(Client(bench.client), handle.id, "Wait")
-        starting, start = asyncio.Event(), Beginning.start
+        starting, start = asyncio.Event(), RestartInput.start
 
-        async def slow(one: Beginning, client: TemporalClient, workflow_id: str) -> str:
+        async def slow(one: RestartInput, client: TemporalClient, workflow_id: str) -> str:
             starting.set()
             await asyncio.sleep(0.2)
             return await start(one, client, workflow_id)
 
-        monkeypatch.setattr(Beginning, "start", slow)
+        monkeypatch.setattr(RestartInput, "start", slow)
         beginning = asyncio.ensure_future(plan.begin(Client(bench.client)))
         await starting.wait()
         beginning.cancel()

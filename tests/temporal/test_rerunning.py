@@ -16,11 +16,11 @@ from swf_temporal.errors import UsageError
 from swf_temporal.loading import load
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal import going_on
+from swf_temporal.temporal import restarting
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.going_on import Beginning
-from swf_temporal.temporal.happened_since import Came
+from swf_temporal.temporal.happened_since import ReceivedEvent
 from swf_temporal.temporal.replaying import replay
+from swf_temporal.temporal.restarting import RestartInput
 from tests.temporal.conftest import PATIENCE, Bench, calling, child_of, define, listed
 from tests.temporal.test_event_starts import ORDER, event, looked_at, named, send
 from tests.temporal.test_event_subscriptions import kept_by
@@ -169,14 +169,14 @@ async def test_events_that_came_since(bench: Bench, *, drops: bool) -> None:
 @pytest.fixture
 def ends_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an instance that is begun with other data end before anything is sent to it."""
-    start = Beginning.start
+    start = RestartInput.start
 
-    async def start_and_wait(one: Beginning, client: TemporalClient, workflow_id: str) -> str:
+    async def start_and_wait(one: RestartInput, client: TemporalClient, workflow_id: str) -> str:
         run = await start(one, client, workflow_id)
         await ended(client.get_workflow_handle(workflow_id, run_id=run))
         return run
 
-    monkeypatch.setattr(Beginning, "start", start_and_wait)
+    monkeypatch.setattr(RestartInput, "start", start_and_wait)
 
 
 @pytest.mark.usefixtures("ends_at_once")
@@ -186,7 +186,7 @@ async def test_one_that_ends_before_it_is_given_events_again(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, how: Any, room: int
 ) -> None:
     """With its data changed it may do so at once: it went on all the same, also if it could not begin with them."""
-    monkeypatch.setattr(going_on, "fits", lambda size, most: size <= min(room, most))
+    monkeypatch.setattr(restarting, "fits", lambda size, most: size <= min(room, most))
     event = {"name": "Wait", "type": "event", "onEvents": [{"eventRefs": ["go"]}], "end": True}
     definition = define(
         {"name": "Choose", "type": "switch", "dataConditions": [{"condition": "${ .done }", "end": True}],
@@ -251,13 +251,13 @@ async def test_events_of_a_mailbox_that_one_does_not_take_which_an_update_brough
     bench: Bench, monkeypatch: pytest.MonkeyPatch, action: str | None
 ) -> None:
     """They go back to it, though the instance ends as soon as it has got that update again."""
-    send_again = Came.send
+    send_again = ReceivedEvent.send
 
-    async def send_and_wait(one: Came, client: TemporalClient, workflow_id: str) -> None:
+    async def send_and_wait(one: ReceivedEvent, client: TemporalClient, workflow_id: str) -> None:
         await send_again(one, client, workflow_id)
         await ended(client.get_workflow_handle(workflow_id))
 
-    monkeypatch.setattr(Came, "send", send_and_wait)
+    monkeypatch.setattr(ReceivedEvent, "send", send_and_wait)
     answers = iter([{"done": False}, {"done": True}, {"done": False}])
     async with bench.worker(named(DECIDING), decide=lambda _: next(answers)) as worker:
         handle = await worker.start({"parcel": "7"})
@@ -282,14 +282,14 @@ async def test_an_event_that_comes_as_the_run_before_is_terminated(
     """It is given to the one that begins with other data."""
     end = "toStateData: .second}}], end: true"
     definition = named(CHOOSING.replace(end, f"{end}, timeouts: {{eventTimeout: PT1H}}"))
-    start = Beginning.start
+    start = RestartInput.start
 
-    async def start_late(one: Beginning, client: TemporalClient, workflow_id: str) -> str:
+    async def start_late(one: RestartInput, client: TemporalClient, workflow_id: str) -> str:
         await send(worker, event("2", "shipped", "depot", 2, parcel="8"), event("3", "shipped", "depot", 3, parcel="7"))
         assert await ended(handle) is not None
         return await start(one, client, workflow_id)
 
-    monkeypatch.setattr(Beginning, "start", start_late)
+    monkeypatch.setattr(RestartInput, "start", start_late)
     async with bench.worker(definition) as worker:
         handle = await worker.start({"parcel": "7"})
         await send(worker, event("1", "shipped", "depot", 1, parcel="7"))
@@ -496,14 +496,14 @@ async def test_an_event_that_one_gave_back_as_it_was_terminated_goes_to_no_other
     """It came, and went back, after what becomes of the instance was planned: the one that begins has it."""
     calls, begun, may_end = Calls(), asyncio.Event(), asyncio.Event()
     calls.broken = {"check"}
-    counted, start = calls.functions("check")["check"], Beginning.start
+    counted, start = calls.functions("check")["check"], RestartInput.start
 
     async def check(data: JSON) -> JSON:
         begun.set()
         await may_end.wait()
         return await counted(data)  # type: ignore[no-any-return]  # JSON
 
-    async def start_late(one: Beginning, client: TemporalClient, workflow_id: str) -> str:
+    async def start_late(one: RestartInput, client: TemporalClient, workflow_id: str) -> str:
         await send(worker, event("2", "paid", "bank", 2, order="7"))
         await looked_at(worker, {"order": "7"}, 2)
         may_end.set()
@@ -512,7 +512,7 @@ async def test_an_event_that_one_gave_back_as_it_was_terminated_goes_to_no_other
         calls.broken.clear()
         return await start(one, client, workflow_id)
 
-    monkeypatch.setattr(Beginning, "start", start_late)
+    monkeypatch.setattr(RestartInput, "start", start_late)
     text = ORDER.replace("}}], transition: Pay}", "}}], transition: Check}\n" + CHECK).replace("events:", CHECKS)
     async with bench.worker(named(text), check=check) as worker:
         [receipt] = await send(worker, event("1", "placed", "shop", 1, order="7"))

@@ -19,8 +19,8 @@ from temporalio.client import WorkflowHistory
 from temporalio.converter import DataConverter
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.histories import Execution, converter_used_by
-from swf_temporal.app.pictures import SeenInstance, runs_seen, seen_of
+from swf_temporal.app.instance_history import InstanceHistory, RunHistory, history_of, history_of_run
+from swf_temporal.app.pictures import runs_drawn
 from swf_temporal.drawing.model import Picture
 from swf_temporal.drawing.svg import svg_of
 from swf_temporal.drawing.timeline import Timeline
@@ -47,21 +47,21 @@ class Order(NamedTuple):
     namespace: str
 
     @classmethod
-    def of(cls, seen: SeenInstance, client: Client) -> "Order":
+    def of(cls, history: InstanceHistory, client: Client) -> "Order":
         executions = [
             (one.history.workflow_id, [event.SerializeToString() for event in one.history.events], one.entries)
-            for one in seen.executions
+            for one in history.runs
         ]
-        return cls(executions, [one.SerializeToString() for one in seen.pending], client.payloads, client.namespace)
+        return cls(executions, [one.SerializeToString() for one in history.pending], client.payloads, client.namespace)
 
     async def carried_out(self) -> list[str]:
         """Return what was ordered."""
         executions = [
-            Execution("", WorkflowHistory(instance, [HistoryEvent.FromString(one) for one in events]), entries)
+            RunHistory("", WorkflowHistory(instance, [HistoryEvent.FromString(one) for one in events]), entries)
             for instance, events, entries in self.executions
         ]
-        seen = SeenInstance(executions, [PendingActivityInfo.FromString(one) for one in self.pending])
-        return await _drawn(seen, converter_of(self.payloads, self.namespace))
+        history = InstanceHistory(executions, [PendingActivityInfo.FromString(one) for one in self.pending])
+        return await _drawn(history, converter_of(self.payloads, self.namespace))
 
 
 class Drawing:
@@ -72,15 +72,19 @@ class Drawing:
         self._process: Process | None = None
         self._ending: asyncio.TimerHandle | None = None
 
-    async def pictures_of(self, client: Client, workflow_id: str) -> list[str]:
-        """Return what an instance has done on its definitions, and when, as SVG. Raises UsageError if it cannot be."""
-        seen, converter = await seen_of(client, workflow_id), converter_used_by(client)
+    async def pictures_of(self, client: Client, workflow_id: str, run_id: str | None = None) -> list[str]:
+        """Return what an instance, or one run of it, has done on its definitions, and when, as SVG.
+
+        Raises UsageError if it cannot be drawn.
+        """
+        history = await (history_of_run(client, workflow_id, run_id) if run_id else history_of(client, workflow_id))
+        converter = client.temporal.data_converter
         is_known = client.payloads is not None or converter is CONVERTER
-        if seen.size <= _SMALL or not is_known:
-            return await _drawn(seen, converter)
+        if history.size <= _SMALL or not is_known:
+            return await _drawn(history, converter)
         try:
             async with asyncio.timeout(_PATIENCE), self._turn:
-                return await self._drawn_elsewhere(Order.of(seen, client))
+                return await self._drawn_elsewhere(Order.of(history, client))
         except TimeoutError:
             raise UsageError("drawing it takes too long here", "`swf graph --instance` draws it") from None
 
@@ -113,9 +117,9 @@ class Drawing:
                 process.kill()
 
 
-async def _drawn(seen: SeenInstance, converter: DataConverter) -> list[str]:
+async def _drawn(history: InstanceHistory, converter: DataConverter) -> list[str]:
     drawn = list[str]()
-    for number, run in enumerate(await runs_seen(seen, converter)):
+    for number, run in enumerate(await runs_drawn(history, converter)):
         shown: list[Picture | Timeline] = [run.picture, *([run.timeline] if run.timeline is not None else [])]
         for place, one in enumerate(shown):
             drawn.append(await asyncio.to_thread(svg_of, one, is_styled=False, ids=f"c{number}{place}-"))

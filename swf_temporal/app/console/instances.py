@@ -18,12 +18,12 @@ from swf_temporal.app.console.payloads import shown_payload
 from swf_temporal.app.console.visits import Visit, redirect
 from swf_temporal.app.gateway.instances import TenantInstance, instance_of
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
+from swf_temporal.app.instance_history import input_of_start, record_of_start
 from swf_temporal.app.instances import PAUSED, STATUSES, facts_of, filter_of, is_open, row_of
 from swf_temporal.app.rerunning import RETRIED
 from swf_temporal.client_errors import RunEnded
 from swf_temporal.errors import PayloadUnavailable, SwfError, UsageError
 from swf_temporal.settings.http import Operation
-from swf_temporal.temporal.begun_again import input_of_start, record_of_start
 from swf_temporal.temporal.client import Handle, query, result
 from swf_temporal.temporal.client_errors import has_ended
 from swf_temporal.temporal.pausing import pause, resume

@@ -1,8 +1,8 @@
-"""Letting an instance go on from where it was: where it failed, or where it came to a state or an action.
+"""Another run of an instance, which goes on where the instance was: where it failed, or came to a state or an action.
 
 Theory of operation. An instance that continues as new carries all that it is: its definitions, its data and how far
 each of its paths is, the numbers of its ids, its events. So its history is replayed up to the place, and what it would
-have carried on there is what another execution with its id begins with. Nothing that was complete there is done again,
+have carried over there is what another run with its id begins with. Nothing that was complete there is done again,
 whether or not it shared a workflow task with what comes after; what was under way is, with the keys that it had.
 """
 
@@ -30,7 +30,7 @@ from swf_temporal.temporal.first_runs import origin_of
 from swf_temporal.temporal.kept_options import options_of_this, start_options
 from swf_temporal.temporal.next_execution import carried
 from swf_temporal.temporal.records import BegunAgain, Pin, Wanted
-from swf_temporal.temporal.replaying import Observed, observe
+from swf_temporal.temporal.replaying import Observed, completed_part, observe
 from swf_temporal.temporal.signal_events import event_of_signal, event_of_update
 from swf_temporal.temporal.sizes import fits
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
@@ -39,7 +39,7 @@ from swf_temporal.weighing import json_size
 _STOPPED = (WorkflowExecutionStatus.CANCELED, WorkflowExecutionStatus.TERMINATED)
 
 
-class Point(NamedTuple):
+class RestartPoint(NamedTuple):
     """Where in the trace of an execution an instance goes on."""
 
     entry: int
@@ -49,8 +49,8 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
-    """What an execution begins with."""
+class RestartInput:
+    """What a run begins with in which an instance goes on."""
 
     workflow_type: str
     task_queue: str
@@ -64,7 +64,7 @@ class Beginning:
     has_events: bool
     """Whether it begins with these, and with what came later: otherwise they are to be sent to it."""
 
-    def knowing(self, results: Mapping[str, JSON], children: Mapping[str, "Beginning"]) -> "Beginning":
+    def knowing(self, results: Mapping[str, JSON], children: Mapping[str, "RestartInput"]) -> "RestartInput":
         """Return it with the *results* of calls, and what its sub-workflows go on with, by the ids of their calls.
 
         A sub-workflow that would need more than its pin begins anew. Where one payload does not hold them all, all of
@@ -112,7 +112,7 @@ async def _still_awaited(client: Client, children: dict[str, AwaitedRecord]) -> 
     return found
 
 
-class Sent(NamedTuple):
+class SentEvent(NamedTuple):
     """An event that was sent to an instance."""
 
     signal: str | None
@@ -120,27 +120,27 @@ class Sent(NamedTuple):
     value: RawValue | None
 
 
-class _Asked(NamedTuple):
-    point: Point
+class _RestartRequest(NamedTuple):
+    point: RestartPoint
     patch: JSON
     task_queue: str
     """That of the instance: a replay has one of its own."""
-    leading: Sequence[Sent]
+    leading: Sequence[SentEvent]
     """The events of the updates with which it came there."""
-    events: Sequence[Sent]
+    events: Sequence[SentEvent]
     """Those that came later, and are given to it again."""
     wanted: Wanted
 
 
 @workflow.defn(dynamic=True, sandboxed=False)
-class Beginner(Observed):
+class RestartObserver(Observed):
     """One execution that is replayed to see how another one begins where it was."""
 
     @workflow.init
     def __init__(self, args: Sequence[RawValue]) -> None:
         super().__init__(args)
-        self.beginning: Beginning | None = None
-        self.size, self.most = 0, 0
+        self.restart_input: RestartInput | None = None
+        self.size, self.limit = 0, 0
 
     @workflow.run
     async def run(self, args: Sequence[RawValue]) -> Any:
@@ -149,19 +149,19 @@ class Beginner(Observed):
 
     def _on_trace(self, entry: TraceEntry) -> None:
         asked = self.asked
-        if isinstance(asked, _Asked) and len(self.entries) == asked.point.entry:
+        if isinstance(asked, _RestartRequest) and len(self.entries) == asked.point.entry:
             if asked.point.is_after:
                 asyncio.get_running_loop().create_task(self._note_when_settled(asked))
             else:
-                self._note_beginning(asked)
+                self._note_input(asked)
         super()._on_trace(entry)
 
-    async def _note_when_settled(self, asked: _Asked) -> None:
+    async def _note_when_settled(self, asked: _RestartRequest) -> None:
         """Note what another execution begins with once nothing more is done in this step of the workflow."""
         await workflow.wait_condition(lambda: True)
-        self._note_beginning(asked)
+        self._note_input(asked)
 
-    def _note_beginning(self, asked: _Asked) -> None:
+    def _note_input(self, asked: _RestartRequest) -> None:
         run, host = self._instance.run, self._instance.host
         assert run is not None  # noqa: S101 - for the type checker: it has an entry
         assert host is not None  # noqa: S101 - as above
@@ -180,12 +180,12 @@ class Beginner(Observed):
             following = carried(run, self._pin, host, **facts)
         if asked.patch is not None:
             run.execution.latest_data = data
-        self.size, self.most = following.size, following.most
+        self.size, self.limit = following.size, following.most
         if fits(following.size, following.most):
             options = start_options(options_of_this())
             if self._instance.definition is not None:
                 options["static_summary"] = summaries.of_instance(self._instance.definition)
-            self.beginning = Beginning(
+            self.restart_input = RestartInput(
                 workflow_type=self._info.workflow_type,
                 task_queue=asked.task_queue,
                 pin=following.pin,
@@ -196,7 +196,7 @@ class Beginner(Observed):
                 has_events=has_events,
             )
 
-    def _with_events(self, inbox: Inbox, events: Sequence[Sent]) -> Inbox:
+    def _with_events(self, inbox: Inbox, events: Sequence[SentEvent]) -> Inbox:
         """Return *inbox* as it is once *events* have come, too. What is none is left out: it is refused in any case."""
         filled, definition = Inbox(inbox.record()), self._instance.definition
         assert definition is not None  # noqa: S101 - for the type checker: it has an entry
@@ -211,15 +211,15 @@ class Beginner(Observed):
         return filled
 
 
-async def beginning_at(
+async def restart_input_at(
     history: WorkflowHistory,
     converter: DataConverter,
-    point: Point,
+    point: RestartPoint,
     wanted: Wanted,
     *,
-    leading: Sequence[Sent] = (),
-    events: Sequence[Sent] = (),
-) -> Beginning:
+    leading: Sequence[SentEvent] = (),
+    events: Sequence[SentEvent] = (),
+) -> RestartInput:
     """Return how an instance goes on from a *point* in the trace of the execution of *history*.
 
     It is what is *wanted*: by that, its data may be changed if it enters a state. Raises UsageError if one payload does
@@ -228,10 +228,10 @@ async def beginning_at(
     there.
     """
     started = history.events[0].workflow_execution_started_event_attributes
-    asked = _Asked(point, wanted.patch, started.task_queue.name, leading, events, wanted)
-    seen, failure = await observe(history, converter, Beginner, asked=asked)
-    if isinstance(seen, Beginner) and seen.beginning is not None:
-        return seen.beginning
-    if isinstance(seen, Beginner) and seen.size > seen.most:
-        failure = f"it would carry {seen.size:,} bytes on, and at most {seen.most:,} are possible"
+    asked = _RestartRequest(point, wanted.patch, started.task_queue.name, leading, events, wanted)
+    seen, failure = await observe(completed_part(history), converter, RestartObserver, asked=asked)
+    if isinstance(seen, RestartObserver) and seen.restart_input is not None:
+        return seen.restart_input
+    if isinstance(seen, RestartObserver) and seen.size > seen.limit:
+        failure = f"it would carry {seen.size:,} bytes on, and at most {seen.limit:,} are possible"
     raise UsageError(f"{history.workflow_id!r} cannot go on from there: {failure}")

@@ -12,7 +12,7 @@ import pytest
 
 from swf_temporal.app.carried import Carried
 from swf_temporal.app.client import Client
-from swf_temporal.app.histories import executions_of
+from swf_temporal.app.instance_history import runs_back
 from swf_temporal.app.pictures import runs_of_instance
 from swf_temporal.app.rerunning import Rerun, plan_rerun, plan_retry
 from swf_temporal.client_errors import InstanceEndedError, RunEnded
@@ -258,7 +258,7 @@ async def test_what_is_made_again_has_the_key_that_it_had(
             service.forget()
             assert await went_on(bench, await plan_rerun(client, handle.id, name, patch=patch)) == expected
             assert service.succeeded == keys[-number:]
-        runs = [await one.retraced(CONVERTER) async for one in executions_of(client, handle.id)]
+        runs = [await one.replayed(CONVERTER) async for one in runs_back(client, handle.id)]
         trace = [entry for one in reversed(runs) for entry in one.trace]
 
     assert len(keys) == len(set(keys)) == 3
@@ -378,7 +378,7 @@ async def test_what_a_task_without_commands_did_has_happened(bench: Bench) -> No
         for number in range(1, 6):
             name, event = ("A", "go") if number % 2 else ("B", "back")
             await running.awaiting(handle, event)
-            [seen] = [await one.retraced(CONVERTER) async for one in executions_of(Client(bench.client), handle.id)]
+            [seen] = [await one.replayed(CONVERTER) async for one in runs_back(Client(bench.client), handle.id)]
             entered = [one for one in seen.trace if one.kind is TraceKind.STATE_ENTERED]
             plan = await plan_rerun(Client(bench.client), handle.id, name)
             assert (await handle.query("status"))["state"] == entered[-1].state == name
@@ -395,7 +395,7 @@ async def test_one_that_has_not_begun_is_looked_at(bench: Bench) -> None:
     client = Client(bench.client)
     for _ in range(2):
         found = await replay(await handle.fetch_history(), CONVERTER)
-        assert (found.has_begun, found.failure, found.definition) == (False, None, "later")
+        assert (found.has_begun, found.failure, found.workflow_type) == (False, None, "later")
         with pytest.raises(UsageError, match="'has-not-begun' has not begun"):
             await plan_rerun(client, handle.id, "Any")
         with pytest.raises(UsageError, match="the history shows no definition"):
@@ -440,7 +440,7 @@ async def test_on_a_worker_that_runs_only_what_it_serves(bench: Bench) -> None:
         assert await went_on(bench, await plan_retry(Client(bench.client), handle.id)) == {"v": 1}
         assert calls == ["charge", "ship", "ship"]
         plan = await plan_rerun(Client(bench.client), handle.id, "Ship", patch={"n": 2})
-        beginning = await plan.beginning(Client(bench.client))
+        beginning = await plan.restart_input(Client(bench.client))
         beginning.pin.progress["input"] = {"forged": True}  # type: ignore[index]  # it has some
         forged = {"text": CHANGED.replace("v: 1", "v: 3"), "name": "forged", "sha256": "0"}
         beginning.pin.definitions = [Pinned(**forged)]

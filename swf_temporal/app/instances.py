@@ -129,10 +129,12 @@ async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = Fal
             await _note_failed_task(client, execution, facts, has_begun=False)
     except InstancePausedError:
         facts |= await _by_history(client, execution, with_trace=with_trace)
-        facts["note"] = "it is paused: this is where its history shows it"
+        is_known = facts.get("state") is not None
+        facts["note"] = f"{'its data' if is_known else 'where it is'} can be seen once it is resumed"
     except UsageError:
         facts |= await _by_history(client, execution, with_trace=with_trace)
-        facts["note"] = "no worker is currently responding: this is where its history shows it"
+        shown = ": its history shows where it is" if facts.get("state") else ""
+        facts["note"] = f"no worker is currently responding{shown}"
         await _note_failed_task(client, execution, facts)
     if local := facts.pop("localCalls", None):
         facts["calls"] = [*facts.get("calls", ()), *local]

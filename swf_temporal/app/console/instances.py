@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from markupsafe import Markup
 from starlette.responses import Response
 from temporalio.client import WorkflowExecutionDescription
 from temporalio.common import RawValue
@@ -19,16 +20,27 @@ from swf_temporal.app.console.visits import Visit, redirect
 from swf_temporal.app.gateway.instances import TenantInstance, instance_of
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.instance_history import input_of_start, record_of_start
+from swf_temporal.app.instance_history import (
+    RunFacts,
+    first_start,
+    history_of_run,
+    input_of_start,
+    list_runs,
+    record_of_start,
+)
 from swf_temporal.app.instances import PAUSED, STATUSES, facts_of, filter_of, is_open, row_of
 from swf_temporal.app.rerunning import RETRIED
-from swf_temporal.client_errors import RunEnded
+from swf_temporal.client_errors import InstanceNotFoundError, RunEnded
 from swf_temporal.errors import PayloadUnavailable, SwfError, UsageError
 from swf_temporal.settings.http import Operation
 from swf_temporal.temporal.client import Handle, query, result
 from swf_temporal.temporal.client_errors import has_ended
+from swf_temporal.temporal.descriptions import entry_to_json
 from swf_temporal.temporal.pausing import pause, resume
 
 _PAGE: Final = 50
+MAX_RUNS: Final = 50
+"""How many runs of an instance a page lists: the latest, and from the page of a run those before it."""
 _MOST_ENTRIES: Final = 200
 """How many entries of a trace a page shows: the latest."""
 _SINCE: Final = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
@@ -134,8 +146,40 @@ async def _counts(visit: Visit, definitions: Sequence[str], wanted: str) -> dict
 
 
 async def show_instance(visit: Visit) -> Response:
+    """Show an instance, or one of its runs."""
     visit.refuse(Operation.READ)
-    return await shown(visit, await _instance(visit))
+    found, run = await _instance(visit), visit.query("run")
+    return await (_show_run(visit, found, run) if run else shown(visit, found))
+
+
+async def _show_run(visit: Visit, found: TenantInstance, run_id: str) -> Response:
+    """Show what happened in one run of an instance, and the runs before it."""
+    client, instance_id = visit.asked.client, found.instance.id
+    runs = [one async for one in list_runs(client, instance_id)]
+    number = next((number for number, one in enumerate(runs) if one.described.run_id == run_id), None)
+    if number is None or not visit.asked.tenant.has_workflow(runs[number].described.workflow_type):
+        raise InstanceNotFoundError(f"there is no run {run_id!r} of {instance_id!r}", instance=instance_id)
+    [followed] = await (await history_of_run(client, instance_id, run_id)).replayed(client.temporal.data_converter)
+    drawn, why = list[Markup](), ""
+    try:
+        pictures = await visit.drawing.pictures_of(client, instance_id, run_id)
+        drawn = [Markup(one) for one in pictures]  # noqa: S704 - it escapes all texts
+    except UsageError as error:
+        why = str(error)
+    return visit.page(
+        "run.html",
+        instance_id=instance_id,
+        run=_run_row(runs[number]),
+        earlier=[_run_row(one) for one in runs[number + 1 :][:MAX_RUNS]],
+        trace=[entry_to_json(one) for one in followed.trace[-_MOST_ENTRIES:]],
+        cut=max(0, len(followed.trace) - _MOST_ENTRIES),
+        drawn=drawn,
+        why=why,
+    )
+
+
+def _run_row(run: RunFacts) -> dict[str, Any]:
+    return {**row_of(run.described), "why": run.why}
 
 
 async def shown(
@@ -146,8 +190,10 @@ async def shown(
     if forms is not None or not visit.may(Operation.TASKS):
         live["awaited"] = forms or []
     row = await found.instance.handle.describe()
+    runs = [_run_row(one) async for one in list_runs(visit.asked.client, row.id, MAX_RUNS)]
     return visit.page(
         "instance.html",
+        runs=runs,
         422 if refusal else 200,
         instance_id=found.instance.id,
         definition=found.definition,
@@ -195,19 +241,16 @@ async def _shown(client: Client, asked: Awaitable[Any]) -> str | None:
 
 async def _input_of(client: Client, row: WorkflowExecutionDescription) -> str | None:
     """Return the data with which an instance was started, as it is shown; None if it cannot be had."""
-    first = row.raw_description.workflow_execution_info.first_run_id
-    handle = client.temporal.get_workflow_handle(row.id, run_id=first or row.run_id)
     try:
-        async for event in handle.fetch_history_events(page_size=1):
-            given = event.workflow_execution_started_event_attributes.input.payloads
-            converter = client.temporal.data_converter
-            if await record_of_start(converter, given):  # it went on there: its first input is in what it carried
-                return shown_json(await input_of_start(converter, given))
-            raw = await converter.decode(given[:1], [RawValue] * len(given[:1]))
-            return shown_payload(raw[0].payload, converter) if raw else shown_json(None)
+        start = await first_start(client, row.id, row.run_id)
+        given = start.workflow_execution_started_event_attributes.input.payloads
+        converter = client.temporal.data_converter
+        if await record_of_start(converter, given):  # it went on there: its first input is in what it carried
+            return shown_json(await input_of_start(converter, given))
+        raw = await converter.decode(given[:1], [RawValue] * len(given[:1]))
+        return shown_payload(raw[0].payload, converter) if raw else shown_json(None)
     except (RPCError, PayloadUnavailable, ValueError, RuntimeError):
-        pass
-    return None
+        return None
 
 
 async def act(visit: Visit) -> Response:

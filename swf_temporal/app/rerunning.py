@@ -1,8 +1,8 @@
 """Letting an instance go on from where it failed, or from a state or an action that it has come to before.
 
 Theory of operation. What becomes of it is a plan, which follows from its history and from what is wanted alone: what it
-goes on from, what is done again, and what came since. Another run carries it out (`temporal/restarting.py`), which knows
-the one before: so what happened before that is known still.
+goes on from, what is done again, and what came since. Another run carries it out (`temporal/restarting.py`), which has
+a record of the one before: so what happened before that is known still.
 """
 
 import asyncio

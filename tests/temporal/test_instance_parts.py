@@ -2,8 +2,12 @@
 
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.enums.v1 import EventType
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.rerunning import plan_rerun, plan_retry
@@ -75,9 +79,25 @@ async def test_it_survives_all_that_an_instance_does(bench: Bench, monkeypatch: 
         retried = await _count_after(bench, await plan.begin(client), handle.id)
         plan = await plan_rerun(client, handle.id, "Wait")
         rerun = await _count_after(bench, await plan.begin(client), handle.id)
+        reset = await _count_after(bench, await reset_to_first_task(bench, handle.id), handle.id)
         history = await bench.client.get_workflow_handle(handle.id).fetch_history()
-    assert (retried, rerun) == (4, 4)
+    assert (retried, rerun, reset) == (4, 4, 4)
     assert (await replay(history, CONVERTER)).failure is None
+
+
+async def reset_to_first_task(bench: Bench, instance: str) -> str:
+    """Reset an instance to its first workflow task, as `temporal workflow reset` does, and return its new run."""
+    handle = bench.client.get_workflow_handle(instance)
+    events = (await handle.fetch_history()).events
+    task = next(one.event_id for one in events if one.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED)
+    request = ResetWorkflowExecutionRequest(
+        namespace=bench.client.namespace,
+        workflow_execution=WorkflowExecution(workflow_id=instance),
+        reason="a test",
+        workflow_task_finish_event_id=task,
+        request_id=str(uuid4()),
+    )
+    return (await bench.client.workflow_service.reset_workflow_execution(request)).run_id
 
 
 async def _count_after(bench: Bench, run: str, instance: str) -> int:

@@ -19,7 +19,6 @@ from swf_temporal.app.console.payloads import shown_payload
 from swf_temporal.app.console.visits import Visit, redirect
 from swf_temporal.app.gateway.instances import TenantInstance, instance_of
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
-from swf_temporal.app.instance_history import input_of_start, record_of_start
 from swf_temporal.app.instance_history import (
     RunFacts,
     first_start,
@@ -193,8 +192,8 @@ async def shown(
     runs = [_run_row(one) async for one in list_runs(visit.asked.client, row.id, MAX_RUNS)]
     return visit.page(
         "instance.html",
-        runs=runs,
         422 if refusal else 200,
+        runs=runs,
         instance_id=found.instance.id,
         definition=found.definition,
         parent=row.parent_id,

@@ -33,6 +33,7 @@ from swf_temporal.temporal.statuses import is_closed
 
 if TYPE_CHECKING:
     from swf_temporal.app.client import Client
+    from swf_temporal.temporal.replaying import ReplayedRun
 
 PATIENCE = timedelta(seconds=5)
 """The time in which a worker should have answered a query."""
@@ -144,15 +145,20 @@ async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = Fal
 async def _by_history(client: "Client", execution: WorkflowExecutionDescription, *, with_trace: bool) -> dict[str, Any]:
     """Return the status of a run, and *with_trace* what happened in it, as its history shows it without a worker."""
     from swf_temporal.app.instance_history import history_of_run  # noqa: PLC0415 - heavy, and for these alone
-    from swf_temporal.temporal.descriptions import entry_to_json  # noqa: PLC0415 - as above
 
     [run] = (await history_of_run(client, execution.id, execution.run_id)).runs
-    found = await run.replayed(client.temporal.data_converter)
-    facts = {name: value for name, value in found.status.items() if name != "localCalls"}
-    if found.failure is not None:
-        facts["note"] = f"this release cannot follow its history: {found.failure}"
+    return facts_by_history(await run.replayed(client.temporal.data_converter), with_trace=with_trace)
+
+
+def facts_by_history(run: "ReplayedRun", *, with_trace: bool) -> dict[str, Any]:
+    """Return what a worker would answer of *run*: its status and, *with_trace*, what happened in it."""
+    from swf_temporal.temporal.descriptions import entry_to_json  # noqa: PLC0415 - as above
+
+    facts = {name: value for name, value in run.status.items() if name != "localCalls"}
+    if run.failure is not None:
+        facts["note"] = f"this release cannot follow its history: {run.failure}"
     if with_trace:
-        facts["trace"] = [entry_to_json(entry) for entry in found.trace]
+        facts["trace"] = [entry_to_json(entry) for entry in run.trace]
     return facts
 
 

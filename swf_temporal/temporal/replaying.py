@@ -303,6 +303,7 @@ async def replay(
     If it *goes_on*, the failure is also why this release cannot complete the task at its end that no worker has
     completed. See `observe` for the others.
     """
+    _check_start(history)
     whole, history = history, completed_part(history)
     seen, failure = await observe(history, converter, runner=runner, options=options)
     if goes_on and failure is None and len(history.events) < len(whole.events):
@@ -316,7 +317,12 @@ async def replay(
         builds=_builds(whole),
         has_begun=has_begun(whole),
     )
-    return found if seen is None else seen.added_to(found)
+    if seen is None:
+        return found
+    found = seen.added_to(found)
+    # Tasks without commands the SDK takes together with all that follows, up to the end of what it is given.
+    done = max((one.event_id for one in history.events if one.event_type == _COMPLETED), default=0)
+    return replace(found, lengths=tuple(min(length, done) for length in found.lengths))
 
 
 def completed_part(history: WorkflowHistory) -> WorkflowHistory:
@@ -349,8 +355,7 @@ async def observe(
     Neither where there is no workflow task of it. *asked* is what it is asked for, beside its trace, where it is
     *observed* by a class that knows it. *options* are those of the workers that it ran on, where that matters.
     """
-    if not history.events or not history.events[0].HasField("workflow_execution_started_event_attributes"):
-        raise ValueError("it does not begin with the start of a workflow")
+    _check_start(history)
     if not has_begun(history):
         return None, None  # the SDK would wait for its first workflow task without end
     replayer = Replayer(
@@ -370,6 +375,11 @@ async def observe(
             del _asked[history.run_id]
             seen = _seen.pop(history.run_id, None)
     return seen, None if outcome.replay_failure is None else _reason(outcome.replay_failure)
+
+
+def _check_start(history: WorkflowHistory) -> None:
+    if not history.events or not history.events[0].HasField("workflow_execution_started_event_attributes"):
+        raise ValueError("it does not begin with the start of a workflow")
 
 
 def has_begun(history: WorkflowHistory) -> bool:

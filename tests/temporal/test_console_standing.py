@@ -37,7 +37,7 @@ states:
 """
 SILENT = "No worker is currently responding."
 SAYS = {
-    "paused": ("paused", "Paused at 2", ": stocktaking", "Where it is can be seen once it is resumed.", "Resume"),
+    "paused": ("paused", "Paused at 2", ": stocktaking", "Its data can be seen once it is resumed.", "Resume"),
     "reset": ("running", "at <strong>Wait</strong>", "Send Go", '"again": true'),
     "continued": ("running", "at <strong>Wait</strong>", "Send Go", '"again": true'),
     "late": ("timed-out", "The workflow took longer than its start allowed.", "event awaited"),

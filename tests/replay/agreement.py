@@ -1,0 +1,112 @@
+"""Do all who tell of an instance say the same of it, whenever they are asked?
+
+At one moment of a history, the state is compared that the query `status` answers with, that the graph shows, and from
+which a retry goes on; and what a rerun makes again with what the trace says was begun.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from temporalio.api.enums.v1 import EventType
+from temporalio.client import WorkflowHistory
+from temporalio.worker import WorkflowRunner
+
+from swf_temporal.app.instance_history import FollowedInstance, FollowedRun, RunHistory
+from swf_temporal.app.instances import facts_by_history
+from swf_temporal.app.pictures import runs_of
+from swf_temporal.app.rerunning import NeverThereError, Rerun, plan
+from swf_temporal.runtime.host import TraceKind
+from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.operator_options import OperatorOptions
+from swf_temporal.temporal.records import Wanted
+from swf_temporal.temporal.replaying import ReplayedRun, completed_part, replay
+
+_COMPLETED = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How an execution ran."""
+
+    runner: WorkflowRunner | None
+    options: OperatorOptions
+
+
+async def disagreements(history: WorkflowHistory, how: How, *, everywhere: bool) -> list[str]:
+    """Return in what the answers differ after each of the tasks, or *everywhere* between two events, too."""
+    found, at_task = [], dict[int, str]()
+    for length in range(1, len(history.events) + 1):
+        event = history.events[length - 1]
+        is_end = length == len(history.events)
+        if not (everywhere or is_end or event.event_type == _COMPLETED):
+            continue
+        part = WorkflowHistory(history.workflow_id, history.events[:length])
+        replayed = await replay(part, CONVERTER, runner=how.runner, options=how.options)
+        found += [f"after {length} events: {one}" for one in _differences(part, replayed)]
+        # Between two tasks nothing happens, whatever has come by then.
+        task = max((one.event_id for one in part.events if one.event_type == _COMPLETED), default=0)
+        told = f"{replayed.status} {len(replayed.trace)}"
+        if at_task.setdefault(task, told) != told and completed_part(part).events[-1].event_type == _COMPLETED:
+            found.append(f"after {length} events: {told}, and {at_task[task]} when the task had ended")
+    return found
+
+
+def _differences(history: WorkflowHistory, replayed: ReplayedRun) -> Iterator[str]:
+    if replayed.failure is not None:
+        yield replayed.failure
+        return
+    facts = facts_by_history(replayed, with_trace=True)
+    entered = [one for one in replayed.trace if one.kind is TraceKind.STATE_ENTERED and one.lane == one.state]
+    state = entered[-1].state if entered else None
+    if facts.get("state") != state:
+        yield f"status says {facts.get('state')!r}, and the trace {state!r}"
+    if [one["kind"] for one in facts["trace"]] != [str(one.kind) for one in replayed.trace]:
+        yield "the trace of the console is another"
+    run = FollowedRun(RunHistory("run", history), replayed)
+    instance = FollowedInstance({"id": history.workflow_id, "definition": "any", "status": "failed"}, [run])
+    planned = _planned(instance, None)
+    if (planned and planned.state) != state:
+        yield f"a retry goes on in {planned and planned.state!r}, and status says {state!r}"
+    if replayed.definition is None:
+        return
+    yield from _of_graph(replayed, state)
+    for one in dict.fromkeys(each.state for each in entered):
+        yield from _of_rerun(instance, replayed, one)
+
+
+def _of_graph(replayed: ReplayedRun, state: str | None) -> Iterator[str]:
+    [drawn] = runs_of([replayed])
+    is_over = drawn.course.status not in ("running", "waiting")
+    tops = {path: one for path, one in drawn.course.parts.items() if "/" not in path}
+    open_ = {path for path, one in tops.items() if one.status in ("running", "waiting")}
+    if is_over and open_:
+        yield f"the graph has ended, and {open_} not"
+    left = [one.state for one in replayed.trace if one.kind is TraceKind.STATE_LEFT and one.lane == one.state]
+    if not is_over and open_ != ({state} if state else set()) and not (not open_ and left[-1:] == [state]):
+        yield f"the graph is in {open_}, and status in {state!r}"
+
+
+def _of_rerun(instance: FollowedInstance, replayed: ReplayedRun, state: str) -> Iterator[str]:
+    planned = _planned(instance, state)
+    if planned is None:
+        yield f"it was in {state!r}, and cannot go on from there"
+        return
+    after = replayed.trace[planned.point.entry :]
+    again = [one.state for one in after if one.kind is TraceKind.STATE_ENTERED and one.lane == one.state]
+    if list(planned.again) != list(dict.fromkeys(again)):
+        yield f"from {state!r} it does {planned.again} again, and had entered {again}"
+    over = replayed.over_before(planned.point.entry) | planned.results.keys()
+    made = {one.id for one in planned.done}
+    if both := replayed.known_as(over) & made:
+        yield f"from {state!r} it makes {both} again, which are over"
+    [run] = instance.runs
+    begun = {one.call.id for one in replayed.calls if one.begins} - over
+    if missing := (replayed.known_as(begun) & run.calls.keys()) - made - replayed.known_as(over):
+        yield f"from {state!r} it does not make {missing} again"
+
+
+def _planned(instance: FollowedInstance, state: str | None) -> Rerun | None:
+    try:
+        return plan(instance, Wanted("run", state), now=0, is_child=True)
+    except NeverThereError:
+        return None

@@ -215,6 +215,11 @@ class Observed(Interpreter):
         """Run the definition whose id is this workflow's type; the result is its output."""
         return await super().run(args)
 
+    @property
+    def definition(self) -> Definition | None:
+        """What it runs, once that is known."""
+        return self._instance.definition
+
     def end_replay(self, status: dict[str, Any]) -> None:
         """Keep where it is, with its *status*, before the SDK drops it: what it does then has not happened."""
         self.last_status, self._is_dropped = status, True
@@ -317,6 +322,9 @@ async def replay(
         builds=_builds(whole),
         has_begun=has_begun(whole),
     )
+    if seen is None and has_begun(whole):  # nothing has happened, but what it runs may be known
+        first, failure = await observe(whole, converter, runner=runner, options=options)
+        return replace(found, definition=None if first is None else first.definition, failure=failure)
     if seen is None:
         return found
     found = seen.added_to(found)
@@ -331,7 +339,8 @@ def completed_part(history: WorkflowHistory) -> WorkflowHistory:
     What came later no worker has acted on yet, but a replay would: the SDK gives a workflow all that is there.
     """
     done = max((one.event_id for one in history.events if one.event_type == _COMPLETED), default=0)
-    end = max((one.event_id for one in history.events[done:] if _is_of_task(one, done)), default=done)
+    of_task = [one.event_id for one in history.events[done:] if done and _is_of_task(one, done)]
+    end = max(of_task, default=done)
     return WorkflowHistory(history.workflow_id, history.events[: max(end, 1)])
 
 

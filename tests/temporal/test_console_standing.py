@@ -42,7 +42,7 @@ SAYS = {
     "continued": ("running", "at <strong>Wait</strong>", "Send Go", '"again": true'),
     "late": ("timed-out", "The workflow took longer than its start allowed.", "event awaited"),
     "ended": ("terminated", "enough of it", "event awaited"),
-    "away": ("running", SILENT, "The steps are listed once a worker answers for it", '"again": true'),
+    "away": ("running", f"{SILENT[:-1]}: its history shows where it is.", "event awaited", '"again": true'),
     "unbegun": ("running", SILENT, "Shown once a worker answers for it.", '"again": true'),
 }
 """By the names of instances, what their pages say, their statuses first."""

@@ -71,9 +71,11 @@ class TemporalHost:
         self, pin: Pin, source: str, parts: Sequence[Payload] = (), *, runs_external_activities: bool = True
     ) -> None:
         self.pin = pin
+        self._known = {} if pin.again is None else pin.again.results
+        """By their ids, what calls and sub-workflows yielded before the instance began again."""
         self.source = source
         self.runs_external_activities = runs_external_activities
-        self.budget = Budget(workflow.info().workflow_type, (pin.progress or {}).get("numbers", pin.numbers))
+        self.budget = Budget(workflow.info().workflow_type, (pin.progress or {}).get("numbers", pin.start.numbers))
         self.trace: list[TraceEntry] = []
         self.on_trace: Callable[[TraceEntry], None] | None = None
         # In a workflow these are the engine's, and the same as long as it runs: looked up once, not at every step.
@@ -84,7 +86,7 @@ class TemporalHost:
         self.parts = Parts(converter, parts_of(pin.progress, parts))
         self.outgoing = Outgoing(converter, self.carries, self.now, self.yield_control)
         self._children = Children(pin, self.outgoing, self.budget, self._limits)
-        self._publishing = Publishing(self.outgoing, self._children.id_of, pin)
+        self.publishing = Publishing(self.outgoing, self._children.id_of, pin)
         self._variables = VariableCalls(self.outgoing, origin_of(pin))
         self._local = LocalCalls(self.outgoing, makes_any=pin.call is None)
         self._evaluating = asyncio.Lock()
@@ -213,8 +215,8 @@ class TemporalHost:
     @heeding_cancellation
     async def invoke(self, call: FunctionCall) -> JSON:
         """Run the call as an activity that bears the function's name, local where that is wanted and can be."""
-        if call.id in self.pin.results:
-            return self.pin.results.pop(call.id)
+        if call.id in self._known:
+            return self._known.pop(call.id)
         return await self._invoke(self._with_owners(call))
 
     async def _invoke(self, call: FunctionCall) -> JSON:
@@ -230,7 +232,7 @@ class TemporalHost:
             return await self._run_external_activity(call, options)
         is_plain = call.secret_template is None and call.selection_set is None
         record, timeout = record_of(call, self.source), call.timeout
-        record.run = self.pin.first
+        record.run = self.pin.lineage.first
         is_local = self._local.want(call)
         if is_local and await self._local.can_be(call, self.now()):
             begun = self.now()
@@ -302,10 +304,10 @@ class TemporalHost:
     async def publish(self, event: CloudEvent, after: timedelta = NO_TIME) -> None:
         """Send the event by an activity or, where it is to be sent later, by a workflow of its own."""
         if after:
-            await self._publishing.publish_later(event, after)
+            await self.publishing.publish_later(event, after)
             return
         try:
-            await self._publishing.publish(event)
+            await self.publishing.publish(event)
         finally:
             self.budget.waited()
 
@@ -328,8 +330,8 @@ class TemporalHost:
     @heeding_cancellation
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
-        if call.id in self.pin.results:
-            return self.pin.results.pop(call.id)
+        if call.id in self._known:
+            return self._known.pop(call.id)
         return await self._children.run(
             call, {key: self._variables.lasting(owner) for key, owner in call.thread.items()}
         )

@@ -202,7 +202,7 @@ class Observed(Interpreter):
     @property
     def origin(self) -> str:
         """The first run of the instance."""
-        return self._pin.origin or self._info.first_execution_run_id
+        return self._pin.lineage.origin or self._info.first_execution_run_id
 
     def _new_host(self, source: str) -> TemporalHost:
         is_usual = not self._options.answers_all

@@ -48,7 +48,11 @@ class Others:
     @asynccontextmanager
     async def asking(self) -> AsyncIterator[None]:
         """Ask again and again for as long as the context lasts, which begins once there are connections to keep."""
-        kinds = [self._new("head at once", 0), self._new("head after 150 ms", _LATE), *(self._kept() for _ in range(_KEPT))]
+        kinds = [
+            self._new("head at once", 0),
+            self._new("head after 150 ms", _LATE),
+            *(self._kept() for _ in range(_KEPT)),
+        ]
         asking = [asyncio.create_task(one) for one in kinds]
         try:
             await self._all_are_kept.wait()

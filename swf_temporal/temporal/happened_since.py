@@ -19,7 +19,7 @@ from swf_temporal.temporal.constants import DELIVER, ENDING, PLACE, PROBE
 from swf_temporal.temporal.given_back import Posted, posted
 from swf_temporal.temporal.going_on import Sent
 from swf_temporal.temporal.place_records import TELL
-from swf_temporal.temporal.records import EVALUATE, LIMITS, RESOLVE
+from swf_temporal.temporal.records import EVALUATE, GIVE_WAY, LIMITS, RESOLVE
 
 Outcome = Literal["completed", "failed", "timed out", "cancelled", "no result yet"]
 
@@ -35,7 +35,7 @@ _OUTCOMES: Final[dict[str, Outcome]] = {
     for what in ("activity_task", "child_workflow_execution")
     for end, outcome in _ENDS.items()
 }
-_INSIDE: Final = frozenset({EVALUATE, LIMITS, RESOLVE, ENDING, TELL, "read variable"})
+_INSIDE: Final = frozenset({EVALUATE, GIVE_WAY, LIMITS, RESOLVE, ENDING, TELL, "read variable"})
 """Activities that change nothing outside."""
 _NO_EVENTS: Final = (PROBE, PLACE)
 """Signals that carry no events."""

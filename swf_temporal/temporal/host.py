@@ -38,8 +38,8 @@ from swf_temporal.temporal.outgoing import Outgoing, Slowest
 from swf_temporal.temporal.outlasting import OutlastingChildren
 from swf_temporal.temporal.parts import Parts, parts_of
 from swf_temporal.temporal.publishing import Publishing
-from swf_temporal.temporal.records import EVALUATE, LIMITS, Pin
-from swf_temporal.temporal.retry_policies import policy_of_lost
+from swf_temporal.temporal.records import EVALUATE, GIVE_WAY, LIMITS, Pin
+from swf_temporal.temporal.retry_policies import ONCE, policy_of_lost
 from swf_temporal.temporal.variable_calls import VariableCalls
 
 MAX_TRACE = 2000
@@ -55,6 +55,8 @@ LIMITS_ATTEMPT = timedelta(seconds=30)
 """How long one attempt to look the operator's limits up may take."""
 
 _SHORTEST = timedelta(milliseconds=1)
+_GIVES_WAY = timedelta(seconds=1)
+"""How long a run that gives way waits for a worker to tell it to go on: where none can, it goes on by itself."""
 
 EVALUATION_ATTEMPT = timedelta(minutes=1)
 """How long one attempt at an evaluation may take, with the wait for a helper process."""
@@ -180,8 +182,22 @@ class TemporalHost:
         return EngineAnswer(status, text)
 
     async def yield_control(self) -> None:
-        """End the workflow task, so that many states in a row are not one endless task."""
-        await workflow.sleep(timedelta(milliseconds=1), summary=summaries.YIELDING)
+        """End the workflow task, so that many states in a row are not one endless task.
+
+        An activity that does nothing ends it within milliseconds: a timer, however short, fires up to a second late. The
+        run goes on as well where no worker has taken the activity: nothing but its end is waited for.
+        """
+        try:
+            await workflow.execute_activity(
+                GIVE_WAY,
+                schedule_to_start_timeout=_GIVES_WAY,
+                schedule_to_close_timeout=_GIVES_WAY,
+                retry_policy=ONCE,
+                summary=summaries.YIELDING,
+            )
+        except ActivityError as error:
+            if isinstance(error.cause, CancelledError):
+                raise asyncio.CancelledError from None
         if self.budget.asks_for_states:
             self.budget.check_states(await self._limits())
 
@@ -233,8 +249,7 @@ class TemporalHost:
         is_plain = call.secret_template is None and call.selection_set is None
         record, timeout = record_of(call, self.source), call.timeout
         record.run = self.pin.lineage.first
-        is_local = self._local.want(call)
-        if is_local and await self._local.can_be(call, self.now()):
+        if self._local.want(call):
             begun = self.now()
             outcome = await self._invoke_locally(call, record)
             if not isinstance(outcome, GoesOn):
@@ -266,12 +281,15 @@ class TemporalHost:
             self.budget.waited()
 
     async def _invoke_locally(self, call: FunctionCall, record: CallRecord) -> JSON | GoesOn:
-        number = self.outgoing.begun(call.id)
-        try:
-            return await self._local.make(call, record)
-        finally:
-            self.outgoing.ended(number)
-            self.budget.waited()
+        with self._local.beside_others():
+            if not await self._local.can_be(call, self.now()):
+                return GoesOn()
+            number = self.outgoing.begun(call.id)
+            try:
+                return await self._local.make(call, record)
+            finally:
+                self.outgoing.ended(number)
+                self.budget.waited()
 
     async def _pause(self, call: FunctionCall, outcome: GoesOn, begun: datetime) -> timedelta | None:
         """Wait until the next attempt of a local call is due; return how long it may take with those that follow."""

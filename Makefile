@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 test test-all: export GOGC := 200
 
 .DEFAULT_GOAL := help
-.PHONY: help demo example brokers helm collector test test-all soak soak-brokers soak-events soak-watched record mutants check format site package release bench bench-scale clean
+.PHONY: help demo example brokers collector test test-all soak soak-brokers soak-events soak-watched record mutants check format site package release bench bench-scale clean
 
 help:  ## show what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -69,9 +69,6 @@ mutants: $(VENV)/.dev  ## change what interprets definitions in thousands of way
 
 brokers:  ## install the brokers, the database and the Prometheus that tests start (Debian, as root); without them those are skipped
 	@.ci/brokers
-
-helm: $(VENV)/.python  ## install Helm with Go, for the tests of the chart; without it those are skipped
-	@.ci/helm $(abspath $(BIN))
 
 collector: $(VENV)/.python  ## build an OpenTelemetry collector with Go, for the test of traces; without it that is skipped
 	@.ci/collector $(abspath $(BIN))

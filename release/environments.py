@@ -77,6 +77,7 @@ class Environment:
 
     def _pip(self, *arguments: str) -> str:
         command = [str(self.python), "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments]
+        command += ["--no-compile"] if arguments[0] == "install" else []  # each is used once
         done = subprocess.run(command, check=False, capture_output=True, text=True)
         if done.returncode:
             raise PackageError(f"pip {' '.join(arguments)} ended with {done.returncode}:\n{done.stderr}")

@@ -1,12 +1,15 @@
 """The bodies of requests, which are neither long nor take long."""
 
 import asyncio
+import random
 from typing import Final
 
 from starlette.requests import Request
 
 _SENDING: Final = 60.0
 """Seconds in which a client has to send the body of a request."""
+_SPREAD: Final = 1.5
+"""By how much a client may have longer: of thousands that began at once, not all are refused at once."""
 
 
 class BodyTooLargeError(Exception):
@@ -27,7 +30,7 @@ async def body_of(request: Request, limit: int, seconds: float = _SENDING) -> by
     if length.isdecimal() and (len(length) > len(str(limit)) or int(length) > limit):
         raise BodyTooLargeError(f"the body has more than {limit:,} bytes")
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(random.uniform(seconds, seconds * _SPREAD)):  # noqa: S311 - no secret
             async for chunk in request.stream():
                 size += len(chunk)
                 if size > limit:

@@ -19,7 +19,7 @@ _PATIENCE: Final = 30.0
 """Seconds in which a client has to send the head of a request, and within which it has to read some of an answer."""
 MAX_CONNECTIONS: Final = 8192
 """The number of connections beyond which some give way, where three quarters of the open files allow so many."""
-AT_ONCE: Final = 32
+AT_ONCE: Final = 8
 """How many connections are accepted before those that are open have their turn."""
 _BACKLOG: Final = 2048
 """How many connections may wait until they are accepted."""

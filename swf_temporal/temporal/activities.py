@@ -43,7 +43,7 @@ from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event
 from swf_temporal.temporal.local_calls import GoesOn
 from swf_temporal.temporal.metrics import count_failed_attempt
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
-from swf_temporal.temporal.records import EVALUATE, LIMITS, LOOK_UP, PUBLISH, RESOLVE, UNKNOWN, pin_of, pinned
+from swf_temporal.temporal.records import EVALUATE, GIVE_WAY, LIMITS, LOOK_UP, PUBLISH, RESOLVE, UNKNOWN, pin_of, pinned
 from swf_temporal.temporal.variables import (
     INSTANCE_ENDED,
     READ_VARIABLE,
@@ -108,6 +108,7 @@ class Activities:
             self.look_up,
             self.look_limits_up,
             self.evaluate,
+            self.give_way,
             self.read_variable,
             self.write_variable,
             self.instance_has_ended,
@@ -242,6 +243,10 @@ class Activities:
         """Return the status and the text of the answer to an evaluation; that it met a limit is one, too."""
         evaluation, loop = Evaluation(engine, program, data), asyncio.get_running_loop()
         return await loop.run_in_executor(self._evaluators, answer_to, evaluation, self.max_payload_bytes)
+
+    @activity.defn(name=GIVE_WAY)
+    async def give_way(self) -> None:
+        """Do nothing: that is what a run which works long waits for, so that others have their turn."""
 
     @activity.defn(name=LOOK_UP)
     async def look_up(self, digests: list[str]) -> list[str | None]:

@@ -23,7 +23,7 @@ from swf_temporal.temporal.failures import fault_of_call, fault_of_child, fault_
 from swf_temporal.temporal.first_runs import origin_of
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.outlasting import OutlastingChildren, ask_to_cancel
-from swf_temporal.temporal.records import Pin, Pinned, catalogue_of
+from swf_temporal.temporal.records import Lineage, Pin, Pinned, StartRecord, catalogue_of
 from swf_temporal.temporal.sizes import check_together
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class Children:
         self._limits = limits
         self._info = workflow.info()
         self._origin = origin_of(pin)
-        self._first = pin.first or self._info.run_id
+        self._first = pin.lineage.first or self._info.run_id
         # Each run of a cron schedule begins with the same ids, and leaves alone what the one before left behind.
         self._reuse = WorkflowIDReusePolicy.ALLOW_DUPLICATE if self._info.cron_schedule else REUSE
         self._latest: tuple[Pin, Payload] | None = None
@@ -79,12 +79,12 @@ class Children:
         if not self.outlasting.knows(call.id):
             numbers = await self._numbers_of(call)
             needed = reachable_from(call.workflow_id, call.version, definitions)
-            pin = Pin(list(needed), call.version, numbers=numbers, semantics=parent.semantics, thread=thread)
-            pin.hops, pin.inherited, pin.first = parent.hops, True, self._first
+            pin = Pin(list(needed), call.version, StartRecord(numbers=numbers), semantics=parent.semantics)
+            pin.lineage = Lineage(thread, parent.lineage.hops, is_part=True, first=self._first)
             if not call.fire_and_forget:
                 pin.parts = self.parts_for_child()
-            if call.id in parent.children:
-                pin, call = parent.children.pop(call.id), replace(call, data=None)
+            if parent.again is not None and call.id in parent.again.children:
+                pin, call = parent.again.children.pop(call.id), replace(call, data=None)
             handle = await self._start(call.workflow_id, call, pin)
         if handle is not None and call.fire_and_forget:
             self._outgoing.detached(handle)
@@ -135,7 +135,8 @@ class Children:
         record = record_of(call, source)
         if call.outlast is not None:
             record.owner = OwnerRecord(self._info.workflow_id, self._info.first_execution_run_id)
-        pin = Pin(self._pin.definitions, call=record, semantics=self._pin.semantics, inherited=True, first=self._first)
+        lineage = Lineage(is_part=True, first=self._first)
+        pin = Pin(self._pin.definitions, call=record, lineage=lineage, semantics=self._pin.semantics)
         child = SubflowCall(
             id=call.id,
             workflow_id=call.function.name,

@@ -86,7 +86,7 @@ async def start(  # noqa: PLR0913 - what may be said of a start, most of it opti
 
     first = workflows[0]
     pin = pin_of(pinned(workflows), first.version)
-    pin.events, pin.others = _ready(events), dict(others or {})
+    pin.start.events, pin.others = _ready(events), dict(others or {})
     arguments = {"an input": _input(data), "the definitions and events": cast("JSON", pin.to_json())}
     wanted = _options(options, summaries.of_instance(first))
     return await _start(client, first.id, arguments, workflow_id, task_queue, wanted)
@@ -108,9 +108,9 @@ async def start_known(
     """
     arguments = {"an input": _input(data)}
     if events:
-        from swf_temporal.temporal.records import Pin  # noqa: PLC0415 - as above
+        from swf_temporal.temporal.records import Pin, StartRecord  # noqa: PLC0415 - as above
 
-        arguments["events"] = cast("JSON", Pin(events=_ready(events)).to_json())
+        arguments["events"] = cast("JSON", Pin(start=StartRecord(_ready(events))).to_json())
     summary = summaries.of_instance_by_id(definition_id)
     wanted = _options(options, summary)
     return await _start(client, definition_id, arguments, workflow_id, task_queue, wanted)

@@ -139,14 +139,14 @@ def _place(to: Started | Awaiting) -> str | None:
 async def _start(client: Client, event: CloudEvent, start: Started, family: Family, task_queue: str) -> Receipt:
     definition = start.definition
     pin = pin_of(pinned(family(definition)), definition.version)
-    pin.hops = hops_of(event)
+    pin.lineage.hops = hops_of(event)
     data: JSON = {}
     if start.start.gathers_itself:
-        pin.events = [event]
+        pin.start.events = [event]
     else:
         data = definition.event_starts([event])[0]
     assert start.instance_id is not None  # noqa: S101 - it has no key, and so an id
-    told = ("an input", "an event and the definitions") if pin.events else ("an event", "the definitions")
+    told = ("an input", "an event and the definitions") if pin.start.events else ("an event", "the definitions")
     args = sendable(client, dict(zip(told, (data, cast("JSON", pin.to_json())), strict=True)))
     try:
         await client.start_workflow(

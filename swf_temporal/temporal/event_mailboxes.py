@@ -264,7 +264,7 @@ class EventMailbox:
         It is started with the *options* of the one before.
         """
         definition, pin = self._definition()
-        pin.hops = hops_of(*(one.event for starts, one in events if starts))
+        pin.lineage.hops = hops_of(*(one.event for starts, one in events if starts))
         for _ in range(_TRIES):
             count = await self._instances.begin_with(instance, definition, pin, [one for _, one in events], options)
             if count:
@@ -276,7 +276,7 @@ class EventMailbox:
         """Keep an event until there is one of each kind, and begin an instance with all of them then."""
         found = gathered(definition, self._gathered, arrived)
         start = definition.event_start
-        pin.hops = hops_of(*(one.event for one in (*self._gathered, arrived)))
+        pin.lineage.hops = hops_of(*(one.event for one in (*self._gathered, arrived)))
         self._gathered = list(found.waiting)
         self._window = None if start is None or start.window is None else start.window.total_seconds()
         if found.is_complete:
@@ -288,7 +288,7 @@ class EventMailbox:
         latest = self._instances.latest or instance
         if self._instances.begun is not None and await self._instances.give(latest, arrived):
             return  # it runs, as nearly always
-        pin.hops = hops_of(arrived.event)
+        pin.lineage.hops = hops_of(arrived.event)
         waits = pauses()
         while not (given := await self._instances.begin_with(instance, definition, pin, [arrived, *self._held])):
             if await self._instances.give(instance, arrived):

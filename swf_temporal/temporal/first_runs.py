@@ -7,4 +7,4 @@ from swf_temporal.temporal.records import Pin
 
 def origin_of(pin: Pin) -> str:
     """Return the id of the first run of the instance that asks, also where it goes on in another."""
-    return pin.origin or workflow.info().first_execution_run_id
+    return pin.lineage.origin or workflow.info().first_execution_run_id

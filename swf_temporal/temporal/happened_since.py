@@ -22,7 +22,7 @@ from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.constants import DELIVER, ENDING, PLACE, PROBE
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Regained, Untaken, digest_of_event
 from swf_temporal.temporal.place_records import TELL
-from swf_temporal.temporal.records import EVALUATE, LIMITS, RESOLVE
+from swf_temporal.temporal.records import EVALUATE, GIVE_WAY, LIMITS, RESOLVE
 from swf_temporal.temporal.restarting import SentEvent
 
 Outcome = Literal["completed", "failed", "timed out", "cancelled", "no result yet"]
@@ -39,7 +39,7 @@ _OUTCOMES: Final[dict[str, Outcome]] = {
     for what in ("activity_task", "child_workflow_execution")
     for end, outcome in _ENDS.items()
 }
-_INSIDE: Final = frozenset({EVALUATE, LIMITS, RESOLVE, ENDING, TELL, "read variable"})
+_INSIDE: Final = frozenset({EVALUATE, GIVE_WAY, LIMITS, RESOLVE, ENDING, TELL, "read variable"})
 """Activities that change nothing outside."""
 _NO_EVENTS: Final = (PROBE, PLACE)
 """Signals that carry no events."""

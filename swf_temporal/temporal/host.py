@@ -38,8 +38,8 @@ from swf_temporal.temporal.outgoing import Outgoing, Slowest
 from swf_temporal.temporal.outlasting import OutlastingChildren
 from swf_temporal.temporal.parts import Parts, parts_of
 from swf_temporal.temporal.publishing import Publishing
-from swf_temporal.temporal.records import EVALUATE, LIMITS, Pin
-from swf_temporal.temporal.retry_policies import policy_of_lost
+from swf_temporal.temporal.records import EVALUATE, GIVE_WAY, LIMITS, Pin
+from swf_temporal.temporal.retry_policies import ONCE, policy_of_lost
 from swf_temporal.temporal.variable_calls import VariableCalls
 
 MAX_TRACE = 2000
@@ -55,6 +55,8 @@ LIMITS_ATTEMPT = timedelta(seconds=30)
 """How long one attempt to look the operator's limits up may take."""
 
 _SHORTEST = timedelta(milliseconds=1)
+_GIVES_WAY = timedelta(seconds=1)
+"""How long a run that gives way waits for a worker to tell it to go on: where none can, it goes on by itself."""
 
 EVALUATION_ATTEMPT = timedelta(minutes=1)
 """How long one attempt at an evaluation may take, with the wait for a helper process."""
@@ -71,9 +73,11 @@ class TemporalHost:
         self, pin: Pin, source: str, parts: Sequence[Payload] = (), *, runs_external_activities: bool = True
     ) -> None:
         self.pin = pin
+        self._known = {} if pin.again is None else pin.again.results
+        """By their ids, what calls and sub-workflows yielded before the instance began again."""
         self.source = source
         self.runs_external_activities = runs_external_activities
-        self.budget = Budget(workflow.info().workflow_type, (pin.progress or {}).get("numbers", pin.numbers))
+        self.budget = Budget(workflow.info().workflow_type, (pin.progress or {}).get("numbers", pin.start.numbers))
         self.trace: list[TraceEntry] = []
         self.on_trace: Callable[[TraceEntry], None] | None = None
         # In a workflow these are the engine's, and the same as long as it runs: looked up once, not at every step.
@@ -84,7 +88,7 @@ class TemporalHost:
         self.parts = Parts(converter, parts_of(pin.progress, parts))
         self.outgoing = Outgoing(converter, self.carries, self.now, self.yield_control)
         self._children = Children(pin, self.outgoing, self.budget, self._limits)
-        self._publishing = Publishing(self.outgoing, self._children.id_of, pin)
+        self.publishing = Publishing(self.outgoing, self._children.id_of, pin)
         self._variables = VariableCalls(self.outgoing, origin_of(pin))
         self._local = LocalCalls(self.outgoing, makes_any=pin.call is None)
         self._evaluating = asyncio.Lock()
@@ -178,8 +182,22 @@ class TemporalHost:
         return EngineAnswer(status, text)
 
     async def yield_control(self) -> None:
-        """End the workflow task, so that many states in a row are not one endless task."""
-        await workflow.sleep(timedelta(milliseconds=1), summary=summaries.YIELDING)
+        """End the workflow task, so that many states in a row are not one endless task.
+
+        An activity that does nothing ends it within milliseconds: a timer, however short, fires up to a second late. The
+        run goes on as well where no worker has taken the activity: nothing but its end is waited for.
+        """
+        try:
+            await workflow.execute_activity(
+                GIVE_WAY,
+                schedule_to_start_timeout=_GIVES_WAY,
+                schedule_to_close_timeout=_GIVES_WAY,
+                retry_policy=ONCE,
+                summary=summaries.YIELDING,
+            )
+        except ActivityError as error:
+            if isinstance(error.cause, CancelledError):
+                raise asyncio.CancelledError from None
         if self.budget.asks_for_states:
             self.budget.check_states(await self._limits())
 
@@ -213,8 +231,8 @@ class TemporalHost:
     @heeding_cancellation
     async def invoke(self, call: FunctionCall) -> JSON:
         """Run the call as an activity that bears the function's name, local where that is wanted and can be."""
-        if call.id in self.pin.results:
-            return self.pin.results.pop(call.id)
+        if call.id in self._known:
+            return self._known.pop(call.id)
         return await self._invoke(self._with_owners(call))
 
     async def _invoke(self, call: FunctionCall) -> JSON:
@@ -230,9 +248,8 @@ class TemporalHost:
             return await self._run_external_activity(call, options)
         is_plain = call.secret_template is None and call.selection_set is None
         record, timeout = record_of(call, self.source), call.timeout
-        record.run = self.pin.first
-        is_local = self._local.want(call)
-        if is_local and await self._local.can_be(call, self.now()):
+        record.run = self.pin.lineage.first
+        if self._local.want(call):
             begun = self.now()
             outcome = await self._invoke_locally(call, record)
             if not isinstance(outcome, GoesOn):
@@ -264,12 +281,15 @@ class TemporalHost:
             self.budget.waited()
 
     async def _invoke_locally(self, call: FunctionCall, record: CallRecord) -> JSON | GoesOn:
-        number = self.outgoing.begun(call.id)
-        try:
-            return await self._local.make(call, record)
-        finally:
-            self.outgoing.ended(number)
-            self.budget.waited()
+        with self._local.beside_others():
+            if not await self._local.can_be(call, self.now()):
+                return GoesOn()
+            number = self.outgoing.begun(call.id)
+            try:
+                return await self._local.make(call, record)
+            finally:
+                self.outgoing.ended(number)
+                self.budget.waited()
 
     async def _pause(self, call: FunctionCall, outcome: GoesOn, begun: datetime) -> timedelta | None:
         """Wait until the next attempt of a local call is due; return how long it may take with those that follow."""
@@ -302,10 +322,10 @@ class TemporalHost:
     async def publish(self, event: CloudEvent, after: timedelta = NO_TIME) -> None:
         """Send the event by an activity or, where it is to be sent later, by a workflow of its own."""
         if after:
-            await self._publishing.publish_later(event, after)
+            await self.publishing.publish_later(event, after)
             return
         try:
-            await self._publishing.publish(event)
+            await self.publishing.publish(event)
         finally:
             self.budget.waited()
 
@@ -328,8 +348,8 @@ class TemporalHost:
     @heeding_cancellation
     async def run_subflow(self, call: SubflowCall) -> JSON:
         """Run the sub-workflow as a child. Raises UnknownDefinition if the run does not carry its definition."""
-        if call.id in self.pin.results:
-            return self.pin.results.pop(call.id)
+        if call.id in self._known:
+            return self._known.pop(call.id)
         return await self._children.run(
             call, {key: self._variables.lasting(owner) for key, owner in call.thread.items()}
         )

@@ -64,8 +64,10 @@ class IncomingEvents:
     def begin(self, run: Run, definition: Definition, host: TemporalHost) -> None:
         """Hand over what came before the first step of *run*, and from here on what comes."""
         self._begun = _Begun(run, definition, host, asyncio.current_task())
-        events, self._pin.events = self._pin.events, []
-        is_forwardable = workflow.info().parent is not None and not self._pin.inherited  # they came through a mailbox
+        events, self._pin.start.events = self._pin.start.events, []
+        is_forwardable = (
+            workflow.info().parent is not None and not self._pin.lineage.is_part
+        )  # they came through a mailbox
         for event in events:
             run.deliver(event, is_forwardable=is_forwardable)
         early, self._early = self._early, []

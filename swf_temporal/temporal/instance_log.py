@@ -6,6 +6,7 @@ where data may not. Every line is written once: not again where a run is replaye
 
 import logging
 import re
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from temporalio.exceptions import ApplicationError, FailureError
 from swf_temporal.durations import format_duration
 from swf_temporal.errors import ExpressionFailed, SchemaMismatch, StoreUnavailable, SubflowFailed, WorkflowFault
 from swf_temporal.languages.port import Definition
+from swf_temporal.records import Record
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
 from swf_temporal.strict_json import show_json
 from swf_temporal.temporal.failures import FaultError
@@ -38,11 +40,22 @@ logging.getLogger("temporalio.activity").addFilter(
 _calls.activity_info_on_message = False
 
 
+@dataclass(slots=True)
+class LogRecord(Record):
+    """What the log of an instance has said, and need not say again."""
+
+    untaken: bool = False
+    """That no sink takes an event which the instance produces."""
+
+
 class InstanceLog(Part):
     """Tells of an execution. Of a fire-and-forget call only its failure is logged."""
 
+    KEY = "log"
+
     def __init__(self, instance: Instance) -> None:
         super().__init__(instance)
+        self._said = self.carried(LogRecord)
         info = instance.info
         self._usual = logging.DEBUG if instance.is_call else logging.INFO
         # The parent of a sub-workflow decides what its failure means.
@@ -55,8 +68,9 @@ class InstanceLog(Part):
         """Whether every step is told."""
         return bool(self._is_detailed)
 
-    def begin(self, definition: Definition, host: "TemporalHost") -> None:  # noqa: ARG002 - as the others
+    def begin(self, definition: Definition, host: "TemporalHost") -> None:
         """Tell that it has started, or goes on."""
+        host.publishing.on_untaken = self._tell_untaken
         self._what = f"{definition.id} {definition.version or ''}".rstrip()
         if self.instance.is_continued:
             self._write(logging.DEBUG, "went on", version=definition.version)
@@ -76,6 +90,17 @@ class InstanceLog(Part):
         """Tell that a long run goes on where it is, since it holds too much."""
         more = f"in its execution, since {size} bytes are too many to go on with in another; {kept} events are kept"
         self._write(logging.WARNING, "stays", more, bytes=size, kept=kept)
+
+    def record(self, to: ContinuedAs | None = None) -> LogRecord | None:
+        """Return what it has said, until another definition begins."""
+        return None if to is not None else self._said
+
+    def _tell_untaken(self, event_type: str) -> None:
+        """Tell, once, that the instance produces events that no sink takes."""
+        if not self._said.untaken:
+            self._said.untaken = True
+            told = {"event": "event not taken", "type": event_type}
+            _instances.warning("no sink takes the event of type %r that it produces", event_type, extra={FACTS: told})
 
     async def end(self, ending: Ending) -> None:
         """Tell how the execution ends."""
@@ -125,12 +150,6 @@ def log_failed_event(event_type: Any, fault: WorkflowFault, attempt: int) -> Non
     """Tell that a produced event could not be sent."""
     details = {"event": "event not sent", "type": event_type, **facts_of(fault), "attempt": attempt}
     _calls.warning("event of type %r was not sent: %s", event_type, in_a_line(fault), extra={FACTS: details})
-
-
-def log_untaken_event(event_type: str) -> None:
-    """Tell, once for each run, that it produces events that no sink takes."""
-    told = {"event": "event not taken", "type": event_type}
-    _instances.warning("no sink takes the event of type %r that it produces", event_type, extra={FACTS: told})
 
 
 def fault_in(failure: FailureError) -> WorkflowFault:

@@ -100,5 +100,5 @@ def _begins(pin: Pin) -> bool:
     """
     info = workflow.info()
     is_given_on = info.continued_run_id is not None and info.attempt == 1 and not info.cron_schedule
-    is_part = info.parent is not None and pin.inherited
+    is_part = info.parent is not None and pin.lineage.is_part
     return not is_part and not is_given_on

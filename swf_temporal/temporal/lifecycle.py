@@ -94,7 +94,7 @@ class Lifecycle(Part):
 
     def begin(self, definition: Definition, host: "TemporalHost") -> None:
         """Find out what is to be told of the execution. What the one before has left untold is told first."""
-        self._hops, self._outgoing = self.instance.pin.hops, host.outgoing
+        self._hops, self._outgoing = self.instance.pin.lineage.hops, host.outgoing
         untold, self._untold = self._untold, []
         for one in untold:
             self._send(one)

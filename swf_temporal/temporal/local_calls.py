@@ -42,8 +42,8 @@ from swf_temporal.temporal.retry_policies import ONCE
 LIMIT: Final = MAX_ATTEMPT + timedelta(seconds=5)
 """When the engine takes a local call for one that does not end. What has a limit of its own has met that before."""
 
-MIN_RESULT_BYTES: Final = 128 * 1024
-"""The least room that a local call has for its result."""
+MIN_RESULT_BYTES: Final = 256 * 1024
+"""The room that a local call has at least for its result, beside however many others: twelve are made at once."""
 
 _GOES_ON: Final = "GoesOnAsActivity"
 _CHOOSES: Final = "swf_chooses_local_calls"
@@ -103,6 +103,8 @@ class LocalCalls:
         """The functions that a worker has refused to call locally."""
         self.in_progress: dict[str, str] = {}
         """The functions that are called, by the ids of their calls."""
+        self._count = 0
+        """How many are made, or are about to be."""
         self._timers: dict[object, datetime] = {}
         """When the timers of the run are due."""
 
@@ -115,6 +117,15 @@ class LocalCalls:
             yield
         finally:
             del self._timers[key]
+
+    @contextmanager
+    def beside_others(self) -> Iterator[None]:
+        """Count a call for as long as the context lasts: those that are made at once share the room for results."""
+        self._count += 1
+        try:
+            yield
+        finally:
+            self._count -= 1
 
     def want(self, call: FunctionCall) -> bool:
         """Tell whether *call* is to be local, if it can be."""
@@ -133,7 +144,7 @@ class LocalCalls:
 
     async def make(self, call: FunctionCall, record: CallRecord) -> JSON | GoesOn:
         """Return the result of *call*, or how it goes on. Raises its fault if it has failed for good."""
-        async with self._outgoing.reserved(MIN_RESULT_BYTES) as room:
+        async with self._outgoing.reserved(MIN_RESULT_BYTES, self._count) as room:
             local = replace(record, local=LocalRecord(most=room.size, asked=bool(call.local)))
             payload = self._outgoing.written(local.to_json())
             limit = LIMIT if call.timeout is None else min(call.timeout, LIMIT)

@@ -80,13 +80,13 @@ class Instances:
         Return how many of them it was given, before it ended; 0 if one runs already.
         """
         room = limit_of(workflow.payload_converter()) - json_length([one.to_json() for one in pin.definitions])
-        pin.events, size = [], _OTHER_BYTES
+        pin.start.events, size = [], _OTHER_BYTES
         for one in events:
             size += json_length(one.event.to_json())
-            if pin.events and size > room:
+            if pin.start.events and size > room:
                 break
-            pin.events.append(one.event)
-        given = len(pin.events)
+            pin.start.events.append(one.event)
+        given = len(pin.start.events)
         if not await self.begin(instance, definition, {}, pin, options):
             return 0
         while given < len(events) and await self.give(instance, events[given]):

@@ -15,8 +15,9 @@ from swf_temporal.runtime.performing import ONE_RUN
 from swf_temporal.runtime.run import Run
 from swf_temporal.temporal.call_records import CallRecord
 from swf_temporal.temporal.converter import limit_of
+from swf_temporal.temporal.first_runs import origin_of
 from swf_temporal.temporal.host import TemporalHost
-from swf_temporal.temporal.records import Pin
+from swf_temporal.temporal.records import Pin, StartRecord
 from swf_temporal.temporal.sizes import check_fits
 from swf_temporal.weighing import json_size
 
@@ -59,12 +60,10 @@ def begin_other(to: ContinuedAs, run: Run, pin: Pin, host: TemporalHost, parts: 
     following = _following(
         pin,
         version=to.version,
-        numbers=host.budget.over(run.numbers, host.budget.of_next()),
-        inbox=run.inbox.record(),
-        limit=to.limit,
-        untaken=False,
-        results={},
-        children={},
+        start=StartRecord(
+            inbox=run.inbox.record(), numbers=host.budget.over(run.numbers, host.budget.of_next()), limit=to.limit
+        ),
+        again=None,
         parts=parts,
     )
     args = [checked(to.data), checked(following.to_json())]
@@ -95,10 +94,11 @@ def _written(value: Any) -> tuple[Payload, int, int]:
 
 
 def _following(pin: Pin, **changes: Any) -> Pin:
-    of_the_run = replace(pin, events=[], inbox=None, progress=None, numbers={}, limit=None, call=None)
-    of_the_run.outlasting = {}
-    of_the_run.again = None  # what its sub-workflows go on with, they may still need
-    return replace(of_the_run, **{"first": pin.first or workflow.info().run_id, **changes})
+    """Return what the next execution of *pin*'s run has beside these *changes*: no beginning, progress or children."""
+    first = pin.lineage.first or workflow.info().run_id
+    lineage = replace(pin.lineage, first=first, origin=origin_of(pin))
+    of_the_run = replace(pin, start=StartRecord(), progress=None, call=None, lineage=lineage, outlasting={})
+    return replace(of_the_run, **changes)
 
 
 def _onto() -> workflow.ContinueAsNewVersioningBehavior | None:

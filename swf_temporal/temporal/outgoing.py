@@ -79,6 +79,8 @@ class Outgoing:
         self._sent = 0
         self._reserved = 0
         """Bytes of what may still come to be sent with the rest of the workflow task."""
+        self._returned: asyncio.Future[None] | None = None
+        """What the one waits for that waits until some of these are given back."""
         self._sent_by = 0
         """The workflow task that sends that: the length of the history that it began with."""
 
@@ -122,7 +124,11 @@ class Outgoing:
         async with self._turn:  # one timer wakes all that wait
             self._forget_earlier()
             while self._sent + self._reserved + size > MAX_BYTES_AT_ONCE:
-                await self._yield_control()
+                if self._reserved and self._sent + size <= MAX_BYTES_AT_ONCE:
+                    self._returned = asyncio.get_running_loop().create_future()
+                    await self._returned
+                else:
+                    await self._yield_control()
                 self._forget_earlier()
 
     def _forget_earlier(self) -> None:
@@ -132,16 +138,23 @@ class Outgoing:
             self._sent, self._sent_by = 0, task
 
     @asynccontextmanager
-    async def reserved(self, least: int) -> AsyncIterator[Room]:
-        """Keep half of the room that is left, and at least so many bytes, for the result of a local activity."""
+    async def reserved(self, least: int, sharing: int = 1) -> AsyncIterator[Room]:
+        """Keep room for the result of a local activity: *least* bytes, or its share of half of what is left.
+
+        That is where *sharing* activities are about to be made at once. Beyond those that fit, each waits for the next
+        that ends.
+        """
         await self.room(least)
-        room = Room(min(max(least, (MAX_BYTES_AT_ONCE - self._sent - self._reserved) // 2), self.limit))
+        share = (MAX_BYTES_AT_ONCE - self._sent - self._reserved) // 2 // sharing
+        room = Room(min(max(least, share), self.limit))
         self._reserved += room.size
         try:
             yield room
         finally:
             self._reserved -= room.size
             self.sent(room.used)
+            if self._returned is not None and not self._returned.done():
+                self._returned.set_result(None)
 
     def sent(self, size: int) -> None:
         """Count *size* bytes that are sent with what this workflow task comes to, in which a local activity ended."""

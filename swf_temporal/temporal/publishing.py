@@ -19,7 +19,6 @@ from swf_temporal.temporal import summaries
 from swf_temporal.temporal.children import REUSE
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT, DelayedRecord
 from swf_temporal.temporal.failures import fault_of_activity, fault_of_start
-from swf_temporal.temporal.instance_log import log_untaken_event
 from swf_temporal.temporal.markers import is_recorded
 from swf_temporal.temporal.operator_options import operator_options
 from swf_temporal.temporal.outgoing import Outgoing
@@ -43,6 +42,8 @@ class Publishing:
         self._id_of_child = id_of_child
         self._turn = asyncio.Lock()
         self._count = 0
+        self.on_untaken: Callable[[str], None] = lambda _: None
+        """Called with the type of each event that no sink takes."""
 
     async def publish(self, event: CloudEvent) -> None:
         """Send *event*, and wait until it is delivered; where order is asked for, after those before it.
@@ -58,7 +59,7 @@ class Publishing:
             await self._publish(event)
 
     async def _publish(self, event: CloudEvent) -> None:
-        payload = await self._outgoing.payload(with_origin(event, self._pin.hops).to_json())
+        payload = await self._outgoing.payload(with_origin(event, self._pin.lineage.hops).to_json())
         try:
             taken = await workflow.execute_activity(
                 PUBLISH,
@@ -70,13 +71,12 @@ class Publishing:
             if isinstance(error.cause, CancelledError):
                 raise asyncio.CancelledError from None
             raise fault_of_activity(error, PUBLISH) from None
-        if taken == [] and not self._pin.untaken:
-            self._pin.untaken = True
-            log_untaken_event(event.type)
+        if taken == []:
+            self.on_untaken(event.type)
 
     async def publish_later(self, event: CloudEvent, after: timedelta) -> None:
         """Begin the workflow that sends *event*; it goes on when this one has ended."""
-        delayed = DelayedRecord(with_origin(event, self._pin.hops), after)
+        delayed = DelayedRecord(with_origin(event, self._pin.lineage.hops), after)
         payload = self._outgoing.written(delayed.to_json())
         await self._outgoing.in_turn(payload, starts_child=True)
         try:

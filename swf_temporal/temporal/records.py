@@ -41,6 +41,9 @@ LOOK_UP = "look definitions up"
 EVALUATE = "evaluate"
 """The local activity that makes an evaluation which its text and data do not bound."""
 
+GIVE_WAY = "give way"
+"""The activity that does nothing, by which a run that works long ends its workflow task."""
+
 PUBLISH = "publish event"
 """The activity that sends a produced event."""
 
@@ -72,6 +75,47 @@ class Wanted(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class Pinned(Record):
+    """The text of a definition, where it was read from, and the text's SHA-256."""
+
+    text: str
+    name: str
+    sha256: str = ""
+    """Empty where the text was not checked."""
+
+
+@dataclass(slots=True)
+class StartRecord(Record):
+    """What a run begins with, beside its input. Later executions have it in their progress."""
+
+    events: list[CloudEvent] = field(default_factory=list)
+    """Those that were sent with the start."""
+    inbox: InboxRecord | None = None
+    """What came before a `continueAs`."""
+    numbers: dict[str, int] = field(default_factory=dict)
+    """How often ids were given in the executions before this one."""
+    limit: ContinueTimeout | None = None
+    """What a `continueAs` sets in place of the workflow's own timeout."""
+
+
+@dataclass(slots=True)
+class Lineage(Record):
+    """What an instance comes from: by this, its calls, sub-workflows, variables and events are told apart."""
+
+    thread: dict[str, str] = field(default_factory=dict)
+    """The variables that a sub-workflow shares with its caller: by their keys, the instances that made them."""
+    hops: int = 0
+    """How many instances stand before this one in a chain that events have started."""
+    is_part: bool = False
+    """Whether a run of ours has begun this one as a part of itself, and not a client, an event or a schedule."""
+    first: str | None = None
+    """The execution that the keys of calls name, if it is not this one: that in which the run began, or its parent's.
+    A call that is made once more, in whichever execution, has the key that it had."""
+    origin: str | None = None
+    """The first run of the instance, if that is not the first of this chain: see `origin_of`."""
+
+
+@dataclass(slots=True)
 class BegunAgain(Record):
     """Where an instance was when a person let it go on: it does so in another execution, which has this."""
 
@@ -80,16 +124,12 @@ class BegunAgain(Record):
     entries: int
     """How many entries of that execution's trace belong to the instance: what came later is done again."""
     wanted: Wanted
-
-
-@dataclass(frozen=True, slots=True)
-class Pinned(Record):
-    """The text of a definition, where it was read from, and the text's SHA-256."""
-
-    text: str
-    name: str
-    sha256: str = ""
-    """Empty where the text was not checked."""
+    results: dict[str, JSON] = field(default_factory=dict)
+    """What calls and sub-workflows yielded that were under way there and have completed since, by their ids."""
+    children: dict[str, "Pin"] = field(default_factory=dict)
+    """The pins with which sub-workflows go on that have failed, by the ids of their calls: others begin anew."""
+    has_begun: bool = False
+    """Whether the instance has gone on: an execution before this one has done so."""
 
 
 @dataclass(slots=True)
@@ -101,41 +141,17 @@ class Pin(Record):
 
     definitions: list[Pinned] = field(default_factory=list)
     version: str | None = None
-    events: list[CloudEvent] = field(default_factory=list)
-    """Those that were sent with the start."""
-    inbox: InboxRecord | None = None
-    """What came before a `continueAs`."""
+    start: StartRecord = field(default_factory=StartRecord)
     progress: dict[str, Any] | None = None
     """Where a continued run goes on: a `ProgressRecord` as JSON, in which each value stands once."""
-    numbers: dict[str, int] = field(default_factory=dict)
-    """How often ids were given in the executions before this one."""
-    limit: ContinueTimeout | None = None
-    """What a `continueAs` sets in place of the workflow's own timeout."""
     call: CallRecord | None = None
     """The call that this run consists in: one that was invoked `async`, or one that is long-running."""
-    thread: dict[str, str] = field(default_factory=dict)
-    """The variables that a sub-workflow shares with its caller: by their keys, the instances that made them."""
-    hops: int = 0
-    """How many instances stand before this one in a chain that events have started."""
-    untaken: bool = False
-    """Whether the log has said that no sink takes an event of this run."""
-    inherited: bool = False
-    """Whether a run of ours has begun this one as a part of itself, and not a client, an event or a schedule."""
+    lineage: Lineage = field(default_factory=Lineage)
     outlasting: dict[str, AwaitedRecord] = field(default_factory=dict)
     """The children that earlier executions began and this one waits for, by the ids of their calls."""
     parts: dict[str, JSON] = field(default_factory=dict)
     """What parts of the instance carry over, each under its own key: see `instance_part.py`."""
-    first: str | None = None
-    """The execution that the keys of calls name, if it is not this one: that in which the run began, or its parent's.
-    A call that is made once more, in whichever execution, has the key that it had."""
-    origin: str | None = None
-    """The first run of the instance, where a person has let it go on in another: see `origin_of`."""
     again: BegunAgain | None = None
-    """Where it was before, in the execution with which it goes on."""
-    results: dict[str, JSON] = field(default_factory=dict)
-    """What calls and sub-workflows yielded that were under way there and have completed since, by their ids."""
-    children: dict[str, "Pin"] = field(default_factory=dict)
-    """The pins with which sub-workflows go on that have failed, by the ids of their calls: others begin anew."""
     semantics: int = FIRST_SEMANTICS
     """The semantics number of the run: that of the client, or of the worker, that it has its definitions from."""
     format: int = FIRST_FORMAT

@@ -264,7 +264,7 @@ class Observed(Interpreter):
             calls=tuple(self.calls),
             steps=tuple(self.steps),
             under_way={one.call.id: one.call for one in self.calls if one.call.id in under_way},
-            origin=pin.origin or self._info.first_execution_run_id,
+            origin=pin.lineage.origin or self._info.first_execution_run_id,
             deadline=None if run is None else run.execution.deadline,
         )
 

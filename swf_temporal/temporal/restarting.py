@@ -26,7 +26,6 @@ from swf_temporal.temporal import summaries
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.constants import ROUTED
 from swf_temporal.temporal.endings import AwaitedRecord
-from swf_temporal.temporal.first_runs import origin_of
 from swf_temporal.temporal.kept_options import options_of_this, start_options
 from swf_temporal.temporal.next_execution import carried
 from swf_temporal.temporal.records import BegunAgain, Pin, Wanted
@@ -71,7 +70,8 @@ class RestartInput:
         these calls are made again, and all of these sub-workflows begin anew.
         """
         pins = {call: one.pin for call, one in children.items() if one.has_events and not one.parts}
-        pin = replace(self.pin, results=dict(results), children=pins)
+        assert self.pin.again is not None  # noqa: S101 - for the type checker: it begins again
+        pin = replace(self.pin, again=replace(self.pin.again, results=dict(results), children=pins))
         return replace(self, pin=pin) if fits(json_size(pin.to_json()), self.most) else self
 
     async def start(self, client: Client, workflow_id: str) -> str:
@@ -172,7 +172,7 @@ class RestartObserver(Observed):
         run.inbox = self._with_events(inbox, (*asked.leading[len(asked.leading) - early :], *asked.events))
         entries = asked.point.entry + asked.point.is_after
         again = BegunAgain(run=self._info.run_id, entries=entries, wanted=asked.wanted)
-        facts: dict[str, Any] = {"origin": origin_of(self._pin), "again": again, "parts": self._records()}
+        facts: dict[str, Any] = {"again": again, "parts": self._records()}
         following = carried(run, self._pin, host, **facts)
         run.inbox = inbox
         has_events = fits(following.size, following.most)

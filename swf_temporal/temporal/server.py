@@ -67,8 +67,11 @@ async def local_server(
     database: Path | None = None,
     extra: Sequence[str] = (),
     payloads: "PayloadSettings | None" = None,
+    as_installed: bool = False,
 ) -> AsyncIterator[Server]:
     """Start a development server for as long as the context lasts; free ports are chosen where none are given.
+
+    It is quick and can pause workflows, unless it is to be *as_installed*, with the settings that a server has by itself.
 
     *payloads* is what becomes of payloads on their way to it. With *database* the server remembers its workflows from
     one start to the next. It ends with this process, even if that is killed. Raises UsageError if a port is taken,
@@ -91,7 +94,8 @@ async def local_server(
                     yield Server(client, f"http://127.0.0.1:{ui_chosen}")
                 return
             command = [program, "server", "start-dev", "--ip", "127.0.0.1", "--port", str(chosen)]
-            command += ["--ui-port", str(ui_chosen), "--log-level", "error", *QUICK, *_PAUSING, *_FAIRNESS, *extra]
+            own = () if as_installed else (*QUICK, *_PAUSING, *_FAIRNESS)
+            command += ["--ui-port", str(ui_chosen), "--log-level", "error", *own, *extra]
             if database is not None:
                 command += ["--db-filename", str(database)]
             async with _started(with_watchdog(command, gently=database is not None), inherited) as started:

@@ -78,7 +78,7 @@ class Interpreter:
         self._data, pin, self._wrong = read_input(args, is_child=info.parent is not None)
         was_reset = info.run_id != info.original_execution_run_id
         if was_reset:
-            pin.first = pin.first or info.original_execution_run_id
+            pin.lineage.first = pin.lineage.first or info.original_execution_run_id
         self._pin = pin
         self._payloads = [arg.payload for arg in args[2:]]
         self._looked_up = 0  # bytes of definitions that a worker has told, and this workflow task sends
@@ -218,10 +218,10 @@ class Interpreter:
     async def _interpret(self, definition: Definition, program: Program) -> Any:
         info, pin = self._info, self._pin
         host = self._begun(definition)
-        instance = InstanceIdentity(info.workflow_id, info.run_id, pin.thread, request_of_workflow())
-        progress = pin.progress or ProgressRecord(inbox=pin.inbox, numbers=pin.numbers).to_json()
+        instance = InstanceIdentity(info.workflow_id, info.run_id, pin.lineage.thread, request_of_workflow())
+        progress = pin.progress or ProgressRecord(inbox=pin.start.inbox, numbers=pin.start.numbers).to_json()
         while True:
-            run = Run(program, host, self._data, instance, progress, pin.limit)
+            run = Run(program, host, self._data, instance, progress, pin.start.limit)
             self._attend(run, definition, host)
             try:
                 outcome = await self._outcome_of(run)
@@ -266,8 +266,9 @@ class Interpreter:
         run.on_begin = lambda: self._prepare(run, definition)
         run.on_leave = lambda to: self._may_leave(run, host, to)
         self._incoming.begin(run, definition, host)
-        if self._pin.again is not None:
-            self._pin.again = None
+        again = self._pin.again
+        if again is not None and not again.has_begun:
+            again.has_begun = True
             run.execution.begin_again()
 
     async def _prepare(self, run: Run, definition: Definition) -> None:

@@ -35,8 +35,8 @@ async def _crowd(address: str, words: Sequence[str]) -> None:
                 continue
             with attacked(address, "", "--console", files=files) as target:
                 others = Others(target.host, target.port)
-                with crowding(target.host, target.port, number, crowd):
-                    await others.served_for(_SECONDS)
+                async with others.asking(), crowding(target.host, target.port, number, crowd):
+                    await asyncio.sleep(_SECONDS)
             print(f"{number:,} {crowd}, {files:,} files: {others}", flush=True)
 
 
@@ -47,8 +47,9 @@ async def _watch(address: str, words: Sequence[str]) -> None:
         async with large_instance(address) as watched:
             host, port, _ = watched.target
             others = Others(host, port, "/console/definitions", COOKIE)
-            with crowding(host, port, number, "pages", path=f"{watched.path}{what}", cookie=COOKIE):
-                await others.served_for(_SECONDS)
+            crowd = crowding(host, port, number, "pages", path=f"{watched.path}{what}", cookie=COOKIE)
+            async with others.asking(), crowd:
+                await asyncio.sleep(_SECONDS)
         print(f"{number} times {what} of a large instance: {others}", flush=True)
 
 

@@ -1,10 +1,9 @@
 """Many connections at once, made to leave no room for others. As a program it holds them."""
 
 import asyncio
-import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from tests.processes import ending_with_us
@@ -25,20 +24,21 @@ CROWDS: Final = {
 """By their names, what each connection of a crowd sends before it stands still."""
 
 
-@contextmanager
-def crowding(
+@asynccontextmanager
+async def crowding(
     host: str, port: int, number: int, crowd: str, *, source: str = "127.0.0.1", path: str = "", cookie: str = ""
-) -> Iterator[None]:
+) -> AsyncIterator[None]:
     """Let a process hold so many connections of a *crowd* for as long as the context lasts."""
     words = [host, str(port), str(number), crowd, source, path, cookie]
     command = [*ending_with_us(), sys.executable, "-m", "tests.attacks.crowds", *words]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stdout.readline() == "begun\n"
-            yield
-        finally:
-            process.kill()
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        assert await process.stdout.readline() == b"begun\n"
+        yield
+    finally:
+        process.kill()
+        await process.wait()
 
 
 async def _hold(host: str, port: int, source: str, sent: bytes) -> None:

@@ -3,7 +3,8 @@
 import asyncio
 import statistics
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -11,7 +12,8 @@ _PATIENCE: Final = 10
 _LATE: Final = 0.15
 """Seconds between a connection and the head that is sent late."""
 _EVERY: Final = 0.05
-_KEPT_EVERY: Final = 1.0
+_KEPT: Final = 4
+_KEPT_EVERY: Final = 0.25
 
 
 @dataclass
@@ -32,6 +34,7 @@ class Others:
     def __init__(self, host: str, port: int, path: str = "/livez", cookie: str = "") -> None:
         self._host, self._port = host, port
         self._request = f"GET {path} HTTP/1.1\r\nhost: {host}\r\ncookie: {cookie}\r\n"
+        self._all_are_kept = asyncio.Event()
         self.served = {kind: Served() for kind in ("head at once", "head after 150 ms", "kept connections")}
 
     def __str__(self) -> str:
@@ -42,16 +45,25 @@ class Others:
         """What failed, of all of them."""
         return [f"{kind}: {failure}" for kind, one in self.served.items() for failure in one.failures]
 
-    async def served_for(self, seconds: float) -> None:
-        """Ask again and again for so long."""
-        kinds = [self._new("head at once", 0), self._new("head after 150 ms", _LATE), *[self._kept() for _ in range(4)]]
+    @asynccontextmanager
+    async def asking(self) -> AsyncIterator[None]:
+        """Ask again and again for as long as the context lasts, which begins once there are connections to keep."""
+        kinds = [
+            self._new("head at once", 0),
+            self._new("head after 150 ms", _LATE),
+            *(self._kept() for _ in range(_KEPT)),
+        ]
         asking = [asyncio.create_task(one) for one in kinds]
-        done, rest = await asyncio.wait(asking, timeout=seconds)
-        for one in rest:
-            one.cancel()
-        await asyncio.wait(asking)
+        try:
+            await self._all_are_kept.wait()
+            yield
+        finally:
+            for one in asking:
+                one.cancel()
+            done, _ = await asyncio.wait(asking)
         for one in done:
-            one.result()
+            if not one.cancelled():
+                one.result()
 
     async def _new(self, kind: str, late: float) -> None:
         while True:
@@ -80,6 +92,8 @@ class Others:
 
             try:
                 while await self._count(self.served["kept connections"], asked):
+                    if len(self.served["kept connections"].seconds) >= _KEPT:
+                        self._all_are_kept.set()
                     await asyncio.sleep(_KEPT_EVERY)
             finally:
                 writer.transport.abort()

@@ -1,5 +1,6 @@
 """Many connections leave room for others, though all come from one address."""
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator
 
@@ -32,8 +33,8 @@ async def target() -> AsyncIterator[Target]:
 async def test_others_are_answered(target: Target, crowd: str) -> None:
     """Each time, whenever they send the head of their request, and over connections that they keep."""
     others = Others(target.host, target.port)
-    with crowding(target.host, target.port, NUMBERS.get(crowd, 900), crowd):
-        await others.served_for(SECONDS)
+    async with others.asking(), crowding(target.host, target.port, NUMBERS.get(crowd, 900), crowd):
+        await asyncio.sleep(SECONDS)
     print(f"{crowd}: {others}")
     assert not others.failures
     assert all(one.seconds for one in others.served.values())
@@ -44,8 +45,9 @@ async def test_others_are_answered_while_a_large_instance_is_watched() -> None:
     async with local_server() as server, large_instance(server.client.service_client.config.target_host) as watched:
         host, port, _ = watched.target
         others = Others(host, port, "/console/definitions", COOKIE)
-        with crowding(host, port, 600, "pages", path=f"{watched.path}/stream", cookie=COOKIE):
-            await others.served_for(SECONDS)
+        crowd = crowding(host, port, 600, "pages", path=f"{watched.path}/stream", cookie=COOKIE)
+        async with others.asking(), crowd:
+            await asyncio.sleep(SECONDS)
             async with httpx.AsyncClient(base_url=f"http://{host}:{port}", trust_env=False, timeout=60) as client:
                 refused = await client.get(f"{watched.path}/stream", headers={"cookie": COOKIE})
                 drawn = await client.get(f"{watched.path}/pictures", headers={"cookie": COOKIE})

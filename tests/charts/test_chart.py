@@ -27,7 +27,7 @@ HELM = shutil.which("helm", path=str(Path(sys.executable).parent)) or shutil.whi
 OF_OTHERS = {"keda.sh/v1alpha1", "temporal.io/v1alpha1"}
 """What other controllers define: Kubernetes has no schema for it."""
 
-pytestmark = pytest.mark.skipif(HELM is None, reason="NOT TRIED: there is no helm; `make helm` installs it with Go")
+pytestmark = pytest.mark.skipif(HELM is None, reason="NOT TRIED: there is no helm")
 
 
 def helm(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -214,24 +214,28 @@ def test_the_worker_controller_starts_workers() -> None:
     assert not [one for one in container["env"] if one["name"].startswith("TEMPORAL_")]
 
 
+ADDITIONAL = "(?i:additional propert(?:y|ies))"
+"""How Helm 3 and 4 begin to tell of a value that is not known."""
+
+
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
         ([], "temporal.address: the host and port of the Temporal server"),
-        (["worker.replica=3"], "additional properties 'replica' not allowed"),
-        (["gateway.searchAttributes=true"], "additional properties 'searchAttributes' not allowed"),
+        (["worker.replica=3"], rf"{ADDITIONAL} '?replica'?"),
+        (["gateway.searchAttributes=true"], rf"{ADDITIONAL} '?searchAttributes'?"),
         (["gateway.enabled=true"], "config.gateway: a gateway that others can reach needs tenants"),
         (["definitions.configMap=a", "definitions.persistentVolumeClaim=b"], "definitions come from one of files"),
         (["definitions.git.repository=https://example.com/a"], "definitions.git.ref: name a commit, a tag or a branch"),
         (["workerController.enabled=true", "worker.scaling.type=hpa"], "scaled by a WorkerResourceTemplate"),
         (["consumer.enabled=true", "consumer.scaling.type=keda"], "consumer.scaling.type: keda scales workers"),
-        (["worker.scaling.type=cpu"], "value must be one of 'none', 'hpa', 'keda'"),
+        (["worker.scaling.type=cpu"], r"must be one of.*none.*hpa.*keda"),
     ],
 )
 def test_values_that_cannot_be_meant_are_refused(settings: list[str], told: str) -> None:
     """What would not work is refused before anything is deployed, with the key to change."""
     address = [] if told.startswith("temporal.address") else ["temporal.address=temporal:7233"]
-    assert told in refusal(*address, *settings)
+    assert re.search(told, refusal(*address, *settings))
 
 
 def test_the_chart_has_the_version_of_the_package() -> None:

@@ -1,14 +1,20 @@
 """Runs that began under this or an earlier release go on under this one: their recorded histories replay."""
 
+from typing import get_args
+
 import pytest
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.app.scenarios.host import IN_SCENARIOS
 from swf_temporal.app.scenarios.virtual_time import VirtualTime
+from swf_temporal.runtime.host import TimerPurpose
+from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.strict_json import read_json
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.operator_options import OperatorOptionsInterceptor
 from swf_temporal.temporal.replaying import replay
+from swf_temporal.temporal.summaries import WAITING_FOR_PLACE
 from swf_temporal.temporal.workflows import ALL_WORKFLOWS, OTHER_WORKFLOWS
 from tests.replay import corpus
 from tests.replay.corpus import Recorded
@@ -60,3 +66,18 @@ async def test_every_workflow_of_a_worker_is_replayed_by_compat(name: str) -> No
 
 def _type_of(history: WorkflowHistory) -> str:
     return history.events[0].workflow_execution_started_event_attributes.workflow_type.name
+
+
+def test_a_run_waits_for_no_timer_that_its_author_did_not_write() -> None:
+    """A server fires a timer up to a second late, however short it is: those that remain say what of the definition."""
+    of_authors = (*(f"{purpose}: " for purpose in get_args(TimerPurpose)), WAITING_FOR_PLACE)
+    found = list[tuple[str, str]]()
+    for release in corpus.releases():
+        for one in corpus.read(release).executions:
+            events = WorkflowHistory.from_json("any", one.execution.history).events
+            if events[0].workflow_execution_started_event_attributes.workflow_type.name in WORKFLOW_TYPES:
+                continue
+            timers = [event for event in events if event.HasField("timer_started_event_attributes")]
+            summaries = [read_json(event.user_metadata.summary.data or b'""') for event in timers]
+            found += [(one.source, text) for text in summaries if not text.startswith(of_authors)]
+    assert found == []

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 import temporalio.client
+from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import (
     Client,
     OutboundInterceptor,
@@ -38,6 +39,7 @@ from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.operator_options import OperatorOptions
 from swf_temporal.temporal.querying import answer_of
+from swf_temporal.temporal.records import GIVE_WAY
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
 from tests.temporal.suspending import SUSPEND_AFTER, suspending
@@ -210,6 +212,11 @@ def define(*states: dict[str, Any], functions: tuple[str | dict[str, Any], ...] 
 def calling(name: str, *functions: str, **rest: Any) -> dict[str, Any]:
     """Return an operation state that calls *functions* one after the other."""
     return {"name": name, "type": "operation", "actions": [{"functionRef": f} for f in functions], **rest}
+
+
+def gives_way(event: HistoryEvent) -> bool:
+    """Tell whether with *event* a run gave way that worked long, or had to send more than one workflow task may."""
+    return event.activity_task_scheduled_event_attributes.activity_type.name == GIVE_WAY
 
 
 async def events_of(handle: swf.Handle) -> list[Any]:

@@ -27,7 +27,7 @@ from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Delivery
 from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
-from swf_temporal.temporal.records import Pin, Pinned, pinned
+from swf_temporal.temporal.records import Lineage, Pin, Pinned, pinned
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, calling, define, events_of
 
@@ -91,7 +91,7 @@ def forged() -> dict[str, Pin]:
         "one call alone": Pin([], call=record_of(steal, "x.yaml")),
         "the middle of a run": Pin([known], progress={"frame": {"state": "a", "data": {}}}),
         "the middle of a run alone": Pin([], progress={"frame": {"state": "a", "data": {}}}),
-        "a part of another run": Pin([own], inherited=True),
+        "a part of another run": Pin([own], lineage=Lineage(is_part=True)),
     }
 
 

@@ -13,7 +13,7 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import outgoing
 from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import PATIENCE, Bench, define, events_of
+from tests.temporal.conftest import PATIENCE, Bench, define, events_of, gives_way
 from tests.temporal.suspending import SUSPENDING
 
 ITEMS = 50
@@ -42,7 +42,7 @@ async def test_what_waits_for_room_is_not_sent_all_in_the_next_task(bench: Bench
         sent = Counter[int]()
         for event in await events_of(handle):
             for kind in ("activity_task_scheduled", "start_child_workflow_execution_initiated"):
-                if event.HasField(f"{kind}_event_attributes"):
+                if event.HasField(f"{kind}_event_attributes") and not gives_way(event):
                     sent[getattr(event, f"{kind}_event_attributes").workflow_task_completed_event_id] += len(LARGE)
 
     assert isinstance(output, dict)
@@ -157,7 +157,7 @@ async def test_what_is_sent_beside_a_local_call_is_counted_with_its_task(
         await asyncio.wait_for(swf.result(handle), PATIENCE)
         history = await handle.fetch_history()
 
-    assert sum(event.HasField("timer_started_event_attributes") for event in history.events) == yields
+    assert sum(map(gives_way, history.events)) == yields
     await Replayer(
         workflows=[Interpreter], interceptors=SUSPENDING, workflow_runner=UnsandboxedWorkflowRunner()
     ).replay_workflow(history)

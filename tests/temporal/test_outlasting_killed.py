@@ -115,7 +115,7 @@ class Other:
         return {"activity": "done"}
 
 
-def start_worker(folder: Path, address: str, queue: str) -> "subprocess.Popen[bytes]":
+def start_worker(folder: Path, address: str, queue: str, **env: str) -> "subprocess.Popen[bytes]":
     """Start a worker in a process of its own."""
     arguments = ["worker", str(folder), "--task-queue", queue, "--functions", str(folder / "functions.py")]
     return subprocess.Popen(
@@ -124,6 +124,7 @@ def start_worker(folder: Path, address: str, queue: str) -> "subprocess.Popen[by
             "PATH": os.environ["PATH"],
             "TEMPORAL_ADDRESS": address,
             "PYTHONPATH": os.pathsep.join([str(folder), str(Path.cwd())]),
+            **env,
         },
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -87,11 +87,11 @@ async def test_a_mailbox_drops_what_is_no_message(bench: Bench, caplog: pytest.L
 INPUTS: dict[str, tuple[str, list[Any], str]] = {
     "a definition without a name": ("sample", [{}, {"definitions": [{"text": "x"}]}], "definitions[0] has no 'name'"),
     "definitions": ("sample", [{}, {"definitions": 5}], "definitions has to be an array, and is of the type number"),
-    "events": ("sample", [{}, {"events": [{}]}], "an event needs a text as its 'type'"),
-    "numbers": ("sample", [{}, {"numbers": {"a": "b"}}], "numbers.a has to be an integer"),
+    "events": ("sample", [{}, {"start": {"events": [{}]}}], "an event needs a text as its 'type'"),
+    "numbers": ("sample", [{}, {"start": {"numbers": {"a": "b"}}}], "start.numbers.a has to be an integer"),
     "semantics": ("sample", [{}, {"semantics": "x"}], "semantics has to be an integer"),
     "format": ("sample", [{}, {"format": "x"}], "format has to be an integer"),
-    "limit": ("sample", [{}, {"limit": {}}], "limit has no 'seconds'"),
+    "limit": ("sample", [{}, {"start": {"limit": {}}}], "start.limit has no 'seconds'"),
     "a call": ("sample", [{}, {"call": {"function": {}, "source": ""}}], "call.function has no 'name'"),
     "progress": ("sample", [{}, {"progress": {"numbers": 5}}], "progress.numbers has to be an object"),
     "a frame": (

@@ -13,7 +13,7 @@ from swf_temporal.runtime.pacing import MAX_COST
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.workflow import Interpreter
-from tests.temporal.conftest import Bench, define
+from tests.temporal.conftest import Bench, define, gives_way
 from tests.temporal.suspending import SUSPENDING
 
 STATES = 500
@@ -50,7 +50,7 @@ async def test_an_instance_that_is_queried_while_it_works_replays(bench: Bench) 
         assert await ending == {"x": sum(range(STATES))}
         history = await handle.fetch_history()
 
-    yields = sum(event.HasField("timer_started_event_attributes") for event in history.events)
+    yields = sum(map(gives_way, history.events))
     assert yields >= STATES * HELPER_COST // MAX_COST
     await replayer().replay_workflow(history)
 

@@ -112,7 +112,7 @@ def test_the_records_are_of_runs_under_way(release: str) -> None:
 def test_the_records_have_what_is_stored_but_seldom(release: str) -> None:
     """The time of an execution that was continued as, and a call that is a run of its own, are among the records."""
     pins = [Pin.from_json(one.arguments[1]) for ran in recorded(release).values() for one in ran]
-    assert [pin.limit for pin in pins if pin.limit is not None] == [
+    assert [pin.start.limit for pin in pins if pin.start.limit is not None] == [
         ContinueTimeout(7200, interrupt=False, run_before="Tidy")
     ]
     [alone] = [pin.call for pin in pins if pin.call is not None]

@@ -12,6 +12,7 @@ from swf_temporal.app.console.pages import HEADERS, html_of, macros, segment
 from swf_temporal.app.console.visits import Visit
 from swf_temporal.app.console.watching import WatchedInstance
 from swf_temporal.app.gateway.instances import TenantInstance, instance_of
+from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.http_connections import UNDER_WAY
 from swf_temporal.errors import UsageError
 from swf_temporal.settings.http import Operation
@@ -25,7 +26,10 @@ async def stream(visit: Visit) -> Response:
     """Answer with what changes on the page of an instance, as server-sent events, until it has ended."""
     visit.refuse(Operation.READ)
     request = visit.asked.request.scope[UNDER_WAY]
-    visit.watching.count(visit.asked.tenant, request)
+    try:
+        visit.watching.count(visit.asked.tenant, request)
+    except Refused as refusal:
+        return refusal.response()  # nobody looks at it: a page would cost more than the rest
     found = await _instance(visit)
     watched = visit.watching.watch(visit.asked.client, found, request)
     headers = HEADERS | {"X-Accel-Buffering": "no"}

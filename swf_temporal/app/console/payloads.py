@@ -26,7 +26,8 @@ def indented(written: bytes, most: int) -> tuple[str, bool]:
     """Return *most* characters of *written*, which is JSON, with lines and indents, and whether there are more."""
     known = written[: _WIDEST * (most + 1)]
     pieces, length, depth = list[str](), 0, 0
-    for token in _TOKEN.findall(known.decode(errors="ignore")):
+    for found in _TOKEN.finditer(known.decode(errors="ignore")):
+        token = found[0]
         depth += _DEEPER.get(token, 0)
         piece = _piece(token, "\n" + "  " * max(depth, 0))
         pieces.append(piece)

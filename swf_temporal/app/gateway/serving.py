@@ -104,8 +104,8 @@ async def serve(prepared: Prepared, ready: Callable[[str], None], *, waits: bool
     ):
         if not list(prepared.catalogue):
             _log.warning("there is no definition in %s: no event starts anything; %s", prepared.catalogue.where, _HINT)
-        ready(url)
         tune_gc()
+        ready(url)
         await stopping.wait()
     return 0
 

@@ -14,7 +14,7 @@ from swf_temporal.strict_json import read_json
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.operator_options import OperatorOptionsInterceptor
 from swf_temporal.temporal.replaying import replay
-from swf_temporal.temporal.summaries import WAITING_FOR_PLACE
+from swf_temporal.temporal.summaries import LOOKING_FOR_CALLER, WAITING_FOR_PLACE
 from swf_temporal.temporal.workflows import ALL_WORKFLOWS, OTHER_WORKFLOWS
 from tests.replay import corpus
 from tests.replay.corpus import Recorded
@@ -70,7 +70,7 @@ def _type_of(history: WorkflowHistory) -> str:
 
 def test_a_run_waits_for_no_timer_that_its_author_did_not_write() -> None:
     """A server fires a timer up to a second late, however short it is: those that remain say what of the definition."""
-    of_authors = (*(f"{purpose}: " for purpose in get_args(TimerPurpose)), WAITING_FOR_PLACE)
+    of_authors = (*(f"{purpose}: " for purpose in get_args(TimerPurpose)), WAITING_FOR_PLACE, LOOKING_FOR_CALLER)
     found = list[tuple[str, str]]()
     for release in corpus.releases():
         for one in corpus.read(release).executions:

@@ -1,4 +1,4 @@
-"""Workflow code sets a timer where a definition asks for one, and nowhere else: a server fires it up to a second late."""
+"""Workflow code sets a timer where a definition asks for one, nowhere else: a server fires it up to a second late."""
 
 import ast
 from pathlib import Path

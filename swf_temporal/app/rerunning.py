@@ -292,8 +292,31 @@ def plan(history: FollowedInstance, wanted: Wanted, now: float, *, is_child: boo
         places = list(_places(history.runs[number].replayed.trace, wanted.state, wanted.action))
         if places:
             since = replace(history, runs=history.runs[number:])
-            return (_retry if wanted.state is None else _rerun)(since, wanted, places[-1], now)
+            if wanted.state is None:
+                return _retry(since, wanted, where(history.runs[number].replayed.trace) or places[-1], now)
+            return _rerun(since, wanted, places[-1], now)
     raise _never_came(history.id, history.trace, wanted.state, wanted.action)
+
+
+def where(trace: Sequence[TraceEntry]) -> int | None:
+    """Return where in *trace* the instance entered the state that it is in; None where it has entered none.
+
+    That is the last that was entered and not left, or else the last that was left: a state whose work is undone is left
+    after those that undo it. What came before the time of the instance was over has ended with that.
+    """
+    left = dict[str, None]()
+    entered = dict[str, int]()
+    for place in range(len(trace) - 1, -1, -1):
+        entry = trace[place]
+        if entry.kind is TraceKind.WORKFLOW_TIMED_OUT and entered:
+            break
+        if entry.kind is TraceKind.STATE_LEFT and entry.lane == entry.state and not entry.is_in_branch:
+            left.setdefault(entry.state)
+        elif entry.enters_state and entry.state not in left:
+            return place
+        elif entry.enters_state:
+            entered.setdefault(entry.state, place)
+    return entered.get(next(iter(left), ""))
 
 
 def _places(trace: Sequence[TraceEntry], state: str | None, action: str | None) -> Iterator[int]:
@@ -302,13 +325,8 @@ def _places(trace: Sequence[TraceEntry], state: str | None, action: str | None) 
         if action is not None:
             if entry.kind is TraceKind.ACTION_STARTED and (entry.state, entry.name) == (state, action):
                 yield place
-        elif _is_entered(entry) and state in (None, entry.state):
+        elif entry.enters_state and state in (None, entry.state):
             yield place
-
-
-def _is_entered(entry: TraceEntry) -> bool:
-    """Tell whether a state was entered that is in no branch or iteration of another one."""
-    return entry.kind is TraceKind.STATE_ENTERED and entry.lane == entry.state
 
 
 def _rerun(history: FollowedInstance, wanted: Wanted, place: int, now: float) -> Rerun:
@@ -331,7 +349,7 @@ def _rerun(history: FollowedInstance, wanted: Wanted, place: int, now: float) ->
         entered=entry.at,
         times=sum(1 for _ in _places(replayed.trace, entry.state, wanted.action)),
         run_id=execution.run_id,
-        again=tuple(dict.fromkeys([entry.state, *(one.state for one in trace if _is_entered(one))])),
+        again=tuple(dict.fromkeys([entry.state, *(one.state for one in trace if one.enters_state)])),
         done=tuple(one for one in begun.values() if one.id not in over),
         events=tuple(one for part in parts for one in part.events),
         leading=tuple(first.leading),
@@ -450,7 +468,7 @@ def _place(replayed: ReplayedRun) -> Place | None:
 
 
 def _never_came(workflow_id: str, trace: Sequence[TraceEntry], state: str | None, action: str | None) -> UsageError:
-    entered = list(dict.fromkeys(one.state for one in trace if _is_entered(one)))
+    entered = list(dict.fromkeys(one.state for one in trace if one.enters_state))
     hint: str | None
     if state is None or not entered:
         what, hint = f"{workflow_id!r} has entered no state", "start another instance"

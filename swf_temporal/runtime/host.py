@@ -84,6 +84,12 @@ class TraceEntry:
     at: datetime
     detail: Mapping[str, Any] = field(default_factory=dict)
     """JSON: what it holds for each kind says `runtime/trace.py`."""
+    is_in_branch: bool = field(default=False, compare=False)
+
+    @property
+    def enters_state(self) -> bool:
+        """Whether a state was entered that is in no branch and no iteration of another one."""
+        return self.kind is TraceKind.STATE_ENTERED and self.lane == self.state and not self.is_in_branch
 
 
 @dataclass(slots=True)

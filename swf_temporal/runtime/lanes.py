@@ -85,7 +85,8 @@ class LaneBase(Tracer):
     # Telling
 
     def _add_entry(self, kind: TraceKind, name: str, detail: dict[str, Any]) -> None:
-        self.run.add(TraceEntry(kind, self.path, self.state_path, name, self.run.host.now(), detail))
+        in_branch = self.branch is not None
+        self.run.add(TraceEntry(kind, self.path, self.state_path, name, self.run.host.now(), detail, in_branch))
 
     def locate(self, fault: WorkflowFault, action: str | None = None) -> WorkflowFault:
         """Return *fault* knowing where it happened, as far as it did not know yet."""

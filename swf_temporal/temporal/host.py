@@ -184,8 +184,8 @@ class TemporalHost:
     async def yield_control(self) -> None:
         """End the workflow task, so that many states in a row are not one endless task.
 
-        An activity that does nothing ends it within milliseconds: a timer, however short, fires up to a second late. The
-        run goes on as well where no worker has taken the activity: nothing but its end is waited for.
+        An activity that does nothing ends it within milliseconds; a timer, however short, fires up to a second late.
+        The run goes on as well where no worker has taken the activity: nothing but its end is waited for.
         """
         try:
             await workflow.execute_activity(

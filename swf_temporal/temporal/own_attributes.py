@@ -18,7 +18,7 @@ from temporalio.exceptions import ApplicationError
 from swf_temporal.data import JSON, as_text
 from swf_temporal.errors import WorkflowFault
 from swf_temporal.languages.port import Definition
-from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.runtime.run import Run
 from swf_temporal.temporal import start_options, summaries
 from swf_temporal.temporal.instance_log import fault_in
@@ -76,7 +76,7 @@ class OwnAttributes(Part):
 
     def note(self, entry: TraceEntry) -> None:
         """Set the state that the run is in, which is in no branch and no iteration."""
-        if entry.kind is TraceKind.STATE_ENTERED and entry.lane == entry.state:
+        if entry.enters_state:
             self._set(STATE, entry.state)
 
     async def end(self, ending: Ending) -> None:

@@ -71,7 +71,7 @@ async def local_server(
 ) -> AsyncIterator[Server]:
     """Start a development server for as long as the context lasts; free ports are chosen where none are given.
 
-    It is quick and can pause workflows, unless it is to be *as_installed*, with the settings that a server has by itself.
+    It is quick and can pause workflows, unless it is *as_installed*: with the settings that a server has by itself.
 
     *payloads* is what becomes of payloads on their way to it. With *database* the server remembers its workflows from
     one start to the next. It ends with this process, even if that is killed. Raises UsageError if a port is taken,

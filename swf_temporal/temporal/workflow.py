@@ -33,7 +33,6 @@ from swf_temporal.runtime.host import (
     RunOutcome,
     Suspended,
     TraceEntry,
-    TraceKind,
 )
 from swf_temporal.runtime.joining import cancel_next_wait
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
@@ -359,8 +358,8 @@ class Interpreter:
         run, host, kind = self._instance.run, self._instance.host, entry.kind
         if kind not in _LOOKED_AT or run is None or host is None:
             return
-        if kind is TraceKind.STATE_ENTERED and entry.lane == entry.state and host.budget.is_suspicious:
-            host.budget.enter_with(entry.state, run.execution.data)  # of a state that is in no branch or iteration
+        if entry.enters_state and host.budget.is_suspicious:
+            host.budget.enter_with(entry.state, run.execution.data)
         if kind in SHOWN:
             self._shown.note(entry)
         if kind in MAY_CONTINUE_AS_NEW:

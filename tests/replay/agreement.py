@@ -14,7 +14,7 @@ from temporalio.worker import WorkflowRunner
 from swf_temporal.app.instance_history import FollowedInstance, FollowedRun, RunHistory
 from swf_temporal.app.instances import facts_by_history
 from swf_temporal.app.pictures import runs_of
-from swf_temporal.app.rerunning import NeverThereError, Rerun, plan
+from swf_temporal.app.rerunning import NeverThereError, Rerun, plan, where
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.operator_options import OperatorOptions
@@ -56,14 +56,11 @@ def _differences(history: WorkflowHistory, replayed: ReplayedRun) -> Iterator[st
         yield replayed.failure
         return
     facts = facts_by_history(replayed, with_trace=True)
-    entered = [one for one in replayed.trace if one.kind is TraceKind.STATE_ENTERED and one.lane == one.state]
-    state = entered[-1].state if entered else None
-    start = history.events[0].workflow_execution_started_event_attributes
-    if state is None and start.continued_execution_run_id:
-        return  # the run before has entered it
-    ends = {TraceKind.WORKFLOW_COMPLETED, TraceKind.WORKFLOW_FAILED, TraceKind.WORKFLOW_CONTINUED}
-    if facts.get("state") is None and any(one.kind in ends for one in replayed.trace):
-        return  # a language may say that it is in no state once it has ended
+    entered = dict.fromkeys(one.state for one in replayed.trace if one.enters_state)
+    place = where(replayed.trace)
+    state = None if place is None else replayed.trace[place].state
+    if _is_between(history, replayed, facts.get("state")):
+        return
     if facts.get("state") != state:
         yield f"status says {facts.get('state')!r}, and the trace {state!r}"
     if [one["kind"] for one in facts["trace"]] != [str(one.kind) for one in replayed.trace]:
@@ -76,8 +73,33 @@ def _differences(history: WorkflowHistory, replayed: ReplayedRun) -> Iterator[st
     if replayed.definition is None:
         return
     yield from _of_graph(replayed, state)
-    for one in dict.fromkeys(each.state for each in entered):
+    for one in entered:
         yield from _of_rerun(instance, replayed, one)
+
+
+def _is_between(history: WorkflowHistory, replayed: ReplayedRun, said: str | None) -> bool:
+    """Tell whether it is in no state of this run, or in two, when the status says that it is in the one *said*."""
+    entered = {one.state for one in replayed.trace if one.enters_state}
+    left = {one.lane for one in replayed.trace if one.kind is TraceKind.STATE_LEFT}
+    if not entered and history.events[0].workflow_execution_started_event_attributes.continued_execution_run_id:
+        return True  # the run before has entered it
+    if said is None and any(one.kind in _ENDS for one in replayed.trace):
+        return True  # a language may say that it is in no state once it has ended
+    if entered <= left and said not in entered:
+        return True  # it is on its way to a state, and continues as new before it enters that
+    return _undoes_beside(replayed, said)
+
+
+_ENDS = {TraceKind.WORKFLOW_COMPLETED, TraceKind.WORKFLOW_FAILED, TraceKind.WORKFLOW_CONTINUED}
+
+
+def _undoes_beside(replayed: ReplayedRun, said: str | None) -> bool:
+    """Tell whether *said* still undoes work while the instance, whose time is over, is in another state."""
+    kinds = [one.kind for one in replayed.trace]
+    if TraceKind.COMPENSATING not in kinds or TraceKind.WORKFLOW_TIMED_OUT not in kinds:
+        return False
+    begun, over = kinds.index(TraceKind.COMPENSATING), kinds.index(TraceKind.WORKFLOW_TIMED_OUT)
+    return begun < over and said in {one.state for one in replayed.trace[begun:over] if one.enters_state}
 
 
 def _of_graph(replayed: ReplayedRun, state: str | None) -> Iterator[str]:
@@ -88,7 +110,10 @@ def _of_graph(replayed: ReplayedRun, state: str | None) -> Iterator[str]:
     if is_over and open_:
         yield f"the graph has ended, and {open_} not"
     left = [one.state for one in replayed.trace if one.kind is TraceKind.STATE_LEFT and one.lane == one.state]
-    if not is_over and open_ != ({state} if state else set()) and not (not open_ and left[-1:] == [state]):
+    # A state whose work is undone stays open beside those that undo it.
+    has_undone = any(one.kind is TraceKind.COMPENSATING for one in replayed.trace)
+    agrees = state in open_ if has_undone and open_ else open_ == ({state} if state else set())
+    if not is_over and not agrees and not (not open_ and left[-1:] == [state]):
         yield f"the graph is in {open_}, and status in {state!r}"
 
 
@@ -98,7 +123,7 @@ def _of_rerun(instance: FollowedInstance, replayed: ReplayedRun, state: str) -> 
         yield f"it was in {state!r}, and cannot go on from there"
         return
     after = replayed.trace[planned.point.entry :]
-    again = [one.state for one in after if one.kind is TraceKind.STATE_ENTERED and one.lane == one.state]
+    again = [one.state for one in after if one.enters_state]
     if list(planned.again) != list(dict.fromkeys(again)):
         yield f"from {state!r} it does {planned.again} again, and had entered {again}"
     over = replayed.over_before(planned.point.entry) | planned.results.keys()

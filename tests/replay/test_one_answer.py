@@ -23,7 +23,6 @@ IS_WHOLE = count(0, 1) == 1
 pytestmark = pytest.mark.timeout(1800)
 
 
-@pytest.mark.xfail(reason="detached branches, compensation on cancellation, and a change of data are told differently")
 async def test_recorded_histories_are_told_alike() -> None:
     """Each, after each of its workflow tasks and between any two events."""
     found = {}

@@ -108,7 +108,7 @@ async def test_every_page_tells_what_is_known(bench: Bench) -> None:
     assert [name for name, one in ids.items() if one in answering] == ["reset", "continued"]
     assert [name for name, one in ids.items() if one in silent] == ["away", "unbegun", "paused"]
     assert (late.status_code, again.status_code, resumed.status_code) == (422, 422, 303)
-    assert "cannot be asked whether it waits for" in late.text
+    assert "is paused, and answers once it is resumed" in late.text
     assert "is paused already" in again.text
 
 

@@ -82,7 +82,7 @@ def _works() -> dict[str, dict[str, Any]]:
 async def _measured(works: Sequence[dict[str, Any]], rounds: int, before: Path | None) -> Times:
     async with AsyncExitStack() as stack:
         contenders, unknown = {}, set()
-        server = local_server()
+        server = local_server(as_installed=True)
         address = (await server.__aenter__()).client.service_client.config.target_host
         try:
             trees = {BEFORE: before, INTERPRETED: ROOT, UNSANDBOXED: ROOT}

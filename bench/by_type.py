@@ -65,7 +65,7 @@ def main() -> None:
 
 
 async def _measured(trees: Mapping[str, Path], folder: Path, rounds: int, batch: int) -> dict[str, Measured]:
-    async with local_server() as server:
+    async with local_server(as_installed=True) as server:
         address = server.client.service_client.config.target_host
         found = {name: Measured(_worker(tree, folder, address, name)) for name, tree in trees.items()}
         try:

@@ -51,7 +51,7 @@ async def compare(works: Sequence[Work], rounds: int, seconds: float) -> list[Co
     """
     ends_at = time.perf_counter() + seconds
     async with AsyncExitStack() as stack:
-        server = await stack.enter_async_context(local_server())
+        server = await stack.enter_async_context(local_server(as_installed=True))
         url = await stack.enter_async_context(service())
         contenders = [await stack.enter_async_context(contender(name, server.client, url)) for name in CONTENDERS]
         comparisons = []

@@ -108,7 +108,7 @@ async def measure(instances: int, entries: int, rounds: int) -> tuple[int, dict[
         folder = Path(name)
         (folder / "batch.yaml").write_text(DEFINITION)
         (folder / "functions.py").write_text(FUNCTIONS)
-        async with local_server() as server:
+        async with local_server(as_installed=True) as server:
             there = ("--address", server.client.service_client.config.target_host, "--task-queue", _QUEUE)
             worker = ("worker", "batch.yaml", "--functions", "functions.py", *there)
             served = ("gateway", "batch.yaml", "--console", "--port", "0", *there)

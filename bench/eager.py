@@ -38,7 +38,7 @@ def main() -> None:
 
 async def measure(rounds: int, batch: int) -> dict[str, list[tuple[float, float]]]:
     """Return, for each connection, what a workflow took in each round: milliseconds on the clock, and of the server."""
-    async with local_server() as server:
+    async with local_server(as_installed=True) as server:
         shared, pid = server.client, pid_of(server)
         address = shared.service_client.config.target_host
         own = await Client.connect(address, data_converter=shared.data_converter)

@@ -131,7 +131,7 @@ async def taken(ids: list[str]) -> None:
 
 async def measure(count: int, keys: int, at_once: int) -> dict[str, Any]:
     """Return what was measured."""
-    async with local_server() as server:
+    async with local_server(as_installed=True) as server:
         calls = Calls({}, settings=Settings())
         worker = make_worker(
             server.client, Catalogue(DEFINITIONS.values()), calls, Sinks(), task_queue=QUEUE, operator_options=TIMED

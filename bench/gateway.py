@@ -124,7 +124,10 @@ async def _rate(send: Callable[[str, int], Awaitable[None]], events: int, sender
 async def measure(events: int, senders: int, batch: int, rounds: int) -> list[dict[str, float]]:
     """Return for each round how many events, and how many signals, a second were taken."""
     found = []
-    async with local_server() as server, _gateway(server.client.service_client.config.target_host) as url:
+    async with (
+        local_server(as_installed=True) as server,
+        _gateway(server.client.service_client.config.target_host) as url,
+    ):
         contenders: dict[str, Callable[[str, int], Awaitable[None]]] = {
             SIGNALS: lambda key, number: _signals(server.client, key, number),
             SINGLE: lambda key, number: _events(url, key, number, 1),

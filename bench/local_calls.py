@@ -82,7 +82,7 @@ def main() -> None:
 async def measure(calls: int, rounds: int, batch: int) -> list[dict[str, Cost]]:
     """Return, for each round, what each contender took; who begins changes from round to round."""
     async with AsyncExitStack() as stack:
-        server = await stack.enter_async_context(local_server())
+        server = await stack.enter_async_context(local_server(as_installed=True))
         url = await stack.enter_async_context(service())
         first, second = [
             await stack.enter_async_context(contender(name, server.client, url)) for name in (INTERPRETED, UNSANDBOXED)

@@ -139,7 +139,7 @@ async def _compare(rounds: int, seconds: float, works: list[Work]) -> None:
     print(f"| worker CPU, observed : not | {' | '.join(observed)} | not observed, ms | rounds |")
     print("|---|---|---|---|---|---|")
     async with AsyncExitStack() as stack:
-        server = await stack.enter_async_context(local_server())
+        server = await stack.enter_async_context(local_server(as_installed=True))
         await set_up(server.client, needed_by(()))
         address = server.client.service_client.config.target_host
         url = await stack.enter_async_context(service())

@@ -163,7 +163,7 @@ async def measure(rounds: int, batch: int, steps: int) -> Figures:
     with TemporaryDirectory(prefix="swf-processes-") as folder:
         _write(Path(folder))
         async with (
-            local_server() as server,
+            local_server(as_installed=True) as server,
             _serving(server.client, Path(folder), steps, 1) as one,
             _serving(server.client, Path(folder), steps, 2) as two,
         ):

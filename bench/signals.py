@@ -265,7 +265,7 @@ async def compare(stream: Stream, rounds: int) -> list[dict[str, Outcome]]:
         outcomes = {}
         for name in order:
             async with AsyncExitStack() as stack:
-                server = await stack.enter_async_context(local_server())
+                server = await stack.enter_async_context(local_server(as_installed=True))
                 one = await stack.enter_async_context(contender(name, server.client, ""))
                 outcomes[name] = await measure(one, server.client, stream)
         found.append(outcomes)

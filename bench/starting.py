@@ -69,7 +69,7 @@ def main() -> None:
 async def _measured(trees: Mapping[str, Path], folder: Path, rounds: int) -> list[tuple[Case, dict[str, list[Cost]]]]:
     (folder / "hello.yaml").write_text(HELLO)
     (folder / "waiter.yaml").write_text(WAITER)
-    async with local_server() as server:
+    async with local_server(as_installed=True) as server:
         address = server.client.service_client.config.target_host
         cases = _cases(address)
         swf = Swf(folder, address)

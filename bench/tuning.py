@@ -89,7 +89,7 @@ def main() -> None:
 
 async def measure(settings: Mapping[str, Sequence[str]], rounds: int, batch: int, at_once: int) -> dict[str, Measured]:
     """Return what the batches of each setting took; in a round before them, workers get warm."""
-    async with local_server() as server:
+    async with local_server(as_installed=True) as server:
         with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
             _write(Path(folder))
             found: dict[str, Measured] = {}

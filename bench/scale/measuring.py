@@ -130,7 +130,7 @@ async def contenders(by_hand: str | None = BY_HAND) -> AsyncIterator[Sequence[Co
     """
     async with AsyncExitStack() as stack:
         storage = stack.enter_context(tempfile.TemporaryDirectory())
-        server = await stack.enter_async_context(local_server(payloads=stored_in(storage)))
+        server = await stack.enter_async_context(local_server(payloads=stored_in(storage), as_installed=True))
         yield [
             await stack.enter_async_context(_contender(name, server.client, storage))
             for name in (INTERPRETED, by_hand)

@@ -8,7 +8,8 @@ from typing import Any
 from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.instances import PAUSED, RUNNING, filter_of, listed, refuse_ended
+from swf_temporal.app.instances import refuse_ended
+from swf_temporal.app.listing import PAUSED, RUNNING, filter_of, listed
 from swf_temporal.client_errors import InstanceEndedError, ServerUnavailableError
 from swf_temporal.errors import UsageError
 from swf_temporal.temporal.client_errors import has_ended, not_there

@@ -14,7 +14,8 @@ from temporalio.client import WorkflowQueryRejectedError
 from temporalio.service import RPCError
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.instances import PATIENCE, described, filter_of, is_open, listed
+from swf_temporal.app.instances import PATIENCE, described
+from swf_temporal.app.listing import filter_of, is_open, listed
 from swf_temporal.client_errors import InstanceNotFoundError, InstancePausedError
 from swf_temporal.cloud_event import CloudEvent
 from swf_temporal.errors import UsageError

@@ -20,7 +20,7 @@ from temporalio.client import WorkflowExecutionDescription, WorkflowHistory
 from temporalio.converter import DataConverter
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.app.instances import row_of
+from swf_temporal.app.listing import row_of
 from swf_temporal.client_errors import InstanceNotFoundError
 from swf_temporal.data import JSON
 from swf_temporal.errors import PayloadUnavailable, UsageError

@@ -1,17 +1,17 @@
 """The state of an instance, as the server and the worker that runs it report it."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from temporalio.api.enums.v1 import PendingActivityState, PendingWorkflowTaskState
 from temporalio.api.workflow.v1 import PendingActivityInfo
-from temporalio.client import WorkflowExecution, WorkflowExecutionDescription
+from temporalio.client import WorkflowExecutionDescription
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
+from swf_temporal.app.listing import is_open, row_of, status_of, time_text
 from swf_temporal.client_errors import (
     InstanceNotFoundError,
     InstancePausedError,
@@ -19,7 +19,6 @@ from swf_temporal.client_errors import (
     RunEnded,
     ServerUnavailableError,
 )
-from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal import start_options
@@ -28,7 +27,7 @@ from swf_temporal.temporal.client_errors import has_ended, not_there
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.failed_tasks import why_task_failed
 from swf_temporal.temporal.place_records import LOOK
-from swf_temporal.temporal.search_attributes import facts_in, filters_of, quoted, why_unknown
+from swf_temporal.temporal.records import GIVE_WAY
 from swf_temporal.temporal.statuses import is_closed
 
 if TYPE_CHECKING:
@@ -40,71 +39,9 @@ PATIENCE = timedelta(seconds=5)
 _AT_WORK = timedelta(seconds=15)
 """The same if it is at a workflow task, which local calls hold open for up to ten seconds."""
 
-RUNNING, PAUSED = "running", "paused"
-
-_NAMES = {
-    "running": "Running",
-    "paused": "Paused",
-    "completed": "Completed",
-    "failed": "Failed",
-    "cancelled": "Canceled",
-    "terminated": "Terminated",
-    "timed-out": "TimedOut",
-    "continued": "ContinuedAsNew",
-}
-"""By our word for the status of an instance, that of Temporal."""
-STATUSES = tuple(_NAMES)
-"""The statuses that an instance may have."""
+_OWN_CALLS = (ENDING, GIVE_WAY, LOOK)
+"""Activities of the engine, which are no calls of the definition."""
 _WITH_A_REASON = ("failed", "terminated", "timed-out")
-_OURS = {name.upper(): status for status, name in _NAMES.items()}
-
-
-def is_open(status: str | None) -> bool:
-    """Tell whether an instance with that *status* has not ended: it runs, is paused, or is in a state unknown here."""
-    return status is not None and (status in (RUNNING, PAUSED) or status not in _NAMES)
-
-
-class Listed(NamedTuple):
-    """Instances, those that run first and then what ended last, and how many more there are."""
-
-    rows: list[dict[str, Any]]
-    more: int
-
-
-async def listed(client: "Client", wanted: str, limit: int) -> Listed:
-    """Return at most *limit* of the instances that the list filter *wanted* finds."""
-    try:
-        rows = [row_of(execution) async for execution in client.temporal.list_workflows(wanted, limit=limit)]
-    except RPCError as error:
-        raise why_unknown(error, client.namespace) or error from None
-    more = (await client.temporal.count_workflows(wanted)).count - limit if len(rows) == limit else 0
-    return Listed(rows, max(more, 0))
-
-
-def filter_of(
-    status: str | None,
-    definition: str | None,
-    query: str | None = None,
-    *,
-    attributes: Mapping[str, str | None] = MappingProxyType({}),
-    only_instances: bool = False,
-) -> str:
-    """Return the list filter of Temporal that finds what all of them describe.
-
-    *attributes* are texts by the names of `FACTS`. Where it finds *only_instances*, it leaves out the workflows that
-    are ours; a *definition* is none of these.
-    """
-    wanted = []
-    if status is not None:
-        wanted.append(f'ExecutionStatus = "{_NAMES[status]}"')
-    if definition is not None:
-        wanted.append(f"WorkflowType = {quoted(definition)}")
-    elif only_instances:
-        wanted += [f'WorkflowType != "{name}"' for name in sorted(WORKFLOW_TYPES)]
-    wanted += filters_of(attributes)
-    if query is not None:
-        wanted.append(f"({query})" if wanted else query)
-    return " AND ".join(wanted)
 
 
 async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = False) -> dict[str, Any]:
@@ -168,7 +105,7 @@ async def _start(client: "Client", execution: WorkflowExecutionDescription) -> s
 
     with suppress(RPCError):  # its history is not kept any longer, or may not be read
         found = await first_start(client, execution.id, execution.run_id)
-        return _time(found.event_time.ToDatetime(tzinfo=UTC))
+        return time_text(found.event_time.ToDatetime(tzinfo=UTC))
     return None
 
 
@@ -197,7 +134,7 @@ class InstanceView(NamedTuple):
 async def view_instance(client: "Client", workflow_id: str) -> InstanceView:
     """Return the status of an instance, and what happened in it. Raises UsageError if there is no such instance."""
     execution = await _described(client, workflow_id)
-    status, patience = _status_of(execution), _patience(execution)
+    status, patience = status_of(execution), _patience(execution)
     if not is_open(status):
         return InstanceView(status, (await _by_history(client, execution, with_trace=True))["trace"])
     try:
@@ -226,7 +163,7 @@ async def refuse_ended(client: "Client", workflow_id: str) -> str | None:
     found = await _described(client, workflow_id)
     if is_closed(found):
         raise has_ended(workflow_id)
-    return _status_of(found)
+    return status_of(found)
 
 
 async def with_sub_workflows(client: "Client", workflow_id: str) -> AsyncIterator[str]:
@@ -274,35 +211,11 @@ async def _reason(client: "Client", workflow_id: str) -> str | None:
     return None  # it was started anew meanwhile
 
 
-def row_of(execution: WorkflowExecution) -> dict[str, JSON]:
-    """Return what lists show of an instance."""
-    return {
-        "id": execution.id,
-        "runId": execution.run_id,
-        "definition": execution.workflow_type,
-        "status": _status_of(execution),
-        "started": _time(execution.start_time),
-        "ended": _time(execution.close_time),
-        **facts_in(execution.typed_search_attributes),
-    }
-
-
-def _status_of(execution: WorkflowExecution) -> str | None:
-    if execution.status is None:
-        return None
-    name = execution.status.name.replace("_", "")
-    return _OURS.get(name, name.lower())
-
-
-def _time(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat(timespec="milliseconds")
-
-
 async def _under_way(client: "Client", execution: WorkflowExecutionDescription) -> dict[str, list[Any]]:
     """Return the calls that have no result yet and the ids of sub-workflows that run; nothing where there are none."""
     pending = execution.raw_description.pending_activities
     found: dict[str, list[Any]] = {
-        "calls": [await _call(client, one) for one in pending if one.activity_type.name not in (ENDING, LOOK)],
+        "calls": [await _call(client, one) for one in pending if one.activity_type.name not in _OWN_CALLS],
         "subflows": await _sub_workflows(client, execution),
     }
     return {kind: those for kind, those in found.items() if those}

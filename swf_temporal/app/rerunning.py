@@ -18,7 +18,8 @@ from temporalio.client import Client as TemporalClient
 
 from swf_temporal.app.client import Client
 from swf_temporal.app.instance_history import FollowedInstance, FollowedRun, followed
-from swf_temporal.app.instances import described, is_open
+from swf_temporal.app.instances import described
+from swf_temporal.app.listing import is_open
 from swf_temporal.client_errors import InstanceEndedError, InstanceError, InstanceNotFoundError
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError

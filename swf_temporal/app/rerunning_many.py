@@ -6,7 +6,8 @@ from typing import Final
 
 from swf_temporal.app.changing import Outcome, for_each
 from swf_temporal.app.client import Client, refusals_as_usage_errors
-from swf_temporal.app.instances import described, filter_of, listed
+from swf_temporal.app.instances import described
+from swf_temporal.app.listing import filter_of, listed
 from swf_temporal.app.rerunning import Plan, Rerun
 from swf_temporal.errors import UsageError
 

@@ -11,7 +11,8 @@ from typing import Any, Final, NamedTuple
 
 from swf_temporal.app.asking_many import answers_of
 from swf_temporal.app.client import Client
-from swf_temporal.app.instances import PATIENCE, filter_of, listed
+from swf_temporal.app.instances import PATIENCE
+from swf_temporal.app.listing import filter_of, listed
 from swf_temporal.data import JSON
 from swf_temporal.errors import UsageError
 from swf_temporal.json_schema import BadSchema, DataSchemaValidator

@@ -8,7 +8,8 @@ from typing import Any
 import typer
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.instances import facts_of, is_open, listed
+from swf_temporal.app.instances import facts_of
+from swf_temporal.app.listing import is_open, listed
 from swf_temporal.app.outlasting import Outlasting
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.progress import hints, line_of

@@ -149,7 +149,7 @@ def list_(
     instances whose workers set search attributes.
     """
     with default_sigint():
-        from swf_temporal.app.instances import filter_of
+        from swf_temporal.app.listing import filter_of
         from swf_temporal.cli.instance_display import InstanceDisplay
     look = InstanceDisplay(form, address, namespace)
     attributes = {"version": version, "state": state, "businessKey": business_key, "errorCode": error_code}

@@ -8,7 +8,8 @@ from typing import Any
 import typer
 
 from swf_temporal.app.client import Client
-from swf_temporal.app.instances import is_open, view_instance
+from swf_temporal.app.instances import view_instance
+from swf_temporal.app.listing import is_open
 from swf_temporal.app.outlasting import Outlasting
 from swf_temporal.cli.output import OutputFormat, print_yaml
 from swf_temporal.cli.progress import line_of, news

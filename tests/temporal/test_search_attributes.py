@@ -14,7 +14,8 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.app.client import Client
-from swf_temporal.app.instances import facts_of, filter_of, listed
+from swf_temporal.app.instances import facts_of
+from swf_temporal.app.listing import filter_of, listed
 from swf_temporal.app.rerunning import plan_rerun
 from swf_temporal.app.worker import Worker
 from swf_temporal.data import JSON

@@ -27,7 +27,8 @@ from swf_temporal.app.instance_history import (
     list_runs,
     record_of_start,
 )
-from swf_temporal.app.instances import PAUSED, STATUSES, facts_of, filter_of, is_open, row_of
+from swf_temporal.app.instances import facts_of
+from swf_temporal.app.listing import PAUSED, STATUSES, filter_of, is_open, row_of
 from swf_temporal.app.rerunning import RETRIED
 from swf_temporal.client_errors import InstanceNotFoundError, RunEnded
 from swf_temporal.errors import PayloadUnavailable, SwfError, UsageError

@@ -12,7 +12,8 @@ from swf_temporal.app.console.pages import segment
 from swf_temporal.app.console.visits import Visit, redirect
 from swf_temporal.app.gateway.instances import instance_of, tasks_for
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
-from swf_temporal.app.instances import facts_of, is_open
+from swf_temporal.app.instances import facts_of
+from swf_temporal.app.listing import is_open
 from swf_temporal.app.tasks import complete_task
 from swf_temporal.errors import UsageError
 from swf_temporal.settings.http import Operation

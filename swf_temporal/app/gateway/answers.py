@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal, NotRequired
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from swf_temporal.app.instances import STATUSES
+from swf_temporal.app.listing import STATUSES
 
 Text = Annotated[str, Field(min_length=1)]
 Status = Annotated[str, Field(json_schema_extra={"enum": list(STATUSES)})]

@@ -24,7 +24,8 @@ from swf_temporal.app.gateway.parameters import (
 )
 from swf_temporal.app.gateway.refusals import Refused
 from swf_temporal.app.gateway.requests import RequestContext
-from swf_temporal.app.instances import RUNNING, described, facts_of, filter_of, is_open, listed
+from swf_temporal.app.instances import described, facts_of
+from swf_temporal.app.listing import RUNNING, filter_of, is_open, listed
 from swf_temporal.app.rerunning import Plan, plan_rerun, plan_retry
 from swf_temporal.app.tasks import Tasks, complete_task, find_task, list_tasks
 from swf_temporal.client_errors import InstanceNotFoundError, RunEnded

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final, TypeAlias
 
-from swf_temporal.app.instances import STATUSES
+from swf_temporal.app.listing import STATUSES
 from swf_temporal.runtime.ids import FREE_ID_PATTERN, why_reserved
 
 Parameter: TypeAlias = dict[str, Any]

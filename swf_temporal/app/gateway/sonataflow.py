@@ -18,7 +18,8 @@ from swf_temporal.app.gateway.parameters import MAX_ACTIVE
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import RequestContext
 from swf_temporal.app.gateway.workflows import definition_of, show_input_schema, started
-from swf_temporal.app.instances import PATIENCE, filter_of, is_open, listed, resting
+from swf_temporal.app.instances import PATIENCE, resting
+from swf_temporal.app.listing import filter_of, is_open, listed
 from swf_temporal.client_errors import InstanceNotFoundError, RunEnded
 from swf_temporal.data import JSON
 from swf_temporal.errors import ExpressionFailed, SchemaMismatch, UsageError, WrongData

@@ -17,7 +17,7 @@ from swf_temporal.app.gateway.instances import TenantInstance, link_to, outcome
 from swf_temporal.app.gateway.parameters import IDEMPOTENCY_KEY, NEW_ID, VERSION
 from swf_temporal.app.gateway.refusals import Refused, refusal_of
 from swf_temporal.app.gateway.requests import RequestContext
-from swf_temporal.app.instances import RUNNING
+from swf_temporal.app.listing import RUNNING
 from swf_temporal.client_errors import AlreadyStartedError
 from swf_temporal.data import JSON
 from swf_temporal.errors import DefinitionsUnavailable, UnknownDefinition, UsageError

@@ -24,10 +24,9 @@ from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.temporal import start_options
 from swf_temporal.temporal.client import Handle, query, result
 from swf_temporal.temporal.client_errors import has_ended, not_there
-from swf_temporal.temporal.constants import ENDING
+from swf_temporal.temporal.constants import ENDING, GIVE_WAY
 from swf_temporal.temporal.failed_tasks import why_task_failed
 from swf_temporal.temporal.place_records import LOOK
-from swf_temporal.temporal.records import GIVE_WAY
 from swf_temporal.temporal.statuses import is_closed
 
 if TYPE_CHECKING:

@@ -36,6 +36,7 @@ from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.strict_json import NotJSON
 from swf_temporal.temporal.call_records import CallRecord, call_of, is_call_record
+from swf_temporal.temporal.constants import GIVE_WAY
 from swf_temporal.temporal.external_activities import MARK
 from swf_temporal.temporal.failures import application_error, size_of_failure
 from swf_temporal.temporal.host import HEARTBEAT
@@ -43,7 +44,7 @@ from swf_temporal.temporal.instance_log import log_failed_call, log_failed_event
 from swf_temporal.temporal.local_calls import GoesOn
 from swf_temporal.temporal.metrics import count_failed_attempt
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
-from swf_temporal.temporal.records import EVALUATE, GIVE_WAY, LIMITS, LOOK_UP, PUBLISH, RESOLVE, UNKNOWN, pin_of, pinned
+from swf_temporal.temporal.records import EVALUATE, LIMITS, LOOK_UP, PUBLISH, RESOLVE, UNKNOWN, pin_of, pinned
 from swf_temporal.temporal.variables import (
     INSTANCE_ENDED,
     READ_VARIABLE,

@@ -49,3 +49,5 @@ NOTE = "definition "
 
 MAX_INPUT_BYTES = 2 * 1024 * 1024 - 4096
 """The size limit of all arguments of a workflow together, in bytes: the server's, with room for their metadata."""
+GIVE_WAY = "give way"
+"""The activity that does nothing, by which a run that works long ends its workflow task."""

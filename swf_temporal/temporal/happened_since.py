@@ -19,10 +19,10 @@ from swf_temporal.runtime.names import WORKFLOW_TYPES
 from swf_temporal.strict_json import read_json
 from swf_temporal.temporal.client import send
 from swf_temporal.temporal.client_errors import not_there
-from swf_temporal.temporal.constants import DELIVER, ENDING, PLACE, PROBE
+from swf_temporal.temporal.constants import DELIVER, ENDING, GIVE_WAY, PLACE, PROBE
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Regained, Untaken, digest_of_event
 from swf_temporal.temporal.place_records import TELL
-from swf_temporal.temporal.records import EVALUATE, GIVE_WAY, LIMITS, RESOLVE
+from swf_temporal.temporal.records import EVALUATE, LIMITS, RESOLVE
 from swf_temporal.temporal.restarting import SentEvent
 
 Outcome = Literal["completed", "failed", "timed out", "cancelled", "no result yet"]

@@ -29,6 +29,7 @@ from swf_temporal.temporal import summaries
 from swf_temporal.temporal.call_facts import activity_facts
 from swf_temporal.temporal.call_records import CallRecord, record_of
 from swf_temporal.temporal.children import Children
+from swf_temporal.temporal.constants import GIVE_WAY
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.external_activities import ExternalActivity, payloads_of
 from swf_temporal.temporal.failures import fault_of_activity
@@ -38,7 +39,7 @@ from swf_temporal.temporal.outgoing import Outgoing, Slowest
 from swf_temporal.temporal.outlasting import OutlastingChildren
 from swf_temporal.temporal.parts import Parts, parts_of
 from swf_temporal.temporal.publishing import Publishing
-from swf_temporal.temporal.records import EVALUATE, GIVE_WAY, LIMITS, Pin
+from swf_temporal.temporal.records import EVALUATE, LIMITS, Pin
 from swf_temporal.temporal.retry_policies import ONCE, policy_of_lost
 from swf_temporal.temporal.variable_calls import VariableCalls
 

@@ -41,9 +41,6 @@ LOOK_UP = "look definitions up"
 EVALUATE = "evaluate"
 """The local activity that makes an evaluation which its text and data do not bound."""
 
-GIVE_WAY = "give way"
-"""The activity that does nothing, by which a run that works long ends its workflow task."""
-
 PUBLISH = "publish event"
 """The activity that sends a produced event."""
 

@@ -67,9 +67,9 @@ def _seconds_a_state(make: Callable[[int], State], runs: int) -> list[float]:
     """Return what one state of a chain takes, for each run of it; the definition is loaded and compiled before."""
     workflow = load(_chain(make, STATES))
     program = workflow.language.prepare(workflow, SEMANTICS)
-    context = SimulationContext([workflow], {}, (), {})
 
     def run() -> None:
+        context = SimulationContext([workflow], {}, (), {})  # one counts the states of all runs in it
         loop = VirtualLoop(lambda: False, lambda: None)
         host = SimulatedHost(context, loop, "bench", "<bench>", StateHistory())
         running = Run(program, host, DATA, InstanceIdentity("bench", "run"))

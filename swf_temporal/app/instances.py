@@ -82,7 +82,10 @@ async def _by_history(client: "Client", execution: WorkflowExecutionDescription,
     """Return the status of a run, and *with_trace* what happened in it, as its history shows it without a worker."""
     from swf_temporal.app.instance_history import history_of_run  # noqa: PLC0415 - heavy, and for these alone
 
-    [run] = (await history_of_run(client, execution.id, execution.run_id)).runs
+    try:
+        [run] = (await history_of_run(client, execution.id, execution.run_id)).runs
+    except UsageError as error:
+        return {"note": f"its history cannot be read: {error}"} | ({"trace": []} if with_trace else {})
     return facts_by_history(await run.replayed(client.temporal.data_converter), with_trace=with_trace)
 
 

@@ -265,7 +265,7 @@ async def plan_for(
     if row["definition"] in WORKFLOW_TYPES:
         raise UsageError(f"{row['id']!r} is not an instance of a definition")
     history = await followed(
-        client, row, lambda trace: any(_places(trace, state, action)), latest, with_interrupted=state is None
+        client, row, lambda trace: bool(list(_places(trace, state, action))), latest, with_interrupted=state is None
     )
     if not history.runs:
         raise InstanceNotFoundError(f"there is no instance {row['id']!r}", instance=row["id"])
@@ -294,7 +294,8 @@ def plan(history: FollowedInstance, wanted: Wanted, now: float, *, is_child: boo
         if places:
             since = replace(history, runs=history.runs[number:])
             if wanted.state is None:
-                return _retry(since, wanted, where(history.runs[number].replayed.trace) or places[-1], now)
+                place = where(history.runs[number].replayed.trace)
+                return _retry(since, wanted, places[-1] if place is None else place, now)
             return _rerun(since, wanted, places[-1], now)
     raise _never_came(history.id, history.trace, wanted.state, wanted.action)
 

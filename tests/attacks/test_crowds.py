@@ -33,7 +33,7 @@ async def target() -> AsyncIterator[Target]:
 async def test_others_are_answered(target: Target, crowd: str) -> None:
     """Each time, whenever they send the head of their request, and over connections that they keep."""
     others = Others(target.host, target.port)
-    async with others.asking(), crowding(target.host, target.port, NUMBERS.get(crowd, 900), crowd):
+    async with crowding(target.host, target.port, NUMBERS.get(crowd, 900), crowd), others.asking():
         await asyncio.sleep(SECONDS)
     print(f"{crowd}: {others}")
     assert not others.failures

@@ -212,7 +212,7 @@ async def test_a_rerun_with_other_data(bench: Bench, state: str, expected: JSON)
         assert await output_of(again) == expected
         started = (await again.fetch_history()).events[0].workflow_execution_started_event_attributes
         assert json.loads(started.input.payloads[1].data).keys() == {
-            *("definitions", "version", "progress", "first", "origin", "again")
+            *("definitions", "version", "progress", "lineage", "again")
         }
         plan = await plan_rerun(Client(bench.client), handle.id, "Go")
         last = bench.client.get_workflow_handle(handle.id, run_id=await plan.begin(Client(bench.client)))

@@ -22,8 +22,8 @@ from statistics import median
 import httpx
 from temporalio.client import Client
 
-from swf_temporal.client_errors import NoAnswerError
-from swf_temporal.loading import load
+from swf_temporal.base.client_errors import NoAnswerError
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal.client import query, start
 from swf_temporal.temporal.server import local_server
 from tests.processes import ending_with_us

@@ -13,8 +13,8 @@ from temporalio.client import Client, WorkflowHandle
 
 from bench.work import GO, SIGNALLED, Work
 from bench.worker import CPU, INTERPRETED, READY
-from swf_temporal.data import JSON
-from swf_temporal.loading import load
+from swf_temporal.base.data import JSON
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal.client import start
 
 _numbers = count(1)

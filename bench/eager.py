@@ -13,9 +13,9 @@ from temporalio.client import Client
 
 from bench.server_cpu import pid_of, used
 from swf_temporal.events.sinks import Sinks
+from swf_temporal.functions.performing import Calls
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.loading import load
-from swf_temporal.performing import Calls
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal.client import result, start
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker

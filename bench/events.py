@@ -19,13 +19,13 @@ from typing import Any
 
 from temporalio.client import Client
 
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.events.routing.keys import instance_id
+from swf_temporal.events.routing.routes import route
 from swf_temporal.events.sinks import Sinks
+from swf_temporal.functions.performing import Calls
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.loading import load
-from swf_temporal.performing import Calls
-from swf_temporal.routing.keys import instance_id
-from swf_temporal.routing.routes import route
+from swf_temporal.languages.loading import load
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.settings.calls import Settings
 from swf_temporal.temporal.client import start

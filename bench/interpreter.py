@@ -8,8 +8,8 @@ from functools import partial
 from statistics import median
 from typing import Any
 
-from swf_temporal.data import JSON
-from swf_temporal.loading import load
+from swf_temporal.base.data import JSON
+from swf_temporal.languages.loading import load
 from swf_temporal.runtime.host import InstanceIdentity
 from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.semantics import SEMANTICS

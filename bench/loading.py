@@ -16,8 +16,8 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 
+from swf_temporal.languages.loading import check
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
-from swf_temporal.loading import check
 
 ROOT = Path(__file__).parents[1]
 OFFICIAL = ROOT.parent / "shared" / "spec" / "examples"
@@ -47,7 +47,7 @@ def main() -> None:
         theirs.append(_rate(plain, texts))
         ratios.append(ours[-1] / theirs[-1])
     print(f"{len(texts)} definitions, median of {ROUNDS} rounds, definitions a second in one process:")
-    print(f"  swf_temporal.loading.check   {median(ours):8.0f}")
+    print(f"  swf_temporal.languages.loading.check   {median(ours):8.0f}")
     print(f"  parsed, and JSON Schema      {median(theirs):8.0f}")
     print(f"  ratio                        {median(ratios):8.2f} ({min(ratios):.2f}-{max(ratios):.2f})")
 

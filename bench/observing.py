@@ -27,14 +27,14 @@ from bench.contender import LONGEST_LINE, end, line_of, service
 from bench.ending import end_with_input
 from bench.work import WORK, Work
 from bench.worker import CPU, INTERPRETED, READY, worker_of
-from swf_temporal.app.metrics import export_metrics
-from swf_temporal.app.tracing import flush, tracing_interceptors
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
+from swf_temporal.sdk.metrics import export_metrics
 from swf_temporal.temporal.client import start
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.operator_options import OperatorOptions
 from swf_temporal.temporal.search_attributes import needed_by, set_up
 from swf_temporal.temporal.server import local_server
+from swf_temporal.temporal.tracing import flush, tracing_interceptors
 
 _PLAIN, _METRICS, _TRACES, _ATTRIBUTES = _NAMES = ("not observed", "metrics", "traces", "search attributes")
 _ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"

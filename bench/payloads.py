@@ -16,9 +16,9 @@ from typing import Any
 
 from temporalio.converter import PayloadCodec
 
-from swf_temporal.payloads.codec import Compressing, Encrypting
-from swf_temporal.payloads.keys import Keys
 from swf_temporal.temporal.converter import CONVERTER
+from swf_temporal.temporal.payloads.codec import Compressing, Encrypting
+from swf_temporal.temporal.payloads.keys import Keys
 
 _RUNS, _SECONDS = 9, 0.05
 

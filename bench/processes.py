@@ -23,9 +23,9 @@ from typing import Any, Final
 import httpx
 from temporalio.client import Client
 
+from swf_temporal.base.strict_json import write_json
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
-from swf_temporal.strict_json import write_json
 from swf_temporal.temporal.client import result, start
 from swf_temporal.temporal.server import local_server
 from tests.processes import ending_with_us

@@ -29,8 +29,8 @@ from temporalio.worker import Worker, WorkflowInstance, WorkflowInstanceDetails,
 from temporalio.workflow import Info
 
 from bench.worker import INTERPRETED, worker_of
-from swf_temporal.errors import InvalidDefinition
-from swf_temporal.loading import load
+from swf_temporal.base.errors import InvalidDefinition
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal.client import start
 from swf_temporal.temporal.converter import CONVERTER
 

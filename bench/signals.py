@@ -33,7 +33,7 @@ from temporalio.service import RPCError
 from bench.contender import Contender, contender
 from bench.sending import by_signal, by_update, sent
 from bench.worker import INTERPRETED, UNSANDBOXED
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal.client import start
 from swf_temporal.temporal.server import local_server
 

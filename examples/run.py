@@ -69,7 +69,7 @@ async def run(folder: Path) -> int:
 @asynccontextmanager
 async def temporal_server() -> AsyncIterator[str]:
     """Find a Temporal server as `swf run` does, or start one for as long as the context lasts; yields its address."""
-    from swf_temporal.app.running import some_server  # noqa: PLC0415 - takes a second, which most do not need
+    from swf_temporal.sdk.running import some_server  # noqa: PLC0415 - takes a second, which most do not need
 
     async with some_server(None, None) as (server, _):
         yield server.client.service_client.config.target_host

@@ -76,10 +76,7 @@ def outside_of_sandbox() -> Iterator[bool]:
 
 
 if TYPE_CHECKING:
-    from swf_temporal.app.client import Client, Instance
-    from swf_temporal.app.plugin import Plugin
-    from swf_temporal.app.worker import Worker
-    from swf_temporal.client_errors import (
+    from swf_temporal.base.client_errors import (
         AlreadyStartedError,
         InboxFullError,
         InstanceEndedError,
@@ -95,9 +92,9 @@ if TYPE_CHECKING:
         ServerUnavailableError,
         TooLargeToSendError,
     )
-    from swf_temporal.cloud_event import CloudEvent
-    from swf_temporal.data import JSON
-    from swf_temporal.errors import (
+    from swf_temporal.base.cloud_event import CloudEvent
+    from swf_temporal.base.data import JSON
+    from swf_temporal.base.errors import (
         CallFailed,
         InvalidDefinition,
         Position,
@@ -110,9 +107,12 @@ if TYPE_CHECKING:
     from swf_temporal.functions.call import Call
     from swf_temporal.functions.current_call import CurrentCall, current_call, current_resource
     from swf_temporal.functions.registry import Registry
+    from swf_temporal.functions.secret_providers import SecretProvider
+    from swf_temporal.languages.loading import check, check_file, load
     from swf_temporal.languages.port import Checked, Definition
-    from swf_temporal.loading import check, check_file, load
-    from swf_temporal.secret_providers import SecretProvider
+    from swf_temporal.operations.client import Client, Instance
+    from swf_temporal.sdk.plugin import Plugin
+    from swf_temporal.sdk.worker import Worker
     from swf_temporal.settings.worker import WorkerSettings
     from swf_temporal.simulation.result import Simulation
     from swf_temporal.simulation.simulate import event_starts, simulate
@@ -120,26 +120,26 @@ if TYPE_CHECKING:
     from swf_temporal.temporal.start_options import StartOptions
 else:
     _HOMES = {
-        "app.client": ("Client", "Instance"),
-        "app.plugin": ("Plugin",),
-        "app.worker": ("Worker",),
-        "client_errors": (
+        "base.client_errors": (
             "AlreadyStartedError", "InboxFullError", "InstanceEndedError", "InstanceError", "InstanceNotFoundError",
             "InstancePausedError", "InvalidEventError", "InvalidInputError", "NeverTakenError", "NoAnswerError",
             "ReservedIdError", "RunEnded", "ServerUnavailableError", "TooLargeToSendError",
         ),
-        "cloud_event": ("CloudEvent",),
-        "data": ("JSON",),
-        "errors": (
+        "base.cloud_event": ("CloudEvent",),
+        "base.data": ("JSON",),
+        "base.errors": (
             "CallFailed", "InvalidDefinition", "Position", "Problem", "Severity", "SwfError", "UsageError",
             "WorkflowFault",
         ),
         "functions.call": ("Call",),
         "functions.current_call": ("CurrentCall", "current_call", "current_resource"),
         "functions.registry": ("Registry",),
+        "functions.secret_providers": ("SecretProvider",),
+        "languages.loading": ("check", "check_file", "load"),
         "languages.port": ("Checked", "Definition"),
-        "loading": ("check", "check_file", "load"),
-        "secret_providers": ("SecretProvider",),
+        "operations.client": ("Client", "Instance"),
+        "sdk.plugin": ("Plugin",),
+        "sdk.worker": ("Worker",),
         "settings.worker": ("WorkerSettings",),
         "simulation.result": ("Simulation",),
         "simulation.simulate": ("event_starts", "simulate"),

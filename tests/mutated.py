@@ -23,8 +23,8 @@ from typing import Any, Final, NamedTuple
 import typer
 
 from swf_temporal import InvalidDefinition, UsageError, simulate
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
 from tests.languages.direktiv import mutations as direktiv
 from tests.loading import mutations as serverless_workflow
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swf_temporal.data import JSON, Merger, Path, ReplacingMerger, add_result, identity, merge
-from swf_temporal.strict_json import NotJSON, json_of
+from swf_temporal.base.data import JSON, Merger, Path, ReplacingMerger, add_result, identity, merge
+from swf_temporal.base.strict_json import NotJSON, json_of
 
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.text("ab", max_size=2)
 VALUES: st.SearchStrategy[JSON] = st.recursive(

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from swf_temporal import definition_cache
-from swf_temporal.loading import load
+from swf_temporal.languages import definition_cache
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal.records import Pinned, catalogue_of, program_of
 
 

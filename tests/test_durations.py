@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swf_temporal.durations import is_misplaced, parse_duration
+from swf_temporal.base.durations import is_misplaced, parse_duration
 
 
 @pytest.mark.parametrize(

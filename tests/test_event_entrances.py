@@ -7,15 +7,15 @@ from typing import Any, Final
 import pytest
 
 from swf_temporal import simulate
-from swf_temporal.app.gateway.cloud_events import STRUCTURED, events_of
-from swf_temporal.app.gateway.refusals import Refused
-from swf_temporal.brokers.port import Message
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.errors import CallFailed, UsageError
 from swf_temporal.cli.arguments import given_events
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.errors import CallFailed, UsageError
+from swf_temporal.events.brokers.port import Message
 from swf_temporal.events.messages import event_in
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.loading import load
+from swf_temporal.http.gateway.cloud_events import STRUCTURED, events_of
+from swf_temporal.http.gateway.refusals import Refused
+from swf_temporal.languages.loading import load
 from swf_temporal.settings.events import ROUTER, SinkSettings
 from swf_temporal.temporal.mailbox_records import read_arriving
 from swf_temporal.temporal.signal_events import NotTakenError, check_form, event_of_signal

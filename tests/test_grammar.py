@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.grammar import counted, listed, plural, with_article
+from swf_temporal.base.grammar import counted, listed, plural, with_article
 
 
 @pytest.mark.parametrize(

@@ -13,22 +13,22 @@ from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue
 
 from swf_temporal import simulate
-from swf_temporal.app.codec_server.application import codec_application
-from swf_temporal.app.gateway.cloud_events import BATCH, STRUCTURED, events_of, json_of_body
-from swf_temporal.app.gateway.refusals import Refused
-from swf_temporal.brokers.port import Message
-from swf_temporal.calls import Function
+from swf_temporal.base.calls import Function
+from swf_temporal.base.errors import CallFailed, InvalidDefinition, UsageError, WorkflowFault
+from swf_temporal.base.strict_json import read_json
 from swf_temporal.cli.arguments import given_events, json_value, read_events
-from swf_temporal.errors import CallFailed, InvalidDefinition, UsageError, WorkflowFault
+from swf_temporal.events.brokers.port import Message
 from swf_temporal.events.messages import STRUCTURED as STRUCTURED_MESSAGE
 from swf_temporal.events.messages import event_in
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.loading import load
+from swf_temporal.http.codec_server.application import codec_application
+from swf_temporal.http.gateway.cloud_events import BATCH, STRUCTURED, events_of, json_of_body
+from swf_temporal.http.gateway.refusals import Refused
+from swf_temporal.languages.loading import load
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.http import CodecServerSettings
 from swf_temporal.settings.values import Address
 from swf_temporal.simulation.reading import read_scenarios
-from swf_temporal.strict_json import read_json
 from swf_temporal.temporal.client import _input
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.external_activities import _result

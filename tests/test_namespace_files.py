@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.errors import FatalFault, StoreUnavailable
-from swf_temporal.namespace_files import folder_of, read_file
+from swf_temporal.base.errors import FatalFault, StoreUnavailable
+from swf_temporal.runtime.namespace_files import folder_of, read_file
 
 
 def test_a_folder_that_is_away_has_not_lost_its_files(tmp_path: Path) -> None:

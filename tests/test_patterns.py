@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.patterns import BadPattern, PatternTooSlow, matches_somewhere, one_limit
+from swf_temporal.expressions.patterns import BadPattern, PatternTooSlow, matches_somewhere, one_limit
 
 
 def test_matches() -> None:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import NewerRecord
-from swf_temporal.records import MalformedRecord, Record, nested
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import NewerRecord
+from swf_temporal.base.records import MalformedRecord, Record, nested
 
 
 @dataclass(slots=True)

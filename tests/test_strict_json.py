@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.json_pieces import in_pieces
-from swf_temporal.strict_json import (
+from swf_temporal.base.json_pieces import in_pieces
+from swf_temporal.base.strict_json import (
     NotJSON,
     json_length,
     json_of,
@@ -16,7 +16,7 @@ from swf_temporal.strict_json import (
     show_json,
     write_json,
 )
-from swf_temporal.weighing import MAX_WRITTEN
+from swf_temporal.base.weighing import MAX_WRITTEN
 from tests.test_weighing import any_json
 
 PLAIN = json.JSONEncoder(separators=(",", ":"))

@@ -16,8 +16,8 @@ from temporalio.client import Client, WorkflowHandle, WorkflowHistoryEventFilter
 from bench.contender import LONGEST_LINE, end, line_of
 from bench.scale.work import Work
 from bench.scale.worker import BY_HAND, INTERPRETED, READY, USED, stored_in
-from swf_temporal.data import JSON
-from swf_temporal.loading import load
+from swf_temporal.base.data import JSON
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal.client import start
 from swf_temporal.temporal.server import local_server
 

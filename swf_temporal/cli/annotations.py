@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from swf_temporal import __version__
-from swf_temporal.errors import Problem, Severity
+from swf_temporal.base.errors import Problem, Severity
 from swf_temporal.migration.findings import Migration
 from swf_temporal.migration.report import MEANINGS
 

@@ -8,12 +8,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.durations import LENGTHS, parse_length
-from swf_temporal.errors import UsageError
-from swf_temporal.files import read_text, why_unreadable
-from swf_temporal.strict_json import MalformedJSON, NotJSON, read_json, show_json
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.durations import LENGTHS, parse_length
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.files import read_text, why_unreadable
+from swf_temporal.base.strict_json import MalformedJSON, NotJSON, read_json, show_json
 
 _PAIR = re.compile(r"(?P<name>[A-Za-z_][\w.-]*)=(?P<value>.*)", re.DOTALL)
 

@@ -8,7 +8,7 @@ import typer
 from swf_temporal.cli.interrupts import default_sigint
 
 if TYPE_CHECKING:
-    from swf_temporal.app.client import Client
+    from swf_temporal.operations.client import Client
 
 Request: TypeAlias = "Callable[[Client], Awaitable[int]]"
 
@@ -20,15 +20,15 @@ def ask(request: Request, address: str | None, namespace: str | None, *, waits: 
     A request that *waits* for an instance bears by itself that the server does not answer for a while.
     """
     with default_sigint():
-        from swf_temporal.app.stopping import run_until_stopped
+        from swf_temporal.base.stopping import run_until_stopped
 
     raise typer.Exit(run_until_stopped(_asked(request, address, namespace, waits=waits)))
 
 
 async def _asked(request: Request, address: str | None, namespace: str | None, *, waits: bool) -> int:
     with default_sigint():
-        from swf_temporal.app.client import Client, refusals_as_usage_errors
-        from swf_temporal.app.logs import be_quiet
+        from swf_temporal.operations.client import Client, refusals_as_usage_errors
+        from swf_temporal.sdk.logs import be_quiet
         from swf_temporal.temporal.server_timeout import FOR_REQUESTS, ServerWatch
     be_quiet()
     client = await Client.connect(address, namespace=namespace)

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from swf_temporal.base.errors import UsageError
 from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Address, AlsoWorkflowId, Namespace, WorkflowId, list_filter, not_empty, one_id
 from swf_temporal.cli.parameters import spread
-from swf_temporal.errors import UsageError
 
 if TYPE_CHECKING:
-    from swf_temporal.app.changing import Change, Outcome
-    from swf_temporal.app.client import Client
+    from swf_temporal.operations.changing import Change, Outcome
+    from swf_temporal.operations.client import Client
 
 EXAMPLES = {
     "pause": "Example: swf pause order-42 --reason 'the shop is closed'",
@@ -91,7 +91,7 @@ def pause(asked: _Asked) -> None:
     Calls in progress finish, timers run and events are kept for them. Their sub-workflows go on.
     """
     with default_sigint():
-        from swf_temporal.app.changing import PAUSE
+        from swf_temporal.operations.changing import PAUSE
     _change(PAUSE, asked)
 
 
@@ -102,7 +102,7 @@ def resume(asked: _Asked) -> None:
     They go on with the results, timers and events that came meanwhile.
     """
     with default_sigint():
-        from swf_temporal.app.changing import RESUME
+        from swf_temporal.operations.changing import RESUME
     _change(RESUME, asked)
 
 
@@ -113,7 +113,7 @@ def cancel(asked: _Asked) -> None:
     They still perform the compensation that their definitions have for this case.
     """
     with default_sigint():
-        from swf_temporal.app.changing import CANCEL
+        from swf_temporal.operations.changing import CANCEL
     _change(CANCEL, asked)
 
 
@@ -124,7 +124,7 @@ def terminate(asked: _Asked) -> None:
     Nothing more of their definitions is executed, and nothing is compensated; see `swf cancel` for that.
     """
     with default_sigint():
-        from swf_temporal.app.changing import TERMINATE
+        from swf_temporal.operations.changing import TERMINATE
     _change(TERMINATE, asked)
 
 
@@ -144,10 +144,10 @@ def _change(change: "Change", asked: _Asked) -> None:
 
 
 async def _change_many(client: "Client", change: "Change", chosen: _Many, reason: str | None) -> int:
-    from swf_temporal.app.changing import Outcome, change_all
-    from swf_temporal.app.stopping import beside
+    from swf_temporal.base.grammar import counted, listed
+    from swf_temporal.base.stopping import beside
     from swf_temporal.cli.instance_display import show_rows
-    from swf_temporal.grammar import counted, listed
+    from swf_temporal.operations.changing import Outcome, change_all
 
     rows = await change.find(client, chosen.query)
     by_definition = Counter(str(row["definition"]) for row in rows).most_common()
@@ -171,7 +171,7 @@ async def _change_many(client: "Client", change: "Change", chosen: _Many, reason
 
 
 def _tell(change: "Change", outcome: "Outcome") -> None:
-    from swf_temporal.grammar import counted
+    from swf_temporal.base.grammar import counted
 
     for error in outcome.failures.values():
         typer.echo(f"error: {error}", err=True)

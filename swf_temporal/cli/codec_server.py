@@ -38,7 +38,7 @@ def codec_server(
     printed to stdout; requests are logged to stderr, without payloads.
     """
     with default_sigint():
-        from swf_temporal.app.codec_server.serving import prepare, serve
-        from swf_temporal.app.stopping import run_until_stopped
+        from swf_temporal.base.stopping import run_until_stopped
+        from swf_temporal.http.codec_server.serving import prepare, serve
     settings, payloads = prepare(Address(host, port), origin or (), config, **log)
     raise typer.Exit(run_until_stopped(serve(settings, payloads, typer.echo, tls_files(tls_cert, tls_key))))

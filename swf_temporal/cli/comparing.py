@@ -9,20 +9,20 @@ from typing import Any
 
 import typer
 
-from swf_temporal.app.client import Client, refusals_as_usage_errors
-from swf_temporal.app.compat import Comparison, DefinitionChange, compare, named
-from swf_temporal.app.definitions import catalogue_of, load_given, resources_of
-from swf_temporal.app.instance_history import replay_files, replay_found
-from swf_temporal.app.logs import be_quiet
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import Severity
+from swf_temporal.base.files import STDIN
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.terminal import in_columns, styled
-from swf_temporal.data import JSON
-from swf_temporal.errors import Severity
-from swf_temporal.fetching.resources import Resources
-from swf_temporal.files import STDIN
 from swf_temporal.languages.port import Definition
-from swf_temporal.strict_json import show_json
+from swf_temporal.operations.client import Client, refusals_as_usage_errors
+from swf_temporal.operations.compat import Comparison, DefinitionChange, compare, named
+from swf_temporal.operations.instance_history import replay_files, replay_found
+from swf_temporal.sdk.definitions import catalogue_of, load_given, resources_of
+from swf_temporal.sdk.logs import be_quiet
 from swf_temporal.temporal.replaying import ReplayedRun
+from swf_temporal.text.fetching.resources import Resources
 
 _LONG = 60
 _COLOURS = {Severity.WARNING: "yellow", Severity.NOTE: "cyan"}

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from swf_temporal.base.errors import UsageError
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Address, Namespace, Output, ResourceFolders, list_filter, refuse_without_effect
 from swf_temporal.cli.output import OutputFormat
-from swf_temporal.errors import UsageError
 
 EXAMPLES = {"compat": "Example: swf compat orders-1.0.yaml orders-1.1.yaml --query 'CloseTime IS NULL'"}
 
@@ -63,7 +63,7 @@ def compat(
     if query is None:
         refuse_without_effect(ctx, "is for instances on a server", _OF_A_SERVER)
     with default_sigint():
-        from swf_temporal.app.stopping import run_until_stopped
+        from swf_temporal.base.stopping import run_until_stopped
         from swf_temporal.cli.comparing import ComparisonRequest, look
     wanted = ComparisonRequest(
         old=old,

@@ -31,8 +31,8 @@ def consume(
     a running worker. Consumers reconnect when a connection breaks. The log goes to stderr, without the data of events.
     """
     with default_sigint():
-        from swf_temporal.app.consuming import prepare
-        from swf_temporal.app.stopping import run_until_stopped
+        from swf_temporal.base.stopping import run_until_stopped
+        from swf_temporal.sdk.consuming import prepare
     prepared = prepare(
         paths or [Path()],
         config=config,

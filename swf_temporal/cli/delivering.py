@@ -5,9 +5,9 @@ from typing import Any
 
 import typer
 
-from swf_temporal.app.client import Client
+from swf_temporal.base.client_errors import InboxFullError, NeverTakenError, NoAnswerError
 from swf_temporal.cli.output import OutputFormat, print_data
-from swf_temporal.client_errors import InboxFullError, NeverTakenError, NoAnswerError
+from swf_temporal.operations.client import Client
 from swf_temporal.temporal.client import SENT
 
 _MESSAGES = {

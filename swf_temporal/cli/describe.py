@@ -36,12 +36,12 @@ def describe(
     Nothing is run or fetched. Methods and servers of functions are shown if their documents are files on this machine.
     """
     with default_sigint():
-        from swf_temporal.app.addresses import addresses_of
-        from swf_temporal.app.definitions import load_given, resources_of, with_sub_workflows
-        from swf_temporal.app.documents import folder_of
         from swf_temporal.cli.terminal import warn
         from swf_temporal.languages.catalogue import Catalogue
         from swf_temporal.languages.describing import Description
+        from swf_temporal.sdk.addresses import addresses_of
+        from swf_temporal.sdk.definitions import load_given, resources_of, with_sub_workflows
+        from swf_temporal.sdk.documents import folder_of
     readable = resources_of(resources)
     workflow = load_given(file, readable)
     catalogue = Catalogue(with_sub_workflows(workflow, file, definitions or (), readable, warn=warn))

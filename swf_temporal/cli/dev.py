@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
+from swf_temporal.base.origins import MAX_PORT
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Config, FunctionModules, Mode, Strict
 from swf_temporal.cli.setting_options import Given, taking
 from swf_temporal.cli.terminal import warn
-from swf_temporal.origins import MAX_PORT
 from swf_temporal.settings.http import GatewaySettings
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.constants import DEFAULT_PORT, DEFAULT_UI_PORT
@@ -57,8 +57,8 @@ def dev(
     goes to stderr, without their data.
     """
     with default_sigint():
-        from swf_temporal.app.dev_server import Listening, prepare
-        from swf_temporal.app.stopping import run_until_stopped
+        from swf_temporal.base.stopping import run_until_stopped
+        from swf_temporal.http.dev_server import Listening, prepare
     development = prepare(
         folder,
         Listening(port, ui_port, database, gateway_port),

@@ -4,8 +4,8 @@ import os
 import sys
 from typing import NoReturn
 
+from swf_temporal.base.exit_codes import ExitCode
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.exit_codes import ExitCode
 
 
 def main() -> NoReturn:

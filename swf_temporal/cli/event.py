@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from swf_temporal.base.errors import UsageError
 from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Address, Namespace, Output, not_empty, one_id
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import instance_ids
-from swf_temporal.errors import UsageError
 
 if TYPE_CHECKING:
-    from swf_temporal.data import JSON
+    from swf_temporal.base.data import JSON
 
 EXAMPLES = {"event": "Example: swf event order-42 --name PaymentReceived --data '{\"amount\": 12}'"}
 

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.files import STDIN, is_folder
 from swf_temporal.cli.asking import ask
 from swf_temporal.cli.coercion import QuickCommand, QuickGroup
 from swf_temporal.cli.interrupts import default_sigint
@@ -12,8 +14,6 @@ from swf_temporal.cli.lazy import HABITS
 from swf_temporal.cli.options import Address, Namespace, Output, ResourceFolders, TaskQueue, not_empty
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import instance_ids
-from swf_temporal.errors import UsageError
-from swf_temporal.files import STDIN, is_folder
 from swf_temporal.settings.values import TASK_QUEUE
 
 EXAMPLES = {
@@ -47,11 +47,11 @@ def explain(
     if file == STDIN:
         raise UsageError("definitions are not read from stdin here", "give a file or a folder")
     with default_sigint():
-        from swf_temporal.app.definitions import catalogue_of, resources_of
-        from swf_temporal.app.stopping import run_until_stopped
+        from swf_temporal.base.cloud_event import CloudEvent
+        from swf_temporal.base.stopping import run_until_stopped
         from swf_temporal.cli.arguments import given_events
         from swf_temporal.cli.event_destinations import explained
-        from swf_temporal.cloud_event import CloudEvent
+        from swf_temporal.sdk.definitions import catalogue_of, resources_of
     given = given_events(event)
     if len(given) != 1:
         raise UsageError(f"{event} holds {len(given)} events", "give one event")
@@ -98,11 +98,11 @@ def send(
     if instance is not None and trust_instance:
         raise UsageError("--instance and --trust-instance exclude each other", "give one of them")
     with default_sigint():
-        from swf_temporal.app.definitions import catalogue_of, read_related, resources_of
         from swf_temporal.cli.arguments import given_events
         from swf_temporal.cli.event_destinations import send_all
         from swf_temporal.cli.terminal import warn
         from swf_temporal.languages.catalogue import Catalogue
+        from swf_temporal.sdk.definitions import catalogue_of, read_related, resources_of
     given = given_events(event)
     readable = resources_of(resources)
     if is_folder(file):

@@ -58,8 +58,8 @@ def gateway(
     rejected requests are logged to stderr, without their contents.
     """
     with default_sigint():
-        from swf_temporal.app.gateway.serving import prepare, serve
-        from swf_temporal.app.stopping import run_until_stopped
+        from swf_temporal.base.stopping import run_until_stopped
+        from swf_temporal.http.gateway.serving import prepare, serve
     prepared = prepare(
         paths or [Path()],
         Address(host, port),

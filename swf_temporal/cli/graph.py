@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from swf_temporal.base.errors import UsageError
 from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Address, Namespace, ResourceFolders, not_empty
 from swf_temporal.cli.output import write
 from swf_temporal.cli.shell_completion import instance_ids
-from swf_temporal.errors import UsageError
 
 if TYPE_CHECKING:
-    from swf_temporal.app.client import Client
-    from swf_temporal.app.pictures import DrawnRun
     from swf_temporal.drawing.model import Picture
     from swf_temporal.drawing.timeline import Timeline
+    from swf_temporal.operations.client import Client
+    from swf_temporal.operations.pictures import DrawnRun
 
 EXAMPLES = {"graph": "Example: swf graph orders.yaml --save orders.svg"}
 
@@ -78,26 +78,26 @@ def graph(
         raise UsageError("--address and --namespace have no effect without --instance", "leave them out")
     if history is not None:
         with default_sigint():
-            from swf_temporal.app.stopping import run_until_stopped
+            from swf_temporal.base.stopping import run_until_stopped
         raise typer.Exit(run_until_stopped(_draw_history(history, form, save, timeline=timeline)))
     if timeline:
         raise UsageError("--timeline has no effect without an instance", "add --instance ID, or --history FILE")
     with default_sigint():
-        from swf_temporal.app.definitions import load_given, resources_of
+        from swf_temporal.sdk.definitions import load_given, resources_of
     readable = resources_of(resources)
     _draw([load_given(file, readable).picture() for file in files or ()], form, save)
 
 
 async def _draw_instance(client: "Client", workflow_id: str, form: Format, save: Path | None, *, timeline: bool) -> int:
     with default_sigint():
-        from swf_temporal.app.pictures import runs_of_instance
+        from swf_temporal.operations.pictures import runs_of_instance
     return _draw_runs(await runs_of_instance(client, workflow_id), form, save, timeline=timeline)
 
 
 async def _draw_history(file: Path, form: Format, save: Path | None, *, timeline: bool) -> int:
     with default_sigint():
-        from swf_temporal.app.logs import be_quiet
-        from swf_temporal.app.pictures import runs_in
+        from swf_temporal.operations.pictures import runs_in
+        from swf_temporal.sdk.logs import be_quiet
     be_quiet()
     return _draw_runs(await runs_in(file), form, save, timeline=timeline)
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import typer
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.instances import facts_of
-from swf_temporal.app.listing import is_open, listed
-from swf_temporal.app.outlasting import Outlasting
+from swf_temporal.base.client_errors import RunEnded
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.progress import hints, line_of
 from swf_temporal.cli.recent_instances import remember
 from swf_temporal.cli.terminal import in_columns
-from swf_temporal.client_errors import RunEnded
-from swf_temporal.strict_json import show_json
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.instances import facts_of
+from swf_temporal.operations.listing import is_open, listed
+from swf_temporal.operations.outlasting import Outlasting
 from swf_temporal.temporal.place_records import in_words
 
 _ALL = 200

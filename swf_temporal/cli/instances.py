@@ -149,8 +149,8 @@ def list_(
     instances whose workers set search attributes.
     """
     with default_sigint():
-        from swf_temporal.app.listing import filter_of
         from swf_temporal.cli.instance_display import InstanceDisplay
+        from swf_temporal.operations.listing import filter_of
     look = InstanceDisplay(form, address, namespace)
     attributes = {"version": version, "state": state, "businessKey": business_key, "errorCode": error_code}
     wanted = filter_of(status, definition, query, attributes=attributes, only_instances=not everything)

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from swf_temporal.exit_codes import ExitCode
+from swf_temporal.base.exit_codes import ExitCode
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """`swf lsp`: the language server for definitions, which an editor starts."""
 
+from swf_temporal.base.errors import UsageError
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.errors import UsageError
 
 EXAMPLES = {"lsp": "Example: swf lsp  # which the settings of an editor name; the page on editors has them"}
 

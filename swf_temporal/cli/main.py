@@ -14,12 +14,12 @@ from typing import Annotated, Final, NoReturn
 import typer
 
 from swf_temporal import __version__
+from swf_temporal.base.client_errors import AlreadyStartedError, InstanceEndedError, InstanceNotFoundError
+from swf_temporal.base.errors import InvalidDefinition, SwfError, WorkflowFault
+from swf_temporal.base.exit_codes import ExitCode
+from swf_temporal.base.files import NO_MORE_FILES
+from swf_temporal.base.grammar import counted
 from swf_temporal.cli.lazy import HABITS, LazyGroup
-from swf_temporal.client_errors import AlreadyStartedError, InstanceEndedError, InstanceNotFoundError
-from swf_temporal.errors import InvalidDefinition, SwfError, WorkflowFault
-from swf_temporal.exit_codes import ExitCode
-from swf_temporal.files import NO_MORE_FILES
-from swf_temporal.grammar import counted
 
 app = typer.Typer(
     name="swf",
@@ -51,8 +51,8 @@ _OF_THE_MACHINE: Final = (
 def main() -> NoReturn:
     """Run the command that the arguments name, and end the process with its exit code, one of `ExitCode`."""
     code = code_of(sys.argv[1:])
-    if "swf_temporal.app.tracing" in sys.modules:
-        from swf_temporal.app.tracing import flush  # loaded where there may be spans
+    if "swf_temporal.temporal.tracing" in sys.modules:
+        from swf_temporal.temporal.tracing import flush  # loaded where there may be spans
 
         flush()
     for stream in (sys.stdout, sys.stderr):

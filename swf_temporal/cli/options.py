@@ -11,10 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.origins import MAX_PORT
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import definitions_and_files, instance_ids
-from swf_temporal.errors import UsageError
-from swf_temporal.origins import MAX_PORT
 
 
 def not_empty(value: str | None) -> str | None:

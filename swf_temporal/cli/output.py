@@ -7,8 +7,8 @@ from typing import Any
 
 import typer
 
-from swf_temporal.errors import UsageError
-from swf_temporal.strict_json import show_json
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.strict_json import show_json
 
 
 class OutputFormat(StrEnum):

@@ -9,10 +9,10 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from swf_temporal.app.client import Client, Instance
-from swf_temporal.app.instances import with_sub_workflows
+from swf_temporal.base.errors import UsageError
 from swf_temporal.cli.terminal import is_rich, styled
-from swf_temporal.errors import UsageError
+from swf_temporal.operations.client import Client, Instance
+from swf_temporal.operations.instances import with_sub_workflows
 from swf_temporal.temporal.client import query
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from swf_temporal.strict_json import read_json, write_json
+from swf_temporal.base.strict_json import read_json, write_json
 
 _MAX_INSTANCES = 200
 """Of how many instances the ids are kept."""

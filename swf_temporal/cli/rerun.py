@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from swf_temporal.base.errors import UsageError
 from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
@@ -19,13 +20,12 @@ from swf_temporal.cli.options import (
     one_id,
 )
 from swf_temporal.cli.output import OutputFormat, print_data
-from swf_temporal.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swf_temporal.app.client import Client
-    from swf_temporal.app.rerunning import Plan, Rerun
+    from swf_temporal.operations.client import Client
+    from swf_temporal.operations.rerunning import Plan, Rerun
 
 EXAMPLES = {
     "retry": "Example: swf retry --query \"WorkflowType = 'orders'\" --dry-run",
@@ -66,7 +66,7 @@ def retry(
     """
     chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
     with default_sigint():
-        from swf_temporal.app.rerunning import RETRIED, plan_retry
+        from swf_temporal.operations.rerunning import RETRIED, plan_retry
 
     how = _How(form, drop_events, dry_run, yes)
     _go_on(plan_retry, chosen, how, address, namespace, statuses=RETRIED)
@@ -105,8 +105,8 @@ def rerun(
     """
     chosen = _chosen(workflow_id, also_workflow_id, query, dry_run=dry_run, yes=yes)
     with default_sigint():
-        from swf_temporal.app.rerunning import plan_rerun
         from swf_temporal.cli.arguments import json_value
+        from swf_temporal.operations.rerunning import plan_rerun
     patch = json_value(data, "--data")
 
     async def plan(client: "Client", instance: str) -> "Rerun":
@@ -151,8 +151,8 @@ def _go_on(
     statuses: Sequence[str] = (),
 ) -> None:
     async def many(client: "Client", query: str) -> int:
-        from swf_temporal.app.rerunning_many import find
         from swf_temporal.cli.rerun_many import go_on_all
+        from swf_temporal.operations.rerunning_many import find
 
         found = await find(client, query, statuses)
         return await go_on_all(
@@ -167,7 +167,7 @@ def _go_on(
 
 
 async def _one(client: "Client", plan: "Plan", workflow_id: str, how: _How) -> int:
-    from swf_temporal.app.stopping import beside
+    from swf_temporal.base.stopping import beside
 
     found = await plan(client, workflow_id)
     if how.form is OutputFormat.TEXT:
@@ -185,8 +185,8 @@ async def _one(client: "Client", plan: "Plan", workflow_id: str, how: _How) -> i
 
 
 def _lines(found: "Rerun", *, drop_events: bool) -> "Iterator[str]":
-    from swf_temporal.grammar import counted
-    from swf_temporal.strict_json import show_json
+    from swf_temporal.base.grammar import counted
+    from swf_temporal.base.strict_json import show_json
 
     yield f"{found.workflow_id}: {found.definition}, {found.status}"
     last = f", the last of {found.times} times" if found.times > 1 else ""

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 
 import typer
 
-from swf_temporal.app.changing import Outcome
-from swf_temporal.app.client import Client
-from swf_temporal.app.rerunning import Plan, Rerun
-from swf_temporal.app.rerunning_many import Found
-from swf_temporal.app.stopping import beside
+from swf_temporal.base.grammar import counted, listed
+from swf_temporal.base.stopping import beside
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.terminal import in_columns
-from swf_temporal.grammar import counted, listed
+from swf_temporal.operations.changing import Outcome
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.rerunning import Plan, Rerun
+from swf_temporal.operations.rerunning_many import Found
 
 _FAILED = 1
 _HEAD = ("id", "definition", "status", "from", "again", "outside", "events")

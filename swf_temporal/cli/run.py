@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.files import STDIN
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
     Address,
@@ -22,8 +24,6 @@ from swf_temporal.cli.options import (
     refuse_without_effect,
 )
 from swf_temporal.cli.output import OutputFormat
-from swf_temporal.errors import UsageError
-from swf_temporal.files import STDIN
 
 EXAMPLES = {"run": 'Example: swf run orders.yaml --input \'{"item": "mouse"}\' --functions functions.py'}
 
@@ -93,10 +93,10 @@ def run(
     if file == STDIN and input_ == "-":
         raise UsageError("the definition and --input cannot both be on stdin", "give one of them as a file")
     with default_sigint():
-        from swf_temporal.app.definitions import read_related, refuse_unfit, resources_of
-        from swf_temporal.app.stopping import run_until_stopped
+        from swf_temporal.base.stopping import run_until_stopped
         from swf_temporal.cli.arguments import json_value, length_of, read_events
         from swf_temporal.cli.terminal import warn
+        from swf_temporal.sdk.definitions import read_related, refuse_unfit, resources_of
     data, length, readable = json_value(input_, "--input"), length_of(timeout, "--timeout"), resources_of(resources)
     workflows = read_related(file, definitions or (), readable, warn=warn, strict=strict)
     refuse_unfit(workflows[0], data)
@@ -106,8 +106,8 @@ def run(
             from swf_temporal.cli.simulating import run_simulated
         raise typer.Exit(run_until_stopped(run_simulated(workflows, data, events, script, form, max_steps)))
     with default_sigint():
-        from swf_temporal.app.running import Order, with_functions
         from swf_temporal.cli.running import run_on_some_server
+        from swf_temporal.sdk.running import Order, with_functions
     order = with_functions(
         Order(workflows, data, workflow_id, events, timeout=length), functions or (), config, readable
     )

@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 
 import typer
 
-from swf_temporal.app.logs import be_quiet, show_what_functions_say
-from swf_temporal.app.running import Order, StartedRun, started
+from swf_temporal.base.client_errors import RunEnded, ServerUnavailableError
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.progress import ProgressDisplay
-from swf_temporal.client_errors import RunEnded, ServerUnavailableError
+from swf_temporal.sdk.logs import be_quiet, show_what_functions_say
+from swf_temporal.sdk.running import Order, StartedRun, started
 
 _HOW = {
     "UnknownFunction": "--functions names the module of your own functions and types",

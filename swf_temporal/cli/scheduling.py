@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.schedules import apply, facts_of, listed
-from swf_temporal.calendars.moments import InvalidTime, in_zone, parse_time, zone_of
-from swf_temporal.calendars.previewing import preview
+from swf_temporal.base.calendars.moments import InvalidTime, in_zone, parse_time, zone_of
+from swf_temporal.base.calendars.previewing import preview
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.terminal import in_columns
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.schedules import apply, facts_of, listed
 from swf_temporal.temporal import schedules
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ async def delete_one(client: Client, definition_id: str) -> int:
 
 def show_times(file: Path, count: int, after: str | None, form: OutputFormat) -> None:
     """Show the next *count* times after *after*, or after now. Raises UsageError."""
-    from swf_temporal.app.definitions import load_given
+    from swf_temporal.sdk.definitions import load_given
 
     workflow = load_given(file)
     spec = workflow.schedule()

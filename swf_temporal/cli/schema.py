@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 import typer
 
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Output, not_empty
 from swf_temporal.cli.output import OutputFormat, print_yaml
-from swf_temporal.errors import UsageError
-from swf_temporal.strict_json import show_json
 
 EXAMPLES = {"schema": "Example: swf schema > swf.schema.json"}
 

@@ -29,7 +29,7 @@ def serve_function(
     input on stdin, and writes the result to stdout. The URL is printed to stdout, errors of the function to stderr.
     """
     with default_sigint():
-        from swf_temporal.app.container_functions import served_function
-        from swf_temporal.app.function_server import serve_function as serve
-        from swf_temporal.app.stopping import run_until_stopped
+        from swf_temporal.base.stopping import run_until_stopped
+        from swf_temporal.http.container_functions import served_function
+        from swf_temporal.http.function_server import serve_function as serve
     raise typer.Exit(run_until_stopped(serve(served_function(function), host, port, warn, typer.echo)))

@@ -10,7 +10,7 @@ from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Address, Namespace, ResourceFolders
 
 if TYPE_CHECKING:
-    from swf_temporal.app.client import Client
+    from swf_temporal.operations.client import Client
     from swf_temporal.temporal.search_attributes import Types
 
 EXAMPLES = {"setup": "Example: swf setup definitions/ --namespace orders --dry-run"}
@@ -32,7 +32,7 @@ def setup(
     What the namespace has already stays as it is.
     """
     with default_sigint():
-        from swf_temporal.app.definitions import catalogue_of, resources_of
+        from swf_temporal.sdk.definitions import catalogue_of, resources_of
         from swf_temporal.temporal.search_attributes import needed_by
     needed = needed_by(catalogue_of(paths or (), resources_of(resources)))
     ask(lambda client: _set_up(client, needed, dry_run=dry_run), address, namespace)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from swf_temporal.files import ENDINGS
+from swf_temporal.base.files import ENDINGS
 
 _ID = re.compile(r"""(?:^|[{,])[ \t]*["']?id["']?[ \t]*:[ \t]*["']?([^"'\s,{}#]+)""", re.MULTILINE)
 _STATES = re.compile(r"""(?:^|[{,])[ \t]*["']?states["']?[ \t]*:""", re.MULTILINE)

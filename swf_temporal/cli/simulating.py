@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from swf_temporal.app.stopping import beside
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError, WorkflowFault
+from swf_temporal.base.stopping import beside
 from swf_temporal.cli.output import OutputFormat, print_data
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.simulation.cycles import MAX_STEPS

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.files import ENDINGS, STDIN
 from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
@@ -22,8 +24,6 @@ from swf_temporal.cli.options import (
     not_empty,
 )
 from swf_temporal.cli.output import OutputFormat
-from swf_temporal.errors import UsageError
-from swf_temporal.files import ENDINGS, STDIN
 from swf_temporal.settings.values import TASK_QUEUE
 
 EXAMPLES = {"start": "Example: swf start orders --input @order.json --wait"}
@@ -80,8 +80,8 @@ def start(
     workflows = []
     if is_file:
         with default_sigint():
-            from swf_temporal.app.definitions import read_related, refuse_unfit
             from swf_temporal.cli.terminal import warn
+            from swf_temporal.sdk.definitions import read_related, refuse_unfit
         workflows = read_related(Path(what), definitions or (), warn=warn, strict=strict)
         refuse_unfit(workflows[0], data)
     order = Start(what, workflows, data, events, workflow_id, task_queue, options, wait, form, address, namespace)

@@ -7,15 +7,15 @@ from typing import Any
 
 import typer
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.instances import view_instance
-from swf_temporal.app.listing import is_open
-from swf_temporal.app.outlasting import Outlasting
+from swf_temporal.base.client_errors import InstancePausedError
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.output import OutputFormat, print_yaml
 from swf_temporal.cli.progress import line_of, news
-from swf_temporal.client_errors import InstancePausedError
-from swf_temporal.errors import UsageError
-from swf_temporal.strict_json import show_json
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.instances import view_instance
+from swf_temporal.operations.listing import is_open
+from swf_temporal.operations.outlasting import Outlasting
 
 _INTERVAL = 0.3
 """Seconds between two looks at an instance."""

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from swf_temporal.base.errors import UsageError
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Output
 from swf_temporal.cli.output import OutputFormat
-from swf_temporal.errors import UsageError
 
 EXAMPLES = {"upgrade": "Example: swf upgrade orders.yaml --diff"}
 

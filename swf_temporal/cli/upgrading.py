@@ -10,13 +10,13 @@ from typing import Any
 
 import typer
 
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.files import STDIN, read_bytes, why_unreadable
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.terminal import styled
-from swf_temporal.errors import UsageError
-from swf_temporal.files import STDIN, read_bytes, why_unreadable
 from swf_temporal.languages.known import upgrade
+from swf_temporal.languages.loading import files_at
 from swf_temporal.languages.upgraded import Upgraded
-from swf_temporal.loading import files_at
 from swf_temporal.text.origin import Source
 
 _COLOURS = {"respelled": None, "changed": "cyan", "inexpressible": "yellow"}

@@ -7,19 +7,19 @@ from typing import Any
 
 import typer
 
-from swf_temporal.app.definitions import check_given, resources_of
-from swf_temporal.app.documents import missing_from_files
+from swf_temporal.base.errors import Problem, Severity, UsageError
+from swf_temporal.base.files import STDIN, is_folder
+from swf_temporal.base.grammar import counted
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.annotations import github_commands, sarif_of_problems
 from swf_temporal.cli.output import print_yaml
 from swf_temporal.cli.terminal import Progress, styled
 from swf_temporal.cli.validate import ReportFormat
-from swf_temporal.errors import Problem, Severity, UsageError
-from swf_temporal.fetching.resources import Resources
-from swf_temporal.files import STDIN, is_folder
-from swf_temporal.grammar import counted
+from swf_temporal.languages.loading import conflicting, files_in
 from swf_temporal.languages.port import Checked
-from swf_temporal.loading import conflicting, files_in
-from swf_temporal.strict_json import show_json
+from swf_temporal.sdk.definitions import check_given, resources_of
+from swf_temporal.sdk.documents import missing_from_files
+from swf_temporal.text.fetching.resources import Resources
 
 _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 _MANY_FILES, _MANY_BYTES = 20, 500_000

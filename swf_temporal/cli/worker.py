@@ -42,16 +42,16 @@ def worker(
     progress may finish. The log goes to stderr, without the data of instances.
     """
     with default_sigint():
-        from swf_temporal.app.stopping import run_until_stopped
-        from swf_temporal.app.worker_process import WorkerProcess
+        from swf_temporal.base.stopping import run_until_stopped
+        from swf_temporal.sdk.worker_process import WorkerProcess
     if WorkerProcess.own() is None:
         read = WorkerSettings.read(file=config, arguments=settings)
         if read.processes != "1":
-            from swf_temporal.app.processes import supervised
+            from swf_temporal.sdk.processes import supervised
 
             raise typer.Exit(run_until_stopped(supervised(read)))
     with default_sigint():
-        from swf_temporal.app.serving import Sources, prepare, serve
+        from swf_temporal.sdk.serving import Sources, prepare, serve
     prepared = prepare(
         Sources(paths or [Path()], functions or (), config, resources or (), strict),
         address,

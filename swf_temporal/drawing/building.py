@@ -6,9 +6,9 @@ from typing import Final, Protocol
 
 from swf_temporal.drawing.course import Status
 from swf_temporal.drawing.model import Arrow, Box, Icon, Label, Line, Mark, MarkKind, Picture, Scope
+from swf_temporal.drawing.outline import Outline, OutlinePart, Way, Work
 from swf_temporal.drawing.placing import Edge, Size, place
 from swf_temporal.drawing.texts import cut, shown, width_of, wrapped
-from swf_temporal.outline import Outline, OutlinePart, Way, Work
 
 TEXT: Final = 11.5
 """The size of the font of lines and labels."""

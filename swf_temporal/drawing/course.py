@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal, TypeAlias
 
-from swf_temporal.durations import parse_duration
-from swf_temporal.grammar import counted
-from swf_temporal.outline import Outline, OutlinePart
+from swf_temporal.base.durations import parse_duration
+from swf_temporal.base.grammar import counted
+from swf_temporal.drawing.outline import Outline, OutlinePart
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 
 Status: TypeAlias = Literal["done", "running", "waiting", "failed", "undone", "stopped"]

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from swf_temporal.base.grammar import counted
 from swf_temporal.drawing.course import Course, Status
-from swf_temporal.grammar import counted
-from swf_temporal.outline import Outline
+from swf_temporal.drawing.outline import Outline
 
 
 @dataclass(frozen=True, slots=True)

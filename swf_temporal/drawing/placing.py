@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from swf_temporal.base.errors import UsageError
 from swf_temporal.drawing.labelling import around, settled
 from swf_temporal.drawing.model import Point
-from swf_temporal.errors import UsageError
 
 _POINTS: Final = 72
 """Of an inch, in which Graphviz has sizes. A point is a pixel here."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 
 _ZOOM: Final = 2
 """As screens and paper with small dots want it."""

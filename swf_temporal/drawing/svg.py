@@ -5,13 +5,13 @@ from hashlib import sha256
 from itertools import count
 from typing import Final
 
+from swf_temporal.base.errors import UsageError
 from swf_temporal.drawing.bars import Bars
 from swf_temporal.drawing.boxes import scope_svg
 from swf_temporal.drawing.model import Picture, Scope
 from swf_temporal.drawing.style import PAGE_STYLE, STYLE
 from swf_temporal.drawing.texts import width_of, xml_text
 from swf_temporal.drawing.timeline import Timeline
-from swf_temporal.errors import UsageError
 
 _MARGIN: Final = 24.0
 _TITLE: Final = 26.0

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, TypeAlias
 
+from swf_temporal.base.grammar import counted
 from swf_temporal.drawing.course import Status
 from swf_temporal.drawing.texts import wrapped
-from swf_temporal.grammar import counted
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 
 SpanKind: TypeAlias = Literal["state", "call", "flow", "wait"]

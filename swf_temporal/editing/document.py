@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from swf_temporal.errors import InvalidDefinition, Position, Problem, UsageError
+from swf_temporal.base.errors import InvalidDefinition, Position, Problem, UsageError
 from swf_temporal.languages.known import language_of, usual_language
+from swf_temporal.languages.loading import check
 from swf_temporal.languages.marks import Kind, Mark
 from swf_temporal.languages.port import Definition, Language
-from swf_temporal.loading import check
 from swf_temporal.text.located import LINE_END
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_source

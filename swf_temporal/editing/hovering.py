@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from swf_temporal.base.errors import SwfError
+from swf_temporal.base.strict_json import show_json
+from swf_temporal.drawing.outline import OutlinePart
 from swf_temporal.editing.document import EditedDocument, Span
-from swf_temporal.errors import SwfError
 from swf_temporal.expressions.compiled import NOTHING, BadExpression
+from swf_temporal.languages.loading import documents_in
 from swf_temporal.languages.marks import Kind, Mark
 from swf_temporal.languages.port import ShownExpression
-from swf_temporal.loading import documents_in
-from swf_temporal.outline import OutlinePart
 from swf_temporal.simulation.reading import read_scenarios
-from swf_temporal.strict_json import show_json
 
 _MAX_SHOWN: Final = 1_000
 """Characters that are shown of what an expression yields."""

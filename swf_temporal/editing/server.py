@@ -14,9 +14,9 @@ from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument
 
 from swf_temporal import __version__
+from swf_temporal.base.errors import Problem, Severity
 from swf_temporal.editing.document import EditedDocument, Span
 from swf_temporal.editing.hovering import hover
-from swf_temporal.errors import Problem, Severity
 from swf_temporal.languages.known import looks_like_definition
 from swf_temporal.languages.marks import Kind
 

@@ -1,1 +1,1 @@
-"""Events between instances and the world outside."""
+"""Routing of events, clients of brokers, consumers and sinks."""

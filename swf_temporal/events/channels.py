@@ -3,9 +3,9 @@
 from dataclasses import replace
 from hashlib import sha256
 
-from swf_temporal.brokers.port import Bindings, Channel, Credentials
-from swf_temporal.brokers.targets import target_of
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
+from swf_temporal.events.brokers.port import Bindings, Channel, Credentials
+from swf_temporal.events.brokers.targets import target_of
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
 

@@ -14,8 +14,8 @@ from typing import Final, TypeAlias
 
 from cachetools import LRUCache
 
-from swf_temporal.brokers.port import Channel, Message, Send
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.events.brokers.port import Channel, Message, Send
 
 Connect: TypeAlias = Callable[[], AbstractAsyncContextManager[Send]]
 """Returns what connects when it is entered. Raises CallFailed."""

@@ -11,11 +11,11 @@ from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from swf_temporal.brokers.port import Message
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.strict_json import NotJSON, read_json, write_json
+from swf_temporal.events.brokers.port import Message
 from swf_temporal.settings.events import Mode
-from swf_temporal.strict_json import NotJSON, read_json, write_json
 from swf_temporal.text.bodies import is_json, split_content_type
 from swf_temporal.text.charsets import decoded, decoded_json, encoded
 

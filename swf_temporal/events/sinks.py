@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from uuid import uuid4
 
-from swf_temporal.brokers.port import Channel, Connecting, Message
-from swf_temporal.brokers.protocols import Brokers
-from swf_temporal.cloud_event import CloudEvent, check_attributes
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.cloud_event import CloudEvent, check_attributes
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.events.brokers.jetstream import storing
+from swf_temporal.events.brokers.port import Channel, Connecting, Message
+from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.events.channels import channel_of, client_id_of
 from swf_temporal.events.connections import Connection
-from swf_temporal.events.jetstream import storing
 from swf_temporal.events.messages import message_of
 from swf_temporal.functions.call import cause_here
 from swf_temporal.functions.http.broker import HttpBroker

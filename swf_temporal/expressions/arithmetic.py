@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from swf_temporal.accounting import current_account
-from swf_temporal.data import JSON
+from swf_temporal.base.accounting import current_account
+from swf_temporal.base.data import JSON
 
 _MAX_EXACT = 2**53 - 1
 """Beyond it jq's numbers and Python's go different ways."""

@@ -7,7 +7,7 @@ of the text. As a condition a path holds if it finds anything. The paths are tho
 import re
 from typing import Final
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions import template
 from swf_temporal.expressions.compiled import BadExpression, Compiled, Constant, EvaluationOutcome, Variables
 from swf_temporal.expressions.early_paths import EarlyPath, is_path, place_of

@@ -7,9 +7,9 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from swf_temporal.data import JSON, identity
-from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
-from swf_temporal.patterns import BadPattern, PatternTooSlow, matches_somewhere
+from swf_temporal.base.data import JSON, identity
+from swf_temporal.base.errors import ExpressionFailed, ExpressionLimitExceeded
+from swf_temporal.expressions.patterns import BadPattern, PatternTooSlow, matches_somewhere
 
 Test: TypeAlias = Callable[[Sequence[JSON], JSON], bool]
 """Tells whether what was found, which may be nothing or several values, is as an operator and its value ask."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final, Literal, Protocol, TypeAlias
 
-from swf_temporal.data import JSON, kind_of
+from swf_temporal.base.data import JSON, kind_of
 
 
 class _Nothing(Enum):

@@ -7,7 +7,7 @@ several of them, or a text in the Spring Expression Language.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions.comparing import OPERATORS, OPERATORS_OF_2019, Test
 from swf_temporal.expressions.compiled import BadExpression, Compiled, Constant, EvaluationOutcome, Variables
 from swf_temporal.expressions.early_paths import EarlyPath, early_text, place_of

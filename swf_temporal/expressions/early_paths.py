@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Constant, EvaluationOutcome, Variables
 from swf_temporal.expressions.jsonpath import JsonPathProgram
 from swf_temporal.expressions.kinds import ANY

@@ -9,7 +9,7 @@ definition; after that, a look-up.
 from collections.abc import Callable, Collection, Mapping
 from typing import Final, TypeVar
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions import paths, template
 from swf_temporal.expressions.compiled import (
     NOTHING,

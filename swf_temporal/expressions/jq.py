@@ -12,17 +12,17 @@ from functools import cache
 from hashlib import blake2b
 from typing import Final
 
-from swf_temporal.accounting import current_account
-from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
+from swf_temporal.base.accounting import current_account
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import ExpressionFailed, ExpressionLimitExceeded
+from swf_temporal.base.strict_json import NotJSON, read_clamped, read_written
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, EvaluationOutcome, Several, Variables
+from swf_temporal.expressions.guarding.deferring import ask
+from swf_temporal.expressions.guarding.guard import guard, written
+from swf_temporal.expressions.guarding.jq_process import FAILED, NOT_COMPILED
 from swf_temporal.expressions.jq_bounds import jq_bound
 from swf_temporal.expressions.kinds import ANY
 from swf_temporal.expressions.lexing import Token, tokens
-from swf_temporal.guarding.deferring import ask
-from swf_temporal.guarding.guard import guard, written
-from swf_temporal.guarding.jq_process import FAILED, NOT_COMPILED
-from swf_temporal.strict_json import NotJSON, read_clamped, read_written
 
 _REFUSED = 'error("not allowed in a workflow expression")'
 _REFUSED_NAMES: Final = frozenset({"input", "inputs", "modulemeta", "halt", "halt_error"})

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import Final
 
+from swf_temporal.expressions.guarding.bounds import MAX_EXPONENT, MAX_WORK, UNBOUNDED, Bound
 from swf_temporal.expressions.lexing import ASSIGNING, Token
-from swf_temporal.guarding.bounds import MAX_EXPONENT, MAX_WORK, UNBOUNDED, Bound
 
 
 def _names(text: str) -> frozenset[str]:

@@ -6,16 +6,16 @@ language alone: `js_process` has what is replaced, so that a replay comes to the
 
 from hashlib import sha256
 
-from swf_temporal.accounting import current_account
-from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionFailed
+from swf_temporal.base.accounting import current_account
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import ExpressionFailed
+from swf_temporal.base.strict_json import NotJSON, read_json
 from swf_temporal.expressions.compiled import BadExpression, EvaluationOutcome, Variables
+from swf_temporal.expressions.guarding.bounds import UNBOUNDED
+from swf_temporal.expressions.guarding.deferring import ask
+from swf_temporal.expressions.guarding.guard import JAVASCRIPT, guard, written
+from swf_temporal.expressions.guarding.jq_process import FAILED, NOT_COMPILED
 from swf_temporal.expressions.kinds import ANY
-from swf_temporal.guarding.bounds import UNBOUNDED
-from swf_temporal.guarding.deferring import ask
-from swf_temporal.guarding.guard import JAVASCRIPT, guard, written
-from swf_temporal.guarding.jq_process import FAILED, NOT_COMPILED
-from swf_temporal.strict_json import NotJSON, read_json
 
 INSTALLING = "pip install 'swf-temporal[js]'"
 """The extra that installs the engine."""

@@ -10,16 +10,16 @@ from collections.abc import Collection
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from swf_temporal.accounting import current_account
-from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
+from swf_temporal.base.accounting import current_account
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import ExpressionFailed, ExpressionLimitExceeded
+from swf_temporal.base.strict_json import NotJSON, read_written, write_json
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, EvaluationOutcome, Variables, is_true
+from swf_temporal.expressions.guarding.bounds import jsonpath_bound
+from swf_temporal.expressions.guarding.deferring import ask
+from swf_temporal.expressions.guarding.guard import JSONPATH, written
+from swf_temporal.expressions.guarding.jq_process import FAILED
 from swf_temporal.expressions.kinds import ANY
-from swf_temporal.guarding.bounds import jsonpath_bound
-from swf_temporal.guarding.deferring import ask
-from swf_temporal.guarding.guard import JSONPATH, written
-from swf_temporal.guarding.jq_process import FAILED
-from swf_temporal.strict_json import NotJSON, read_written, write_json
 
 if TYPE_CHECKING:
     from jsonpath import JSONPathEnvironment

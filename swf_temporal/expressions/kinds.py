@@ -6,7 +6,7 @@ The kinds have the names that jq gives them.
 from collections.abc import Mapping
 from typing import Final
 
-from swf_temporal.data import kind_of
+from swf_temporal.base.data import kind_of
 from swf_temporal.expressions.ast import ArrayOf, BinaryOperation, Builtin, IfElse, Literal, ObjectOf, Tree
 
 ANY: Final = frozenset({"null", "boolean", "number", "string", "array", "object"})

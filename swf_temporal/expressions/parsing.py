@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection
 from typing import Final
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions.ast import (
     ArrayOf,
     BinaryOperation,

@@ -8,9 +8,9 @@ or a number that jq would print differently, they give up and jq evaluates the e
 from collections.abc import Callable, Collection
 from typing import Final, TypeAlias
 
-from swf_temporal.accounting import current_account, uncounted
-from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionLimitExceeded
+from swf_temporal.base.accounting import current_account, uncounted
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import ExpressionLimitExceeded
 from swf_temporal.expressions.arithmetic import SIGNS, NotSupported, index, length
 from swf_temporal.expressions.ast import (
     ArrayOf,

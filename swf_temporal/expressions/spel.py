@@ -11,8 +11,8 @@ A value that may be several, as of `$..title`, fits a comparison if one of them 
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
-from swf_temporal.data import JSON, identity
-from swf_temporal.errors import ExpressionFailed
+from swf_temporal.base.data import JSON, identity
+from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.expressions.comparing import matches
 from swf_temporal.expressions.compiled import EvaluationOutcome, Variables, is_true
 from swf_temporal.expressions.spel_parsing import (

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 from typing import Literal as TypingLiteral
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.early_paths import EarlyPath
-from swf_temporal.patterns import BadPattern, compiled
+from swf_temporal.expressions.patterns import BadPattern, compiled
 
 MAX_DEPTH: Final = 40
 """The nesting limit of parentheses and `not`."""

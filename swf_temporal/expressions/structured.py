@@ -11,17 +11,17 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
-from swf_temporal.accounting import check_size
-from swf_temporal.data import JSON, Path, plain_numbers
-from swf_temporal.errors import ExpressionFailed, FatalFault
+from swf_temporal.base.accounting import check_size
+from swf_temporal.base.data import JSON, Path, plain_numbers
+from swf_temporal.base.errors import ExpressionFailed, FatalFault
+from swf_temporal.base.strict_json import write_json
+from swf_temporal.base.weighing import json_size
 from swf_temporal.expressions import js, paths
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Several
 from swf_temporal.expressions.jq import JqProgram
 from swf_temporal.expressions.js import EngineMissing, JsProgram
 from swf_temporal.expressions.lexing import tokens
 from swf_temporal.expressions.template import joined
-from swf_temporal.strict_json import write_json
-from swf_temporal.weighing import json_size
 
 FAILED: Final = "QueryFailed"
 """The code of a query that cannot be read, that fails, or that yields nothing."""

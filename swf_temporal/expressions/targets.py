@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, TypeAlias
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions.ast import ArrayOf, Identity, IfElse, Index, Literal, ObjectOf, Tree, Variable
 from swf_temporal.expressions.compiled import BadExpression, Variables
 from swf_temporal.expressions.jq import JqProgram

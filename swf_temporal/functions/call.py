@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from swf_temporal.calls import Auth, FillAuth, Function, fill_plain_auth
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, causes, permanent_failure
-from swf_temporal.files import NO_MORE_FILES, can_open_more
-from swf_temporal.function_types import Callee, callee_of
+from swf_temporal.base.calls import Auth, FillAuth, Function, fill_plain_auth
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, causes, permanent_failure
+from swf_temporal.base.files import NO_MORE_FILES, can_open_more
+from swf_temporal.base.function_types import Callee, callee_of
 
 if TYPE_CHECKING:
     from swf_temporal.runtime.host import CallFolder

@@ -7,11 +7,12 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, Asyn
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from swf_temporal.arguments import kind_of
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, FatalFault, StoreUnavailable, UsageError, permanent_failure
-from swf_temporal.function_types import TYPES, operation_type
+from swf_temporal.base.arguments import kind_of
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, FatalFault, StoreUnavailable, UsageError, permanent_failure
+from swf_temporal.base.function_types import TYPES, operation_type
+from swf_temporal.base.strict_json import NotJSON
 from swf_temporal.functions.auth.auth import derived_secrets
 from swf_temporal.functions.call import HIDE_SECRETS, Call, cause_here, switch
 from swf_temporal.functions.current_call import with_resources
@@ -23,7 +24,6 @@ from swf_temporal.functions.port import MAX_THREADS, DeclaredType, Described, Fu
 from swf_temporal.functions.registry import Registry
 from swf_temporal.functions.secrets import is_strong, scrubbed, withhold
 from swf_temporal.settings.calls import Settings
-from swf_temporal.strict_json import NotJSON
 
 if TYPE_CHECKING:
     import httpx

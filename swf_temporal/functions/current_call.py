@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 
 T = TypeVar("T")
 

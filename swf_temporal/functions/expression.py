@@ -1,7 +1,7 @@
 """The type `expression`: evaluated by the workflow itself, so that a call of one is refused."""
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.port import DeclaredType, Performer, Services
 

@@ -8,10 +8,10 @@ from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
 from typing import Any
 
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.grammar import with_article
 from swf_temporal.functions.custom.modules import is_in
 from swf_temporal.functions.registry import Registry
-from swf_temporal.grammar import with_article
 
 FUNCTIONS = "swf_temporal.functions"
 TYPES = "swf_temporal.function_types"

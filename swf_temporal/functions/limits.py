@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from aiolimiter import AsyncLimiter
 
-from swf_temporal.function_types import Callee, environment_name
+from swf_temporal.base.function_types import Callee, environment_name
 from swf_temporal.settings.calls import HostOptions, Settings
 
 _Bound: TypeAlias = AbstractAsyncContextManager[None]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 
 LIBRARIES: Final = (
     "httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy", "httpcore.socks",

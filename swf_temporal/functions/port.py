@@ -13,13 +13,13 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 from urllib.parse import unquote
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
-from swf_temporal.function_types import OperationProblem, OperationType, path_of
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
+from swf_temporal.base.function_types import OperationProblem, OperationType, path_of
+from swf_temporal.base.importing import module_named
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.limits import RateLimits
-from swf_temporal.importing import module_named
 from swf_temporal.settings.calls import Settings
 
 if TYPE_CHECKING:

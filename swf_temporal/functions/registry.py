@@ -5,8 +5,8 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from swf_temporal.arguments import check_kind, check_text, kind_of
-from swf_temporal.errors import UsageError
+from swf_temporal.base.arguments import check_kind, check_text, kind_of
+from swf_temporal.base.errors import UsageError
 
 if TYPE_CHECKING:
     from swf_temporal.functions.port import FunctionType
@@ -70,7 +70,7 @@ class Registry(dict[str, Callable[..., Any]]):
         It has `async def perform(call)`. A class is instantiated without arguments, by each worker when it begins, and
         closed when that ends; an object belongs to the program.
         """
-        from swf_temporal.function_types import TYPES  # noqa: PLC0415 - most registries have no types
+        from swf_temporal.base.function_types import TYPES  # noqa: PLC0415 - most registries have no types
 
         check_text("the name of a function type", name)
 

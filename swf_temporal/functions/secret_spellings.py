@@ -10,7 +10,7 @@ from itertools import product
 from typing import Final
 from urllib.parse import quote, quote_plus
 
-from swf_temporal.strict_json import show_json
+from swf_temporal.base.strict_json import show_json
 
 _SAFE: Final = ("", "/", "!'()*~", "!$&'()*+,;=:@", "!$&'()*+,;=:@/?")
 """What those who encode URLs leave as it is: Python, JavaScript, and RFC 3986 in a segment and in a query."""

@@ -8,12 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Self
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, UsageError, permanent_failure
-from swf_temporal.files import why_unreadable
-from swf_temporal.function_types import environment_name
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, UsageError, permanent_failure
+from swf_temporal.base.files import why_unreadable
+from swf_temporal.base.function_types import environment_name
+from swf_temporal.base.strict_json import NotJSON, read_json, write_json
 from swf_temporal.functions.secret_spellings import spellings, within_base64, without_broken, without_escaped
-from swf_temporal.strict_json import NotJSON, read_json, write_json
 from swf_temporal.text.parsing import read_data
 
 _PREFIX = "SWF_SECRET_"

@@ -2,7 +2,7 @@
 
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.errors import permanent_failure
 
 
 def split_url(url: str) -> SplitResult:

@@ -4,9 +4,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from swf_temporal.calls import Auth, fill_plain_auth
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError, WorkflowFault
+from swf_temporal.base.calls import Auth, fill_plain_auth
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError, WorkflowFault
 from swf_temporal.languages.marks import Kind, Mark
 from swf_temporal.languages.port import Checked, Definition, ShownExpression
 from swf_temporal.languages.upgraded import Upgraded

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from swf_temporal.errors import UnknownDefinition
+from swf_temporal.base.errors import UnknownDefinition
+from swf_temporal.drawing.outline import WorkflowRef
 from swf_temporal.languages.port import Definition
-from swf_temporal.outline import WorkflowRef
 from swf_temporal.text.suggestions import suggestion
 
 

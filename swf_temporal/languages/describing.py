@@ -7,12 +7,12 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from swf_temporal.calendars.moments import zone_of
-from swf_temporal.calendars.previewing import preview
-from swf_temporal.errors import UnknownDefinition, UsageError
+from swf_temporal.base.calendars.moments import zone_of
+from swf_temporal.base.calendars.previewing import preview
+from swf_temporal.base.errors import UnknownDefinition, UsageError
+from swf_temporal.drawing.outline import OutlinePart, Way, Work, WorkflowRef, in_a_line
 from swf_temporal.languages.diagrams import diagram_of
 from swf_temporal.languages.port import Addresses, Definition, EventUse, FunctionUse
-from swf_temporal.outline import OutlinePart, Way, Work, WorkflowRef, in_a_line
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

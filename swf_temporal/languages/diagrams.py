@@ -6,7 +6,7 @@ Mermaid draws no dashed lines between states: ways that are not the usual course
 from collections.abc import Iterator
 from itertools import pairwise
 
-from swf_temporal.outline import Outline, OutlinePart, Way, Work
+from swf_temporal.drawing.outline import Outline, OutlinePart, Way, Work
 
 _MAX_LENGTH = 60
 """Characters of a label, beyond which it is cut."""

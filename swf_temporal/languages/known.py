@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from swf_temporal.errors import InvalidDefinition, UsageError
-from swf_temporal.importing import module_named
+from swf_temporal.base.errors import InvalidDefinition, UsageError
+from swf_temporal.base.importing import module_named
 from swf_temporal.languages.port import Checked, Language
 from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object, UnreadableText

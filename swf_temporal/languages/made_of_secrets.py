@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.languages.performing import filled
 from swf_temporal.runtime.host import FunctionCall
-from swf_temporal.strict_json import write_json
 
 MIN_LENGTH: Final = 8
 """The least length of what is told from data, in characters."""

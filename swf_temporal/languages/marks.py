@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from swf_temporal.errors import Position
+from swf_temporal.base.errors import Position
 from swf_temporal.text.located import Array, Object
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
-from swf_temporal.calls import FillAuth, fill_plain_auth
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.calls import FillAuth, fill_plain_auth
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.languages.known import language_named
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.retrying import JitterSource

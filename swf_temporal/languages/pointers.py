@@ -1,6 +1,6 @@
 """JSON Pointers of the parts of a definition in its text."""
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.text.parsing import read_data
 
 

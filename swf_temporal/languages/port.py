@@ -10,23 +10,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, Self
 
-from swf_temporal.calls import Auth, Function
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, as_text
-from swf_temporal.errors import Position, Problem, Severity, UsageError, WorkflowFault
+from swf_temporal.base.calls import Auth, Function
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON, as_text
+from swf_temporal.base.errors import Position, Problem, Severity, UsageError, WorkflowFault
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.resources import Fetch, nothing
 
 if TYPE_CHECKING:
-    from swf_temporal.calendars.specs import ScheduleSpec
+    from swf_temporal.base.calendars.specs import ScheduleSpec
     from swf_temporal.drawing.building import DrawnCourse
     from swf_temporal.drawing.model import Picture
+    from swf_temporal.drawing.outline import Outline, WorkflowRef
     from swf_temporal.expressions.compiled import EvaluationOutcome
     from swf_temporal.languages.marks import Kind, Mark
     from swf_temporal.languages.upgraded import Upgraded
-    from swf_temporal.outline import Outline, WorkflowRef
     from swf_temporal.runtime.host import SecretTemplate
     from swf_temporal.runtime.run import Program
 
@@ -160,7 +160,7 @@ class Definition(ABC):
     @property
     def outline(self) -> "Outline":
         """Its parts, what they do and where they lead, in the words of the language."""
-        from swf_temporal.outline import Outline  # noqa: PLC0415 - most are asked for their own
+        from swf_temporal.drawing.outline import Outline  # noqa: PLC0415 - most are asked for their own
 
         return Outline()
 
@@ -175,7 +175,7 @@ class Definition(ABC):
         *about* are further lines over it. Raises UsageError if the extra `drawing` is not installed.
         """
         from swf_temporal.drawing.building import picture_of  # noqa: PLC0415 - most definitions are never drawn
-        from swf_temporal.outline import WorkflowRef  # noqa: PLC0415 - as above
+        from swf_temporal.drawing.outline import WorkflowRef  # noqa: PLC0415 - as above
 
         called, title = str(WorkflowRef(self.id or "", self.version)), self.name or self.id or "workflow"
         lines = [one for one in (called, self.description) if one and one != title]

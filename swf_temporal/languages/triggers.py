@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Literal
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 
 
 @dataclass(frozen=True, slots=True)

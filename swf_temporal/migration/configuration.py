@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
-from swf_temporal.function_types import environment_name
+from swf_temporal.base.function_types import environment_name
 from swf_temporal.migration.channels import PEM, Channels
 from swf_temporal.migration.counterparts import counterpart
 from swf_temporal.migration.findings import Finding, Kind

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from swf_temporal.errors import InvalidDefinition, Problem, Severity, UsageError
-from swf_temporal.fetching.resources import Resources
+from swf_temporal.base.errors import InvalidDefinition, Problem, Severity, UsageError
 from swf_temporal.languages.known import migrate as rewritten
+from swf_temporal.languages.loading import check
 from swf_temporal.languages.upgraded import Upgraded
-from swf_temporal.loading import check
 from swf_temporal.migration.configuration import SCOPES, configuration
 from swf_temporal.migration.configuration import write as write_setting
 from swf_temporal.migration.findings import Finding, Kind, MigratedFile, Migration
@@ -18,6 +17,7 @@ from swf_temporal.migration.owners import Called, functions_of
 from swf_temporal.migration.project import Part, Project, project_at
 from swf_temporal.migration.python_stubs import stubs
 from swf_temporal.migration.sharing import Sharing
+from swf_temporal.text.fetching.resources import Resources
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_data
 from swf_temporal.text.properties import in_production

@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
-from swf_temporal.calls import Function
-from swf_temporal.function_types import CONFIG_KEY, callee_of, environment_name, operation_type
+from swf_temporal.base.calls import Function
+from swf_temporal.base.function_types import CONFIG_KEY, callee_of, environment_name, operation_type
 from swf_temporal.text.clients import BY_TITLE, Client, Owner, client_of, document_of, spelled, strategy_of
 
 

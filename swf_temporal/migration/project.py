@@ -9,8 +9,8 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from swf_temporal.errors import UsageError
-from swf_temporal.files import ENDINGS, read_bytes, why_unreadable
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.files import ENDINGS, read_bytes, why_unreadable
 from swf_temporal.languages.known import looks_like_definition
 from swf_temporal.text.located import Object, UnreadableText, plain
 from swf_temporal.text.origin import Source

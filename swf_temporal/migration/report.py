@@ -4,7 +4,7 @@ from collections import Counter
 from html import escape
 from typing import Any, Final
 
-from swf_temporal.grammar import counted
+from swf_temporal.base.grammar import counted
 from swf_temporal.migration.findings import KINDS, Finding, Migration
 
 MEANINGS: Final = {

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from swf_temporal.errors import WorkflowFault
-from swf_temporal.records import Record
+from swf_temporal.base.errors import WorkflowFault
+from swf_temporal.base.records import Record
 
 T = TypeVar("T")
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.runtime.joining import Group, Missing, Path, join
 from swf_temporal.runtime.lanes import LaneBase
 

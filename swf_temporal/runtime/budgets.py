@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import ClassVar, Final
 from urllib.parse import quote, unquote
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import PayloadTooLarge, StepLimitExceeded, TooManySubflows
-from swf_temporal.records import Record
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import PayloadTooLarge, StepLimitExceeded, TooManySubflows
+from swf_temporal.base.records import Record
 from swf_temporal.runtime.cycles import Rounds, named_states, too_deep, too_many_descendants, too_many_executions
 
 STATES: Final = 10_000_000

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, as_text
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON, as_text
 
 
 @dataclass(frozen=True, slots=True)

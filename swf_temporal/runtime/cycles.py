@@ -6,9 +6,9 @@ Counted, not timed: an instance is given up after the same number of steps on ev
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
-from swf_temporal.data import JSON
-from swf_temporal.grammar import listed
-from swf_temporal.weighing import MAX_WRITTEN, json_size
+from swf_temporal.base.data import JSON
+from swf_temporal.base.grammar import listed
+from swf_temporal.base.weighing import MAX_WRITTEN, json_size
 
 LATEST: Final = 1_000
 """The number of latest steps among which all states of a cycle are looked for."""

@@ -8,10 +8,10 @@ a replay fails at the same step.
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from swf_temporal.accounting import MIB, Account
-from swf_temporal.data import JSON
-from swf_temporal.errors import PayloadTooLarge
-from swf_temporal.weighing import json_size, memory_of
+from swf_temporal.base.accounting import MIB, Account
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import PayloadTooLarge
+from swf_temporal.base.weighing import json_size, memory_of
 
 STEP: Final = 16 * MIB
 """Bytes by which a run grows before it is measured again, or half of what it had if that is more."""

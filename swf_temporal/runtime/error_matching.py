@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from swf_temporal.errors import ExpressionLimitExceeded, WorkflowFault
-from swf_temporal.patterns import BadPattern, PatternTooSlow, matches_somewhere, one_limit
+from swf_temporal.base.errors import ExpressionLimitExceeded, WorkflowFault
+from swf_temporal.expressions.patterns import BadPattern, PatternTooSlow, matches_somewhere, one_limit
 
 ErrorName: TypeAlias = tuple[str, str | None]
 """An error's name and its code."""

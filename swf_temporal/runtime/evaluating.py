@@ -1,10 +1,13 @@
-"""Work with evaluations in it, those of which that are not bounded the host makes: see `guarding/deferring.py`."""
+"""Work with evaluations in it, those of which that are not bounded the host makes.
+
+See `expressions/guarding/deferring.py`.
+"""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from swf_temporal.guarding.deferring import Deferred, Evaluation, answering
-from swf_temporal.guarding.helper import EngineAnswer
+from swf_temporal.expressions.guarding.deferring import Deferred, Evaluation, answering
+from swf_temporal.expressions.guarding.helper import EngineAnswer
 
 T = TypeVar("T")
 

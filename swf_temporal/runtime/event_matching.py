@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Protocol, TypeAlias
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
 
 Taken: TypeAlias = dict[str, JSON]
 Fits: TypeAlias = Callable[[str, JSON], bool]

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
-from swf_temporal.records import Record
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault
+from swf_temporal.base.records import Record
 from swf_temporal.runtime.host import Completed, ContinuedAs
 
 if TYPE_CHECKING:

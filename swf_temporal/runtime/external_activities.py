@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
-from swf_temporal.durations import parse_duration
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.durations import parse_duration
 
 PREFIX = "temporal:"
 _OF_WORKFLOW = "workflow:"

@@ -6,8 +6,8 @@ is first asked for.
 
 from dataclasses import dataclass, field
 
-from swf_temporal.data import JSON
-from swf_temporal.records import Record, nested
+from swf_temporal.base.data import JSON
+from swf_temporal.base.records import Record, nested
 
 
 class TimedFrame(Record):

@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
-from swf_temporal.calls import Auth, Function
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.records import Record
+from swf_temporal.base.calls import Auth, Function
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.records import Record
 from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableScope
@@ -22,8 +22,8 @@ from swf_temporal.runtime.variables import Variable, VariableRef, VariableScope
 if TYPE_CHECKING:
     import asyncio
 
-    from swf_temporal.guarding.deferring import Evaluation
-    from swf_temporal.guarding.helper import EngineAnswer
+    from swf_temporal.expressions.guarding.deferring import Evaluation
+    from swf_temporal.expressions.guarding.helper import EngineAnswer
     from swf_temporal.runtime.inbox import InboxRecord
 
 NO_TIME: Final = timedelta()

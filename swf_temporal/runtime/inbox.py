@@ -15,8 +15,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.records import Record
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.records import Record
 from swf_temporal.runtime.joining import SuspendRequested
 from swf_temporal.runtime.performing import size_of
 

@@ -7,7 +7,7 @@ repeated, work that has a deadline. What a step waits for besides, such as event
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.host import Timer, TimerPurpose, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import MISSING, within

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from datetime import timedelta
 from typing import Final
 
-from swf_temporal.errors import FatalFault
+from swf_temporal.base.errors import FatalFault
 
 MAX_ATTEMPT: Final = timedelta(seconds=30)
 """How long one attempt may take that is made locally."""

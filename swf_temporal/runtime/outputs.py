@@ -7,8 +7,8 @@ more than one payload, what has been added since the last time is handed over to
 
 from dataclasses import dataclass, field
 
-from swf_temporal.data import JSON
-from swf_temporal.records import Record
+from swf_temporal.base.data import JSON
+from swf_temporal.base.records import Record
 from swf_temporal.runtime.host import Host
 
 

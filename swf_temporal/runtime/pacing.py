@@ -9,7 +9,7 @@ import asyncio
 from datetime import datetime
 from typing import Final
 
-from swf_temporal.accounting import Account
+from swf_temporal.base.accounting import Account
 from swf_temporal.runtime.host import Host
 
 MAX_COST: Final = 4000

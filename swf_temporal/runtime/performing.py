@@ -1,7 +1,7 @@
 """Helpers that hosts share for performing a call and running a sub-workflow."""
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import (
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import (
     CallFailed,
     PayloadTooLarge,
     SchemaMismatch,
@@ -9,8 +9,8 @@ from swf_temporal.errors import (
     TooManySubflows,
     WorkflowFault,
 )
+from swf_temporal.base.strict_json import json_length
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
-from swf_temporal.strict_json import json_length
 
 ONE_STEP, ONE_RUN = "one step can carry", "a run can give on"
 

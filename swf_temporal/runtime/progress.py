@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from swf_temporal.data import JSON
-from swf_temporal.records import Record
+from swf_temporal.base.data import JSON
+from swf_temporal.base.records import Record
 from swf_temporal.runtime.host import ContinueTimeout
 from swf_temporal.runtime.inbox import InboxRecord
 

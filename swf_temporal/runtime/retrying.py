@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeAlias
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
-from swf_temporal.records import Record
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault
+from swf_temporal.base.records import Record
 from swf_temporal.runtime.error_matching import ErrorName, is_named
 
 DEFAULT_DELAY = 1.0

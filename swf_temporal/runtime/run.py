@@ -18,12 +18,12 @@ from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
-from swf_temporal.accounting import charge_to
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, merge_patch
-from swf_temporal.errors import PayloadTooLarge, WorkflowFault
-from swf_temporal.guarding.deferring import Evaluation, defer_here
-from swf_temporal.guarding.helper import EngineAnswer
+from swf_temporal.base.accounting import charge_to
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON, merge_patch
+from swf_temporal.base.errors import PayloadTooLarge, WorkflowFault
+from swf_temporal.expressions.guarding.deferring import Evaluation, defer_here
+from swf_temporal.expressions.guarding.helper import EngineAnswer
 from swf_temporal.runtime.data_limit import DataLimit
 from swf_temporal.runtime.evaluating import evaluated
 from swf_temporal.runtime.execution import Execution

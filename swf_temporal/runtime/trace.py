@@ -6,9 +6,9 @@ The query `trace` shows these details, so that a key keeps its meaning.
 from abc import ABC, abstractmethod
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, Unpack, overload
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.runtime.host import TraceKind
 
 

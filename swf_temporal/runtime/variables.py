@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, Protocol
 
-from swf_temporal.records import Record
+from swf_temporal.base.records import Record
 
 JSON_TYPE: Final = "application/json"
 

@@ -4,14 +4,14 @@ from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Se
 from functools import partial
 from typing import TypeAlias
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, as_text
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON, as_text
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.runtime.correlation import CorrelationKeys, KeyRules, correlates, known_values
 from swf_temporal.runtime.event_matching import assigned, usable
 from swf_temporal.runtime.frames import EventsFrame, WaitingFrame
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.lanes import LaneBase
-from swf_temporal.strict_json import write_json
 
 Given: TypeAlias = Sequence[Mapping[str, JSON]]
 """For each kind of event, the values that the definition gives itself, as they are where the wait begins."""

@@ -9,8 +9,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 from pydantic import AfterValidator, Field, field_validator
 
-from swf_temporal.fetching.resources import Resources
-from swf_temporal.function_types import Callee, environment_name
+from swf_temporal.base.function_types import Callee, environment_name
 from swf_temporal.settings import credentials
 from swf_temporal.settings.configuration import NO_KEY, NO_VARIABLE, Section, Variable, argument
 from swf_temporal.settings.forms import (
@@ -29,6 +28,7 @@ from swf_temporal.settings.forms import (
 )
 from swf_temporal.settings.network import HostPattern, Network, Pattern, read_pattern
 from swf_temporal.settings.tls import Tls
+from swf_temporal.text.fetching.resources import Resources
 from swf_temporal.text.model_errors import validation_error
 
 _NAMED = f"{NO_KEY}named"

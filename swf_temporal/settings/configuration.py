@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationIn
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
-from swf_temporal.files import read_text, why_unreadable
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.files import read_text, why_unreadable
 from swf_temporal.settings.credentials import without_password
 from swf_temporal.text.model_errors import allowed_words, expected_form, fields_at
 from swf_temporal.text.suggestions import suggestion

@@ -13,13 +13,13 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, ValidationInfo
 
-from swf_temporal.calls import Function
-from swf_temporal.durations import parse_duration
-from swf_temporal.function_types import operation_type
-from swf_temporal.origins import MAX_PORT
+from swf_temporal.base.calls import Function
+from swf_temporal.base.durations import parse_duration
+from swf_temporal.base.function_types import operation_type
+from swf_temporal.base.origins import MAX_PORT
+from swf_temporal.base.strict_json import read_json
 from swf_temporal.runtime.external_activities import is_external_activity
 from swf_temporal.settings.configuration import FromVariable, reading
-from swf_temporal.strict_json import read_json
 
 _SCHEMES: Final = frozenset({
     "http", "https", "grpc", "grpcs", "ws", "wss", "mqtt", "mqtts", "secure-mqtt", "amqp", "amqps", "nats", "nats+tls",

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, model_validator
 
-from swf_temporal.errors import UsageError
-from swf_temporal.files import why_unreadable
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.files import why_unreadable
 from swf_temporal.settings.configuration import Section, argument, reading
 from swf_temporal.settings.events import EventSettings
 from swf_temporal.settings.forms import (

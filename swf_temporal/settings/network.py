@@ -13,8 +13,8 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator
 
-from swf_temporal.errors import CallFailed, permanent_failure
-from swf_temporal.origins import MAX_PORT
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.origins import MAX_PORT
 from swf_temporal.settings.configuration import Section, Variable, argument
 from swf_temporal.settings.forms import SPLIT
 

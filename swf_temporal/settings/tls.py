@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from pydantic import ValidationInfo, model_validator
 
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 from swf_temporal.settings.configuration import NO_VARIABLE, Section, reading
 from swf_temporal.settings.forms import File
 

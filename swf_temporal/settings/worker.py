@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final, Literal
 from pydantic import BeforeValidator, Field
 
 from swf_temporal import __version__
-from swf_temporal.origins import MAX_PORT
+from swf_temporal.base.origins import MAX_PORT
 from swf_temporal.runtime.budgets import (
     DEPTH,
     DESCENDANTS,

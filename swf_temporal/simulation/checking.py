@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
-from swf_temporal.grammar import counted
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.grammar import counted
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.simulation.definitions import check_reading, started_by_events, workflows_of
 from swf_temporal.simulation.differences import line_by_line, request_differences, unequal

@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault, unforeseen
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault, unforeseen
+from swf_temporal.base.python_values import json_from
+from swf_temporal.base.strict_json import NotJSON, json_of
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
-from swf_temporal.python_values import json_from
 from swf_temporal.runtime.budgets import Budget
 from swf_temporal.runtime.host import (
     Completed,
@@ -32,7 +33,6 @@ from swf_temporal.simulation.cycles import StateHistory, Steps
 from swf_temporal.simulation.host import SimulatedHost
 from swf_temporal.simulation.result import SimulatedInstance, Simulation, Status, error_of, last_metadata
 from swf_temporal.simulation.variables import VariableStore
-from swf_temporal.strict_json import NotJSON, json_of
 
 if TYPE_CHECKING:
     from swf_temporal.simulation.services.calling_thread import CallingThread

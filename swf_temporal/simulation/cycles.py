@@ -5,8 +5,8 @@ Counted, not timed: a definition is given up after the same number of steps on e
 
 from collections.abc import Callable
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import StepLimitExceeded
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import StepLimitExceeded
 from swf_temporal.runtime.cycles import Rounds, named_states, too_many_executions
 
 MAX_TIMES_THE_SAME = 500

@@ -5,15 +5,15 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
-from swf_temporal.calendars.previewing import preview
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import InvalidDefinition, Problem, Severity, UsageError
-from swf_temporal.fetching.resources import ReadingMode, in_mode
+from swf_temporal.base.calendars.previewing import preview
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import InvalidDefinition, Problem, Severity, UsageError
+from swf_temporal.languages.loading import check_file, check_in_mode, check_part, conflicting
 from swf_temporal.languages.port import Checked, Definition
-from swf_temporal.loading import check_file, check_in_mode, check_part, conflicting
 from swf_temporal.simulation.model.expectations import ExpectedProblem
 from swf_temporal.simulation.model.scenario import InlineDefinition, Scenario
+from swf_temporal.text.fetching.resources import ReadingMode, in_mode
 
 
 def workflows_of(scenario: Scenario) -> list[Definition]:

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import ndiff
 from typing import TypeAlias
 
-from swf_temporal.data import JSON, identity
+from swf_temporal.base.data import JSON, identity
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.simulation.model.expectations import ExpectedRequest, ExpectedRequests
-from swf_temporal.strict_json import show_json
 
 _SHORT = 60
 

@@ -10,12 +10,19 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, StepLimitExceeded, TimedOut, UnreadableDefinition, WorkflowFault, causes
-from swf_temporal.grammar import counted
-from swf_temporal.guarding.deferring import Evaluation, answer_to, answering
-from swf_temporal.guarding.helper import EngineAnswer
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import (
+    CallFailed,
+    StepLimitExceeded,
+    TimedOut,
+    UnreadableDefinition,
+    WorkflowFault,
+    causes,
+)
+from swf_temporal.base.grammar import counted
+from swf_temporal.expressions.guarding.deferring import Evaluation, answer_to, answering
+from swf_temporal.expressions.guarding.helper import EngineAnswer
 from swf_temporal.languages.performing import delay_after
 from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.budgets import Budget, InstanceLimits

@@ -5,8 +5,8 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.joining import SuspendRequested
 from swf_temporal.simulation.clock import PLACE, VirtualLoop

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from swf_temporal.errors import UnknownDefinition
-from swf_temporal.fetching.resources import ReadingMode, in_mode
-from swf_temporal.files import ENDINGS
+from swf_temporal.base.errors import UnknownDefinition
+from swf_temporal.base.files import ENDINGS
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.loading import check_file, files_in, load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import check_file, files_in, load
+from swf_temporal.text.fetching.resources import ReadingMode, in_mode
 
 LATEST = "latest"
 """The version that is meant without one."""

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from swf_temporal.errors import Position, Problem, UsageError
-from swf_temporal.files import is_folder, read_text, why_unreadable
-from swf_temporal.loading import documents_in
+from swf_temporal.base.errors import Position, Problem, UsageError
+from swf_temporal.base.files import is_folder, read_text, why_unreadable
+from swf_temporal.languages.loading import documents_in
 from swf_temporal.simulation.model.answers import ScriptedFunction, StubAnswer
 from swf_temporal.simulation.model.part import ScenarioFile
 from swf_temporal.simulation.model.scenario import Scenario

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from swf_temporal.client_errors import RunEnded
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError, WorkflowFault
+from swf_temporal.base.client_errors import RunEnded
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 

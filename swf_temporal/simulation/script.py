@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
 from swf_temporal.languages.performing import filled
 from swf_temporal.runtime.host import FunctionCall

@@ -6,19 +6,19 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swf_temporal.arguments import check_kind
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
-from swf_temporal.fetching.resources import ReadingMode
+from swf_temporal.base.arguments import check_kind
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.python_values import json_from
 from swf_temporal.languages.port import Definition
-from swf_temporal.python_values import json_from
 from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.cycles import MAX_STEPS, Steps
 from swf_temporal.simulation.namespaces import DefinitionSource, definitions_in
 from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.variables import VariableStore
+from swf_temporal.text.fetching.resources import ReadingMode
 from swf_temporal.text.suggestions import did_you_mean
 
 if TYPE_CHECKING:

@@ -4,15 +4,15 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, WorkflowFault
-from swf_temporal.grammar import with_article
-from swf_temporal.python_values import json_from
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, WorkflowFault
+from swf_temporal.base.grammar import with_article
+from swf_temporal.base.python_values import json_from
+from swf_temporal.base.strict_json import NotJSON, json_of
 from swf_temporal.runtime.host import CallFolder, FunctionCall
 from swf_temporal.runtime.performing import check_result, size_of
 from swf_temporal.simulation.folders import folder_for, wants_folder
 from swf_temporal.simulation.variables import VariableStore
-from swf_temporal.strict_json import NotJSON, json_of
 
 
 async def answer_of(stub: object, arguments: JSON, call: FunctionCall, variables: VariableStore) -> JSON:

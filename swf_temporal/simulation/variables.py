@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.strict_json import json_of, read_written, write_json
 from swf_temporal.languages.port import Definition
-from swf_temporal.namespace_files import read_file
+from swf_temporal.runtime.namespace_files import read_file
 from swf_temporal.runtime.variables import JSON_TYPE, SCOPES, Variable, VariableRef
-from swf_temporal.strict_json import json_of, read_written, write_json
 
 _BYTES = "application/octet-stream"
 

@@ -14,9 +14,9 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import (
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import (
     CallFailed,
     FatalFault,
     PayloadTooLarge,
@@ -24,8 +24,9 @@ from swf_temporal.errors import (
     UnknownDefinition,
     WorkflowFault,
 )
+from swf_temporal.base.strict_json import NotJSON
+from swf_temporal.expressions.guarding.deferring import Evaluation, answer_to
 from swf_temporal.functions.current_call import CurrentCall, answering
-from swf_temporal.guarding.deferring import Evaluation, answer_to
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.performing import delay_after
 from swf_temporal.runtime.budgets import InstanceLimits
@@ -34,7 +35,6 @@ from swf_temporal.runtime.local_calls import MAX_RETRYING, NotLocal, locally
 from swf_temporal.runtime.performing import check_result, check_size
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.strict_json import NotJSON
 from swf_temporal.temporal.call_records import CallRecord, call_of, is_call_record
 from swf_temporal.temporal.constants import GIVE_WAY
 from swf_temporal.temporal.external_activities import MARK

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, ClassVar
 
-from swf_temporal.calls import Auth, Function
-from swf_temporal.data import JSON
-from swf_temporal.records import FIRST_FORMAT, Record
+from swf_temporal.base.calls import Auth, Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.records import FIRST_FORMAT, Record
 from swf_temporal.runtime.host import CallAttempts, CallFolder, FunctionCall, SecretTemplate
 from swf_temporal.runtime.retrying import RetryRule
 

@@ -27,7 +27,7 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.client_errors import (
+from swf_temporal.base.client_errors import (
     AlreadyStartedError,
     InboxFullError,
     InvalidEventError,
@@ -36,12 +36,12 @@ from swf_temporal.client_errors import (
     NoAnswerError,
     RunEnded,
 )
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError, WorkflowFault
-from swf_temporal.python_values import json_from
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError, WorkflowFault
+from swf_temporal.base.python_values import json_from
+from swf_temporal.base.strict_json import NotJSON
 from swf_temporal.settings.values import TASK_QUEUE
-from swf_temporal.strict_json import NotJSON
 from swf_temporal.temporal import statuses, summaries  # noqa: F401 - the SDK then reads every status
 from swf_temporal.temporal.client_errors import has_ended, is_paused, not_there, refused_by_server
 from swf_temporal.temporal.constants import CHANGE_DATA, DELIVER, EVENT, EVENT_REFUSED, INBOX_FULL

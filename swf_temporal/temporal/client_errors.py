@@ -4,14 +4,14 @@ from typing import Final
 
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.client_errors import (
+from swf_temporal.base.client_errors import (
     InboxFullError,
     InstanceEndedError,
     InstanceNotFoundError,
     InstancePausedError,
     ServerUnavailableError,
 )
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 
 _FOR_GOOD: Final = frozenset({RPCStatusCode.INVALID_ARGUMENT, RPCStatusCode.UNIMPLEMENTED})
 """What a server answers to a request that would fail each time."""

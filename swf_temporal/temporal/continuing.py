@@ -19,10 +19,10 @@ from typing import Final
 
 from temporalio import workflow
 
-from swf_temporal.errors import HistoryTooLong, PayloadTooLarge
-from swf_temporal.grammar import counted
+from swf_temporal.base.errors import HistoryTooLong, PayloadTooLarge
+from swf_temporal.base.grammar import counted
+from swf_temporal.base.records import nested
 from swf_temporal.languages.port import Words
-from swf_temporal.records import nested
 from swf_temporal.runtime.limits import CARRY_LESS
 from swf_temporal.runtime.outputs import Front
 from swf_temporal.runtime.performing import size_of

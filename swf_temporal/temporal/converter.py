@@ -26,11 +26,11 @@ from temporalio.converter import (
 )
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.errors import PayloadUnavailable
-from swf_temporal.payloads.encodings import COMPRESSED, ENCRYPTED, REFUSED, Refusing, is_unreadable, unreadable
+from swf_temporal.base.errors import PayloadUnavailable
+from swf_temporal.base.strict_json import NotJSON, read_json, read_written, write_json
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
-from swf_temporal.strict_json import NotJSON, read_json, read_written, write_json
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
+from swf_temporal.temporal.payloads.encodings import COMPRESSED, ENCRYPTED, REFUSED, Refusing, is_unreadable, unreadable
 
 if TYPE_CHECKING:
     from swf_temporal.settings.payloads import PayloadSettings
@@ -175,12 +175,12 @@ def converter_of(payloads: "PayloadSettings | None", namespace: str = DEFAULT_NA
         return CONVERTER
     converter, storage, encryption = CONVERTER, payloads.storage, payloads.encryption
     if storage is not None:
-        from swf_temporal.payloads.storage import storage_of  # noqa: PLC0415 - only where it is configured
+        from swf_temporal.temporal.payloads.storage import storage_of  # noqa: PLC0415 - only where it is configured
 
         kind = _with_limit(storage.max_bytes)
         converter = replace(converter, payload_converter_class=kind, external_storage=storage_of(storage))
     if encryption is not None or payloads.compression:
-        from swf_temporal.payloads.codecs import codec_of  # noqa: PLC0415 - as above
+        from swf_temporal.temporal.payloads.codecs import codec_of  # noqa: PLC0415 - as above
 
         converter = replace(converter, payload_codec=codec_of(payloads, namespace))
     if encryption is not None and encryption.encrypt:

@@ -9,7 +9,7 @@ from temporalio import workflow
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.runtime.run import Run
 from swf_temporal.temporal.constants import CHANGE_DATA, CHANGE_REFUSED
 from swf_temporal.temporal.instance_part import Instance, Part

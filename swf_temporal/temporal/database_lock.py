@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from swf_temporal.errors import UsageError
-from swf_temporal.strict_json import read_json, write_json
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.strict_json import read_json, write_json
 
 _HINT = "stop that one, or name another database with --db"
 _PATIENCE = 8.0

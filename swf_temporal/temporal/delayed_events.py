@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Final
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.records import MalformedRecord, Record
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.records import MalformedRecord, Record
 from swf_temporal.runtime.limits import PUBLISH_LIMIT
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.record_types import wrong_input

@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import SubflowFailed, TimedOut, WorkflowFault
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import SubflowFailed, TimedOut, WorkflowFault
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.port import Definition, EventUse, Words
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Awaited, Run
-from swf_temporal.strict_json import show_json
 from swf_temporal.temporal.place_records import in_words
 
 MAX_METADATA: Final = 4000

@@ -26,8 +26,8 @@ from temporalio.exceptions import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.data import JSON
-from swf_temporal.records import Record
+from swf_temporal.base.data import JSON
+from swf_temporal.base.records import Record
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.statuses import is_closed
 

@@ -11,16 +11,16 @@ from temporalio.common import RawValue, WorkflowIDConflictPolicy, WorkflowIDReus
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.client_errors import AlreadyStartedError, InboxFullError, MailboxFullError
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
+from swf_temporal.base.client_errors import AlreadyStartedError, InboxFullError, MailboxFullError
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.strict_json import json_length
+from swf_temporal.events.routing.chains import hops_of
+from swf_temporal.events.routing.keys import CorrelationKey, mailbox_id
+from swf_temporal.events.routing.routes import Awaiting, Route, Started
 from swf_temporal.languages.port import Definition
-from swf_temporal.routing.chains import hops_of
-from swf_temporal.routing.keys import CorrelationKey, mailbox_id
-from swf_temporal.routing.routes import Awaiting, Route, Started
 from swf_temporal.runtime.names import WORKFLOW_TYPES
-from swf_temporal.strict_json import json_length
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.constants import EVENT

@@ -30,13 +30,13 @@ from temporalio import workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.errors import WorkflowFault
+from swf_temporal.base.strict_json import json_length
+from swf_temporal.events.routing.chains import hops_of
+from swf_temporal.events.routing.gathering import Arrived, gathered
+from swf_temporal.events.routing.keys import MAILBOX_PREFIX, single_id
 from swf_temporal.languages.port import Definition
-from swf_temporal.routing.chains import hops_of
-from swf_temporal.routing.gathering import Arrived, gathered
-from swf_temporal.routing.keys import MAILBOX_PREFIX, single_id
-from swf_temporal.strict_json import json_length
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.instance_signals import pauses

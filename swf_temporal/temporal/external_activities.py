@@ -31,10 +31,11 @@ from temporalio.exceptions import (
 from temporalio.exceptions import TimeoutError as EngineTimeout
 from temporalio.workflow import ActivityCancellationType, ChildWorkflowCancellationType, ParentClosePolicy
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, TimedOut, WorkflowFault
-from swf_temporal.guarding.deferring import Evaluation
-from swf_temporal.guarding.helper import EngineAnswer
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, TimedOut, WorkflowFault
+from swf_temporal.base.strict_json import NotJSON, read_json
+from swf_temporal.expressions.guarding.deferring import Evaluation
+from swf_temporal.expressions.guarding.helper import EngineAnswer
 from swf_temporal.languages.performing import delay_after
 from swf_temporal.runtime.attempts import repeat
 from swf_temporal.runtime.evaluating import evaluated
@@ -44,7 +45,6 @@ from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.performing import ONE_STEP
 from swf_temporal.runtime.retrying import jitter_of
 from swf_temporal.runtime.trace import ActionRetried
-from swf_temporal.strict_json import NotJSON, read_json
 from swf_temporal.temporal.call_facts import activity_facts, child_facts
 from swf_temporal.temporal.children import REUSE, output_of
 from swf_temporal.temporal.failures import fault_of_start

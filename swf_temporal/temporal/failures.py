@@ -16,9 +16,9 @@ from temporalio.exceptions import (
     TimeoutError as EngineTimeout,
 )
 
-from swf_temporal.errors import CallFailed, PayloadTooLarge, SubflowFailed, TimedOut, WorkflowFault
+from swf_temporal.base.errors import CallFailed, PayloadTooLarge, SubflowFailed, TimedOut, WorkflowFault
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.runtime.performing import size_of, subflow_fault
-from swf_temporal.strict_json import show_json
 
 MAX_TEXT: Final = 20_000
 """The length limit of what a failure says, in characters."""

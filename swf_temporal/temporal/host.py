@@ -12,11 +12,11 @@ from temporalio.common import RawValue, RetryPolicy
 from temporalio.exceptions import ActivityError, CancelledError
 from temporalio.workflow import ActivityCancellationType
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import TimedOut
-from swf_temporal.guarding.deferring import Evaluation
-from swf_temporal.guarding.helper import EngineAnswer
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import TimedOut
+from swf_temporal.expressions.guarding.deferring import Evaluation
+from swf_temporal.expressions.guarding.helper import EngineAnswer
 from swf_temporal.runtime.budgets import MIN_HELD_BYTES, Budget, InstanceLimits
 from swf_temporal.runtime.external_activities import ActivityOptions, parse_activity
 from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, Timer, TraceEntry, TraceKind

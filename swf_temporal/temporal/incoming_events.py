@@ -11,12 +11,12 @@ from temporalio import workflow
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.errors import HistoryTooLong
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.errors import HistoryTooLong
+from swf_temporal.base.strict_json import NotJSON
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.run import Run
-from swf_temporal.strict_json import NotJSON
 from swf_temporal.temporal.constants import INBOX_FULL, ROUTED
 from swf_temporal.temporal.continuing import LengthCheck
 from swf_temporal.temporal.converter import limit_of

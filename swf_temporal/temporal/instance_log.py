@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from temporalio import activity, workflow
 from temporalio.exceptions import ApplicationError, FailureError
 
-from swf_temporal.durations import format_duration
-from swf_temporal.errors import ExpressionFailed, SchemaMismatch, StoreUnavailable, SubflowFailed, WorkflowFault
+from swf_temporal.base.durations import format_duration
+from swf_temporal.base.errors import ExpressionFailed, SchemaMismatch, StoreUnavailable, SubflowFailed, WorkflowFault
+from swf_temporal.base.records import Record
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.port import Definition
-from swf_temporal.records import Record
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
-from swf_temporal.strict_json import show_json
 from swf_temporal.temporal.failures import FaultError
 from swf_temporal.temporal.instance_part import Ending, Instance, Part
 from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES

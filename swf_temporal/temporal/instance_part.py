@@ -12,8 +12,8 @@ from temporalio import workflow
 from temporalio.common import RawValue
 from temporalio.exceptions import FailureError
 
+from swf_temporal.base.records import Record
 from swf_temporal.languages.port import Definition
-from swf_temporal.records import Record
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry
 from swf_temporal.runtime.run import Run
 from swf_temporal.temporal.records import Pin

@@ -16,8 +16,8 @@ from temporalio.common import (
     TypedSearchAttributes,
 )
 
-from swf_temporal.data import JSON
-from swf_temporal.records import Record
+from swf_temporal.base.data import JSON
+from swf_temporal.base.records import Record
 from swf_temporal.temporal.search_attributes import OF_ALL
 
 _KINDS: Final[Mapping[str, Callable[[str], SearchAttributeKey[Any]]]] = {

@@ -19,7 +19,7 @@ from datetime import timedelta
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
 
-from swf_temporal.errors import UnknownDefinition
+from swf_temporal.base.errors import UnknownDefinition
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.instance_part import Part
 from swf_temporal.temporal.markers import is_recorded

@@ -19,11 +19,11 @@ from temporalio import workflow
 from temporalio.common import RawValue
 from temporalio.exceptions import ActivityError, ApplicationError
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault
+from swf_temporal.base.records import Record
 from swf_temporal.languages.port import Definition
-from swf_temporal.records import Record
 from swf_temporal.runtime.event_matching import DEFAULT_SOURCE
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
 from swf_temporal.runtime.limits import PUBLISH_LIMIT

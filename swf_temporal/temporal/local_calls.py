@@ -26,9 +26,9 @@ from temporalio.exceptions import (
 from temporalio.worker import Interceptor, WorkflowInboundInterceptor, WorkflowInterceptorClassInput
 from temporalio.workflow import ActivityCancellationType
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import TimedOut
-from swf_temporal.records import Record
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import TimedOut
+from swf_temporal.base.records import Record
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.local_calls import MAX_ATTEMPT

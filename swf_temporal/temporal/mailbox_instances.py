@@ -12,11 +12,11 @@ from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.workflow import ParentClosePolicy
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
+from swf_temporal.base.strict_json import json_length
+from swf_temporal.events.routing.gathering import Arrived
 from swf_temporal.languages.port import Definition
-from swf_temporal.routing.gathering import Arrived
 from swf_temporal.runtime.names import WORKFLOW_TYPES
-from swf_temporal.strict_json import json_length
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import EVENT, PROBE, ROUTED
 from swf_temporal.temporal.converter import limit_of

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, ClassVar, Final, TypeAlias, final
 
-from swf_temporal.cloud_event import CloudEvent, check_attributes
-from swf_temporal.errors import SwfError
-from swf_temporal.records import Record
-from swf_temporal.routing.gathering import Arrived
-from swf_temporal.strict_json import write_json
+from swf_temporal.base.cloud_event import CloudEvent, check_attributes
+from swf_temporal.base.errors import SwfError
+from swf_temporal.base.records import Record
+from swf_temporal.base.strict_json import write_json
+from swf_temporal.events.routing.gathering import Arrived
 from swf_temporal.temporal.kept_options import OptionsRecord
 from swf_temporal.temporal.records import Pinned, catalogue_of
 from swf_temporal.temporal.workflow_input import UNREADABLE

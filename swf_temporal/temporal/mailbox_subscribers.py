@@ -6,7 +6,7 @@ from typing import Final
 
 from temporalio import workflow
 
-from swf_temporal.strict_json import json_length
+from swf_temporal.base.strict_json import json_length
 from swf_temporal.temporal.mailbox_instances import Instances
 from swf_temporal.temporal.mailbox_records import Held
 

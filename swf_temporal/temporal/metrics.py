@@ -15,7 +15,7 @@ from temporalio.client import Client
 from temporalio.common import MetricCounter, MetricHistogramTimedelta, MetricMeter
 from temporalio.runtime import Runtime
 
-from swf_temporal.errors import TimedOut, WorkflowFault
+from swf_temporal.base.errors import TimedOut, WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.temporal.instance_log import fault_in

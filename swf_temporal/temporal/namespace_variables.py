@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.namespace_files import folder_of, read_file
+from swf_temporal.runtime.namespace_files import folder_of, read_file
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
 
 

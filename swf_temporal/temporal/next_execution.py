@@ -7,8 +7,9 @@ from temporalio import workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue
 
-from swf_temporal.data import JSON
-from swf_temporal.records import nested
+from swf_temporal.base.data import JSON
+from swf_temporal.base.records import nested
+from swf_temporal.base.weighing import json_size
 from swf_temporal.runtime.host import ContinuedAs
 from swf_temporal.runtime.outputs import Front
 from swf_temporal.runtime.performing import ONE_RUN
@@ -19,7 +20,6 @@ from swf_temporal.temporal.first_runs import origin_of
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.records import Pin, StartRecord
 from swf_temporal.temporal.sizes import check_fits
-from swf_temporal.weighing import json_size
 
 
 class Carried(NamedTuple):

@@ -11,11 +11,11 @@ from temporalio import workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import PayloadConverter
 
+from swf_temporal.base.weighing import json_size
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.performing import ONE_STEP
 from swf_temporal.temporal.converter import unwrapped
 from swf_temporal.temporal.sizes import check_fits
-from swf_temporal.weighing import json_size
 
 MAX_BYTES_AT_ONCE: Final = 3 * 1024 * 1024
 """The size limit of what one workflow task sends; the server ends a workflow that sends more than 4 MiB.

@@ -21,7 +21,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, ChildWorkflowError, FailureError
 from temporalio.workflow import ActivityCancellationType
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.joining import SuspendRequested, end_of
 from swf_temporal.temporal.call_facts import activity_facts

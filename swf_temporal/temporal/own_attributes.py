@@ -15,8 +15,8 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.data import JSON, as_text
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.data import JSON, as_text
+from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.runtime.run import Run

@@ -16,9 +16,9 @@ from typing import Any, ClassVar, Final
 from temporalio import workflow
 from temporalio.common import RawValue
 
-from swf_temporal.errors import TooManyWaiting
+from swf_temporal.base.errors import TooManyWaiting
+from swf_temporal.base.records import Record
 from swf_temporal.languages.port import Definition
-from swf_temporal.records import Record
 from swf_temporal.runtime.host import ContinuedAs, TraceKind
 from swf_temporal.runtime.progress import Value
 from swf_temporal.runtime.run import Run

@@ -11,7 +11,7 @@ from typing import Any, Final
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import PayloadConverter
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.temporal.converter import limit_of
 

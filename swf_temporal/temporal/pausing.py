@@ -6,8 +6,8 @@ from temporalio.api.workflowservice.v1 import PauseWorkflowExecutionRequest, Unp
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.client_errors import ServerUnavailableError
-from swf_temporal.errors import UsageError
+from swf_temporal.base.client_errors import ServerUnavailableError
+from swf_temporal.base.errors import UsageError
 from swf_temporal.temporal.client_errors import not_there
 
 

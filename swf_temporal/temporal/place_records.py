@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, ClassVar, Final, TypeAlias, final
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
+from swf_temporal.base.records import Record
+from swf_temporal.base.strict_json import show_json, write_json
 from swf_temporal.languages.port import MAX_PLACES
-from swf_temporal.records import Record
 from swf_temporal.runtime.ids import DIGITS, MAX_INSTANCE_ID_BYTES, shortened_id
 from swf_temporal.runtime.progress import Value
-from swf_temporal.strict_json import show_json, write_json
 
 PLACES: Final = "swf places"
 """The workflow type."""

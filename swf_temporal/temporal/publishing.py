@@ -11,9 +11,9 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ActivityError, CancelledError, FailureError
 from temporalio.workflow import ParentClosePolicy
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.routing.chains import HOPS, next_hops
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.events.routing.chains import HOPS, next_hops
 from swf_temporal.runtime.limits import PUBLISH_LIMIT
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.children import REUSE

@@ -4,8 +4,8 @@ from typing import Any, Final, Generic, TypeVar
 
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.errors import NewerRecord
-from swf_temporal.records import MalformedRecord, Record
+from swf_temporal.base.errors import NewerRecord
+from swf_temporal.base.records import MalformedRecord, Record
 
 WRONG_INPUT: Final = "WrongInput"
 """The type of the error of a workflow whose input is wrong."""

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.definition_cache import of_definitions
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.records import FIRST_FORMAT, MalformedRecord, Record, check_number
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.definition_cache import of_definitions
+from swf_temporal.languages.loading import load, load_pinned
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load, load_pinned
-from swf_temporal.records import FIRST_FORMAT, MalformedRecord, Record, check_number
 from swf_temporal.runtime.host import ContinueTimeout
 from swf_temporal.runtime.inbox import InboxRecord
 from swf_temporal.runtime.progress import ProgressRecord

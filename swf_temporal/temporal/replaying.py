@@ -26,12 +26,12 @@ from temporalio.worker import (
     WorkflowRunner,
 )
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import NewerRecord
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import NewerRecord
+from swf_temporal.base.strict_json import read_written
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import id_of_child, shortened_id
-from swf_temporal.strict_json import read_written
 from swf_temporal.temporal.host import TemporalHost
 from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.own_place import OwnPlace

@@ -8,7 +8,7 @@ from typing import Final
 
 from temporalio import workflow
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.runtime.host import request_in
 
 _KEYS: Final = ("headers", "identity")

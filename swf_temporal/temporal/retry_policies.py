@@ -9,7 +9,7 @@ from typing import Any
 from temporalio.api.common.v1 import RetryPolicy as RetryPolicyRecord
 from temporalio.common import RetryPolicy
 
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.runtime.error_matching import CATCH_ALL, GRPC_STATUSES, ErrorName
 from swf_temporal.runtime.external_activities import ExternalRetryPolicy
 from swf_temporal.runtime.retrying import MAX_DELAY, RetryRule

@@ -16,11 +16,11 @@ from temporalio.client import (
     ScheduleState,
 )
 
-from swf_temporal.calendars.previewing import distance
-from swf_temporal.calendars.specs import CalendarSpec, Ranges, ScheduleSpec
-from swf_temporal.data import JSON, identity
+from swf_temporal.base.calendars.previewing import distance
+from swf_temporal.base.calendars.specs import CalendarSpec, Ranges, ScheduleSpec
+from swf_temporal.base.data import JSON, identity
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.languages.port import Definition
-from swf_temporal.strict_json import write_json
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import MEMO, NOTE
 from swf_temporal.temporal.records import pin_of, pinned

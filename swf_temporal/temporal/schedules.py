@@ -27,10 +27,10 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.calendars.specs import LAST_YEAR
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
-from swf_temporal.records import MalformedRecord, Record
+from swf_temporal.base.calendars.specs import LAST_YEAR
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.records import MalformedRecord, Record
 from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal.constants import MEMO, NOTE
 from swf_temporal.temporal.sending import sendable

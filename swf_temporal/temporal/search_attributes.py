@@ -16,7 +16,7 @@ from temporalio.client import Client
 from temporalio.common import SearchAttributeKey, TypedSearchAttributes
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.client_errors import NOT_PERMITTED, refused_by_server
 

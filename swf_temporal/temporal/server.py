@@ -18,7 +18,7 @@ from temporalio.client import Client
 from temporalio.converter import DataConverter
 from temporalio.service import RPCError
 
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 from swf_temporal.temporal.connected_server import Server, is_free
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.database_lock import held, prepare, refuse_held

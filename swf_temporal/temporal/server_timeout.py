@@ -11,9 +11,9 @@ from typing import Final, TypeVar
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.client_errors import ServerUnavailableError
-from swf_temporal.durations import LENGTHS, format_duration, parse_length
-from swf_temporal.errors import UsageError
+from swf_temporal.base.client_errors import ServerUnavailableError
+from swf_temporal.base.durations import LENGTHS, format_duration, parse_length
+from swf_temporal.base.errors import UsageError
 
 _T = TypeVar("_T")
 _log = logging.getLogger("swf")

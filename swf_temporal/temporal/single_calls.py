@@ -17,7 +17,7 @@ from temporalio.exceptions import ActivityError, ApplicationError
 from temporalio.exceptions import CancelledError as EngineCancelled
 from temporalio.workflow import ActivityCancellationType
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.runtime.host import Attempts, CallAttempts, Timer
 from swf_temporal.runtime.joining import MISSING, within
 from swf_temporal.temporal import summaries

@@ -7,7 +7,7 @@ limit leaves room. Whatever depends on the worker's configuration is recorded in
 from collections.abc import Sequence
 from typing import Final
 
-from swf_temporal.errors import PayloadTooLarge
+from swf_temporal.base.errors import PayloadTooLarge
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.performing import check_size
 from swf_temporal.temporal.constants import MAX_INPUT_BYTES

@@ -21,12 +21,12 @@ from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import FailureError, WorkflowAlreadyStartedError
 from temporalio.workflow import ParentClosePolicy
 
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.records import Record
+from swf_temporal.events.routing.keys import mailbox_id
+from swf_temporal.events.routing.routes import route
+from swf_temporal.events.routing.subscriptions import subscription
 from swf_temporal.languages.port import Definition
-from swf_temporal.records import Record
-from swf_temporal.routing.keys import mailbox_id
-from swf_temporal.routing.routes import route
-from swf_temporal.routing.subscriptions import subscription
 from swf_temporal.runtime.host import ContinuedAs
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.run import Awaited, Run

@@ -18,9 +18,9 @@ from temporalio.client import Client
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError
 
-from swf_temporal.errors import StoreUnavailable, UsageError
-from swf_temporal.grammar import counted
-from swf_temporal.records import Record
+from swf_temporal.base.errors import StoreUnavailable, UsageError
+from swf_temporal.base.grammar import counted
+from swf_temporal.base.records import Record
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.statuses import OPEN, running_execution

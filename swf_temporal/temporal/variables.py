@@ -30,8 +30,8 @@ from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.errors import NewerRecord, PayloadTooLarge, StoreUnavailable
-from swf_temporal.records import Record
+from swf_temporal.base.errors import NewerRecord, PayloadTooLarge, StoreUnavailable
+from swf_temporal.base.records import Record
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.querying import answer_of

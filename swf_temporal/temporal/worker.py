@@ -8,7 +8,7 @@ from typing import Any, Final
 from temporalio.client import Client
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerConfig, WorkflowRunner
 
-from swf_temporal.guarding import guard
+from swf_temporal.expressions.guarding import guard
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.settings.deployment import Deployment

@@ -15,8 +15,8 @@ from temporalio import workflow
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError, CancelledError, FailureError
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import (
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import (
     InvalidDefinition,
     NewerRecord,
     NotServed,
@@ -24,8 +24,9 @@ from swf_temporal.errors import (
     WorkflowFault,
     unforeseen,
 )
+from swf_temporal.base.records import MalformedRecord, Record
+from swf_temporal.base.weighing import json_size
 from swf_temporal.languages.port import Definition, Words
-from swf_temporal.records import MalformedRecord, Record
 from swf_temporal.runtime.host import (
     Completed,
     ContinuedAs,
@@ -57,7 +58,6 @@ from swf_temporal.temporal.request_memo import request_of_workflow
 from swf_temporal.temporal.single_calls import make_call
 from swf_temporal.temporal.sizes import fits
 from swf_temporal.temporal.workflow_input import read_input
-from swf_temporal.weighing import json_size
 
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
 """Exceptions that a definition or its data can provoke through a bug. After any other, the task is tried again."""

@@ -10,9 +10,9 @@ from typing import Any
 from temporalio import workflow
 from temporalio.common import RawValue
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import NewerRecord, PayloadUnavailable
-from swf_temporal.strict_json import read_json, read_written
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import NewerRecord, PayloadUnavailable
+from swf_temporal.base.strict_json import read_json, read_written
 from swf_temporal.temporal.records import Pin
 
 UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RuntimeError)

@@ -4,8 +4,8 @@ import base64
 from contextlib import suppress
 from typing import Final
 
-from swf_temporal.data import JSON
-from swf_temporal.strict_json import NotJSON, read_json
+from swf_temporal.base.data import JSON
+from swf_temporal.base.strict_json import NotJSON, read_json
 from swf_temporal.text.charsets import UTF_8, content_type_of, decoded, decoded_json, is_charset
 
 _TEXTS: Final = frozenset({"application/xml", "application/yaml", "application/javascript", "application/x-yaml"})

@@ -6,7 +6,7 @@ from encodings import normalize_encoding
 from encodings.aliases import aliases
 from typing import Final
 
-from swf_temporal.strict_json import NotJSON, text_of
+from swf_temporal.base.strict_json import NotJSON, text_of
 
 UTF_8: Final = "utf-8"
 _CHARSETS: Final = frozenset(

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from swf_temporal.calls import Function
-from swf_temporal.function_types import CONFIG_KEY, CONFIGURED_AS, environment_name, operation_type, path_of
+from swf_temporal.base.calls import Function
+from swf_temporal.base.function_types import CONFIG_KEY, CONFIGURED_AS, environment_name, operation_type, path_of
 
 CREDENTIAL: Final = re.compile(r'quarkus\.openapi-generator\.("[^"]+"|[^.]+)\.auth\.("[^"]+"|[^.]+)\.([\w-]+)')
 """A property that says something of the credentials of a client: its key, the security scheme, and what is said."""

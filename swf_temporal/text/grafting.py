@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
-from swf_temporal.errors import Position
+from swf_temporal.base.errors import Position
 from swf_temporal.text.located import Array, Object
 from swf_temporal.text.round_trip import add, rename
 

@@ -4,8 +4,8 @@ import re
 from bisect import bisect_right
 from typing import Any, NoReturn
 
-from swf_temporal.errors import Position
-from swf_temporal.strict_json import HALF, MalformedJSON, NotJSON, integer, string_at
+from swf_temporal.base.errors import Position
+from swf_temporal.base.strict_json import HALF, MalformedJSON, NotJSON, integer, string_at
 from swf_temporal.text.located import (
     JSON_NUMBER,
     LINE_END,

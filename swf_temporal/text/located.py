@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from swf_temporal.errors import InvalidDefinition, Position, Problem
-from swf_temporal.strict_json import finite, write_json
+from swf_temporal.base.errors import InvalidDefinition, Position, Problem
+from swf_temporal.base.strict_json import finite, write_json
 from swf_temporal.text.positions import Where
 
 LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")

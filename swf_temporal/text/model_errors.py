@@ -9,7 +9,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from swf_temporal.errors import Position, Problem
+from swf_temporal.base.errors import Position, Problem
 from swf_temporal.text.located import Array, Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.suggestions import did_you_mean

@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 
-from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.base.errors import Position, Problem, Severity
 
 
 class Source:

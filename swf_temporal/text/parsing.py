@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from swf_temporal import strict_json
-from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.base import strict_json
+from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.text.json_text import read_json
 from swf_temporal.text.located import LINE_END, Array, Object, UnreadableText
 from swf_temporal.text.origin import Source

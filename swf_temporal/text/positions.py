@@ -1,6 +1,6 @@
 """Positions: where a node, and each key in it, was written."""
 
-from swf_temporal.errors import Position
+from swf_temporal.base.errors import Position
 
 
 class Where:

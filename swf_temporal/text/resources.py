@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from swf_temporal.errors import SwfError
+from swf_temporal.base.errors import SwfError
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from collections.abc import MutableMapping
 from copy import deepcopy
 from typing import Any
 
-from swf_temporal.errors import Position, UsageError
-from swf_temporal.strict_json import NotJSON, read_json, show_json
+from swf_temporal.base.errors import Position, UsageError
+from swf_temporal.base.strict_json import NotJSON, read_json, show_json
 from swf_temporal.text.located import Object, UnreadableText
 from swf_temporal.text.origin import Source
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Final
 
-from swf_temporal.grammar import listed
+from swf_temporal.base.grammar import listed
 
 NEVER_ENTERED: Final = "lead to it with a transition, or remove it"
 NEVER_USED: Final = "refer to it, or remove it"

@@ -4,7 +4,7 @@ import re
 
 import yaml
 
-from swf_temporal.errors import Position, Problem
+from swf_temporal.base.errors import Position, Problem
 from swf_temporal.text.origin import Source
 
 LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader

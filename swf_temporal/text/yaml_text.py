@@ -21,9 +21,9 @@ from yaml.events import (
     SequenceEndEvent,
 )
 
-from swf_temporal import strict_json
-from swf_temporal.errors import Position
-from swf_temporal.strict_json import HALF, NotJSON, finite, integer
+from swf_temporal.base import strict_json
+from swf_temporal.base.errors import Position
+from swf_temporal.base.strict_json import HALF, NotJSON, finite, integer
 from swf_temporal.text.located import MAX_DEPTH, Array, Object, UnreadableText, duplicate_key, number_of
 from swf_temporal.text.origin import Source
 from swf_temporal.text.yaml_errors import LOADER, explain, is_of_surrogate, where_too_deep

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import typer
 
-from swf_temporal.app.logs import be_quiet
-from swf_temporal.app.scenarios.host import ScenarioHost, scenario_host
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
+from swf_temporal.sdk.logs import be_quiet
+from swf_temporal.sdk.scenarios.host import ScenarioHost, scenario_host
 from swf_temporal.simulation.scenario import ObservedRun
 from tests.agreement import generating_direktiv
 from tests.agreement.comparing import Compared, compare

@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from swf_temporal.app.scenarios.host import ScenarioHost
-from swf_temporal.app.stopping import beside
-from swf_temporal.errors import InvalidDefinition
+from swf_temporal.base.errors import InvalidDefinition
+from swf_temporal.base.stopping import beside
 from swf_temporal.runtime.host import TraceEntry, TraceKind
+from swf_temporal.sdk.scenarios.host import ScenarioHost
 from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.scenario import ObservedRun, Scenario, canonical, context_of, observed, read_scenarios
 from tests.agreement.generating import Document

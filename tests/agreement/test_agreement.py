@@ -5,8 +5,8 @@ from contextlib import suppress
 
 import pytest
 
-from swf_temporal.app.scenarios.host import scenario_host
-from swf_temporal.errors import InvalidDefinition
+from swf_temporal.base.errors import InvalidDefinition
+from swf_temporal.sdk.scenarios.host import scenario_host
 from tests.agreement import generating_direktiv
 from tests.agreement.comparing import compare, read, simulated
 from tests.agreement.generating import Document, scenario

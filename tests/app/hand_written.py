@@ -11,7 +11,7 @@ from temporalio.exceptions import ApplicationError
 
 import swf_temporal
 from swf_temporal import Plugin, Registry, Worker, as_child_workflow, load
-from swf_temporal.grammar import with_article
+from swf_temporal.base.grammar import with_article
 
 EACH = [getattr(swf_temporal, name) for name in swf_temporal.__all__]
 REGISTRY = Registry()

@@ -6,10 +6,10 @@ from shutil import copytree
 
 import pytest
 
-from swf_temporal.app.addresses import addresses_of
-from swf_temporal.app.documents import folder_of
 from swf_temporal.languages.describing import Facts
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
+from swf_temporal.sdk.addresses import addresses_of
+from swf_temporal.sdk.documents import folder_of
 
 FUNCTIONS = Path(__file__).parents[1] / "functions"
 

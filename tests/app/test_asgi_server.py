@@ -18,7 +18,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from swf_temporal.app import asgi_server, http_connections
+from swf_temporal.sdk import asgi_server, http_connections
 from swf_temporal.settings.values import Address
 
 

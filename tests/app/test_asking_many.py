@@ -2,8 +2,8 @@
 
 import asyncio
 
-from swf_temporal.app.asking_many import answers_of
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
+from swf_temporal.operations.asking_many import answers_of
 
 
 async def test_the_silent_keep_no_place_from_the_others() -> None:

@@ -20,11 +20,11 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from google.protobuf.json_format import MessageToDict
 from temporalio.api.common.v1 import Payload, Payloads
 
-from swf_temporal.app.asgi_server import asgi_server
-from swf_temporal.app.codec_server import application
-from swf_temporal.app.codec_server.application import codec_application
-from swf_temporal.app.codec_server.serving import prepare
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
+from swf_temporal.http.codec_server import application
+from swf_temporal.http.codec_server.application import codec_application
+from swf_temporal.http.codec_server.serving import prepare
+from swf_temporal.sdk.asgi_server import asgi_server
 from swf_temporal.settings.http import CodecServerSettings, read_codec_server_settings
 from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
 from swf_temporal.settings.values import Address

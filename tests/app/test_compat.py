@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.app.compat import compare, named
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
+from swf_temporal.operations.compat import compare, named
 
 OLD: dict[str, Any] = {
     "id": "orders",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swf_temporal.app.console.payloads import indented
-from swf_temporal.strict_json import show_json, write_json
+from swf_temporal.base.strict_json import show_json, write_json
+from swf_temporal.http.console.payloads import indented
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(),

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from swf_temporal.app.working import container_endpoint
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 from swf_temporal.functions.containers.running_calls import RunningCalls
 from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.sdk.working import container_endpoint
 from swf_temporal.settings.values import Address
 
 

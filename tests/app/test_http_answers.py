@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import suppress
 
-from swf_temporal.app import http_answers
+from swf_temporal.sdk import http_answers
 from tests.cli.conftest import answer_of, free_port
 
 

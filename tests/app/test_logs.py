@@ -2,7 +2,7 @@
 
 import logging
 
-from swf_temporal.app.logs import HeldDown
+from swf_temporal.sdk.logs import HeldDown
 
 
 def test_what_a_library_repeats_is_written_once_a_minute() -> None:

@@ -12,7 +12,7 @@ from temporalio.worker import Replayer, Worker
 
 import swf_temporal
 from swf_temporal import Client, InvalidDefinition, Plugin, UsageError
-from swf_temporal.grammar import with_article
+from swf_temporal.base.grammar import with_article
 from swf_temporal.temporal.server import local_server
 from tests.app.hand_written import GREETING, Asking, Finding, Refusing, Shouting, shout
 from tests.sampling import count

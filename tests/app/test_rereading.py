@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.app.definitions import catalogue_of
-from swf_temporal.app.live import LiveCatalogue
-from swf_temporal.app.rereading import RereadCatalogue
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.sdk.definitions import catalogue_of
+from swf_temporal.sdk.live import LiveCatalogue
+from swf_temporal.sdk.rereading import RereadCatalogue
 from tests.cli.conftest import HELLO
 
 Follow = Callable[[Path], "Followed"]

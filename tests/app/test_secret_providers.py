@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from swf_temporal import JSON, Client, Registry, RunEnded, UsageError, Worker, load, secret_providers
+from swf_temporal import JSON, Client, Registry, RunEnded, UsageError, Worker, load
+from swf_temporal.functions import secret_providers
 from swf_temporal.temporal.server import local_server
 
 DEFINITION = load("""\

@@ -10,12 +10,12 @@ from uuid import uuid4
 import pytest
 
 from swf_temporal import Client, RunEnded, UsageError, Worker, WorkerSettings
-from swf_temporal.app import variables
-from swf_temporal.app.definitions import catalogue_of
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.stores import sql
-from swf_temporal.stores.sql import SqlVariables
+from swf_temporal.sdk import variables
+from swf_temporal.sdk.definitions import catalogue_of
+from swf_temporal.sdk.stores import sql
+from swf_temporal.sdk.stores.sql import SqlVariables
 from swf_temporal.temporal import variable_claims
 from swf_temporal.temporal.server import local_server
 from tests.stores.servers import PostgreSql, postgresql

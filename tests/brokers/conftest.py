@@ -16,10 +16,10 @@ import pytest
 import trustme
 from confluent_kafka import Producer
 
-from swf_temporal.brokers.port import Bindings, Broker, Channel, Message
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.events.brokers.port import Bindings, Broker, Channel, Message
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Settings
 from tests.brokers.rabbitmq import prepared as prepared_rabbitmq

@@ -12,8 +12,8 @@ import aio_pika
 import pytest
 from pamqp.common import FieldValue
 
-from swf_temporal.brokers.amqp import Amqp, connected
-from swf_temporal.brokers.port import Credentials, Message
+from swf_temporal.events.brokers.amqp import Amqp, connected
+from swf_temporal.events.brokers.port import Credentials, Message
 from swf_temporal.functions.asyncapi.arguments import Given
 from swf_temporal.functions.asyncapi.messages import write_message
 from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, ChannelPlace

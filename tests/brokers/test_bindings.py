@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.brokers.bindings import number, part, switch, word, words
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.events.brokers.bindings import number, part, switch, word, words
 
 
 @pytest.mark.parametrize(

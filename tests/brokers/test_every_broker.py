@@ -7,11 +7,11 @@ from uuid import uuid4
 
 import pytest
 
-from swf_temporal.brokers.amqp import Amqp
-from swf_temporal.brokers.kafka import Kafka
-from swf_temporal.brokers.mqtt import Mqtt
-from swf_temporal.brokers.nats import Nats
-from swf_temporal.brokers.port import Broker, Channel, Message
+from swf_temporal.events.brokers.amqp import Amqp
+from swf_temporal.events.brokers.kafka import Kafka
+from swf_temporal.events.brokers.mqtt import Mqtt
+from swf_temporal.events.brokers.nats import Nats
+from swf_temporal.events.brokers.port import Broker, Channel, Message
 from tests.brokers.conftest import FaultOf, is_cancelled_while_connecting, next_payload
 from tests.brokers.servers import HOST, free_ports, silent
 

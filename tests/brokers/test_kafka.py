@@ -9,9 +9,9 @@ import pytest
 import trustme
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, errors
 
-from swf_temporal.brokers.kafka import Kafka, mapping_faults
-from swf_temporal.brokers.port import Credentials, Message
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.events.brokers.kafka import Kafka, mapping_faults
+from swf_temporal.events.brokers.port import Credentials, Message
 from tests.brokers.conftest import (
     ChannelTo,
     FaultOf,

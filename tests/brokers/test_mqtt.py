@@ -10,9 +10,9 @@ import pytest
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.reasoncodes import ReasonCode
 
-from swf_temporal.brokers.mqtt import Mqtt
-from swf_temporal.brokers.mqtt_session import refused
-from swf_temporal.brokers.port import Credentials, Message
+from swf_temporal.events.brokers.mqtt import Mqtt
+from swf_temporal.events.brokers.mqtt_session import refused
+from swf_temporal.events.brokers.port import Credentials, Message
 from tests.brokers.conftest import (
     ChannelTo,
     FaultOf,

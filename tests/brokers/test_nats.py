@@ -7,8 +7,8 @@ from pathlib import Path
 import nats as library
 import pytest
 
-from swf_temporal.brokers.nats import Nats
-from swf_temporal.brokers.port import Credentials, Message
+from swf_temporal.events.brokers.nats import Nats
+from swf_temporal.events.brokers.port import Credentials, Message
 from tests.brokers.conftest import (
     ChannelTo,
     FaultOf,

@@ -12,10 +12,10 @@ from croniter import CroniterError, croniter
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swf_temporal.calendars.compiling import compile_schedule
-from swf_temporal.calendars.fields import DAY_OF_MONTH, UNIX_WEEKDAY, Field, numbers
-from swf_temporal.calendars.moments import InvalidTime
-from swf_temporal.calendars.previewing import preview
+from swf_temporal.base.calendars.compiling import compile_schedule
+from swf_temporal.base.calendars.fields import DAY_OF_MONTH, UNIX_WEEKDAY, Field, numbers
+from swf_temporal.base.calendars.moments import InvalidTime
+from swf_temporal.base.calendars.previewing import preview
 
 _MONTHS = ("JAN", "feb", "Mar", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _WEEKDAYS = ("SUN", "mon", "Tue", "WED", "THU", "FRI", "SAT")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.calendars.pitfalls import pitfall_of_days, pitfall_of_zone
+from swf_temporal.base.calendars.pitfalls import pitfall_of_days, pitfall_of_zone
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.calendars.wording import schedule_words
+from swf_temporal.base.calendars.wording import schedule_words
 
 
 @pytest.mark.parametrize(

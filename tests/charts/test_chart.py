@@ -15,7 +15,7 @@ import yaml
 
 from release.building import ROOT, version
 from swf_temporal.cli.main import app
-from swf_temporal.loading import check
+from swf_temporal.languages.loading import check
 from swf_temporal.settings.events import EventSettings
 from swf_temporal.settings.http import GatewaySettings
 from tests.docs.pages import blocks_of

@@ -25,7 +25,7 @@ from typing import NoReturn
 from tests.processes import ending_with_us
 
 _ROOT = Path(__file__).parents[2]
-_IMPORTED = ("cli", "app", "temporal", "simulation", "languages")
+_IMPORTED = ("cli", "http", "sdk", "operations", "temporal", "simulation", "languages")
 _LENGTH = struct.Struct("!q")
 _PR_SET_PDEATHSIG = 1
 

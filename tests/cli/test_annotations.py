@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.cli.annotations import github_commands, sarif_of_problems
-from swf_temporal.errors import Position, Problem, Severity
 
 PROBLEMS = [
     Problem("some-code", "a: b, c\n100 %", Position(3, 7), Severity.WARNING, "do, or not", file="a,b:c.yaml"),

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.app.function_modules import functions_of
+from swf_temporal.base.errors import UsageError
 from swf_temporal.cli.arguments import json_value, length_of, read_document, read_events
-from swf_temporal.errors import UsageError
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.loading import check_file
+from swf_temporal.languages.loading import check_file
+from swf_temporal.sdk.function_modules import functions_of
 from swf_temporal.settings.calls import read_settings
 from swf_temporal.simulation.reading import read_script
 from swf_temporal.simulation.scenario import find_scenarios

@@ -4,9 +4,9 @@ import time
 
 import pytest
 
-from swf_temporal.app.changing import Outcome, for_each
-from swf_temporal.client_errors import InstanceEndedError
-from swf_temporal.errors import UsageError
+from swf_temporal.base.client_errors import InstanceEndedError
+from swf_temporal.base.errors import UsageError
+from swf_temporal.operations.changing import Outcome, for_each
 from tests.cli.conftest import PATIENCE, Dev, Swf
 from tests.cli.test_tasks import On
 

@@ -11,10 +11,10 @@ from shutil import copytree
 
 import pytest
 
-from swf_temporal.app.documents import missing, missing_from_files
-from swf_temporal.fetching.resources import Resources
 from swf_temporal.functions.calling import Functions
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
+from swf_temporal.sdk.documents import missing, missing_from_files
+from swf_temporal.text.fetching.resources import Resources
 from tests.cli.conftest import Dev, Swf
 
 PROTOS = Path(__file__).parents[1] / "functions" / "protos"

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from swf_temporal.app.consuming import prepare
+from swf_temporal.sdk.consuming import prepare
 from tests.cli.conftest import BROKEN, COMMAND, HELLO, PATIENCE, Dev, Running, Swf
 
 pytestmark = pytest.mark.temporal

@@ -24,7 +24,7 @@ OF_DEFINITIONS = (
     "httpx",
     "jq",
     "rich",
-    "swf_temporal.loading",
+    "swf_temporal.languages.loading",
     "swf_temporal.languages.serverless_workflow.model.workflow",
 )
 OF_SERVERS = [

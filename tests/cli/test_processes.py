@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.app import processes
-from swf_temporal.app.processes import Processes, merged, wanted
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
+from swf_temporal.sdk import processes
+from swf_temporal.sdk.processes import Processes, merged, wanted
 from swf_temporal.temporal.server import free_ports
 from tests.cli.conftest import COMMAND, HELLO, PATIENCE, Dev, Swf, free_port
 

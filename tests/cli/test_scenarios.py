@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from swf_temporal.app.scenarios.host import scenario_host
+from swf_temporal.sdk.scenarios.host import scenario_host
 from swf_temporal.simulation.scenario import canonical, check, find_scenarios, run
 from tests.cli.conftest import Swf
 

@@ -171,7 +171,7 @@ def _parameter(one: ast.arg, default: ast.expr | None) -> str:
 def _definition(name: str) -> tuple[ast.AST, str | None]:
     """Return where *name* is defined, and its docstring."""
     thing = getattr(swf_temporal, name)
-    module = importlib.import_module(getattr(thing, "__module__", "") if name != "JSON" else "swf_temporal.data")
+    module = importlib.import_module(getattr(thing, "__module__", "") if name != "JSON" else "swf_temporal.base.data")
     body = ast.parse(inspect.getsource(module)).body
     for node, after in zip(body, [*body[1:], None], strict=True):
         match node:

@@ -11,11 +11,11 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.wait import WebDriverWait
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.gateway.serving import gateway
-from swf_temporal.app.worker import Worker
+from swf_temporal.http.gateway.serving import gateway
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
+from swf_temporal.operations.client import Client
+from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.http import GatewaySettings
 from swf_temporal.settings.values import Address
 from swf_temporal.temporal.server import local_server

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import swf_temporal
-from swf_temporal.brokers.protocols import WIRES
+from swf_temporal.base.function_types import TYPES
 from swf_temporal.cli.lazy import COMMANDS
-from swf_temporal.function_types import TYPES
+from swf_temporal.events.brokers.protocols import WIRES
 from swf_temporal.languages.port import Language
 from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES
 from swf_temporal.languages.serverless_workflow.reading.versions import VERSIONS

@@ -9,38 +9,40 @@ import pytest
 import typer
 
 import swf_temporal.temporal.event_mailboxes as mailboxes
-from swf_temporal import Call, definition_cache, strict_json
-from swf_temporal.app import http_connections, working
-from swf_temporal.app.console import application
-from swf_temporal.app.gateway import batches
-from swf_temporal.app.gateway.endpoints import ENDPOINTS, SONATAFLOW
-from swf_temporal.app.gateway.openapi import description_of
-from swf_temporal.app.gateway.requests import PATIENCE
-from swf_temporal.calendars.fields import YEAR
+from swf_temporal import Call
+from swf_temporal.base import strict_json
+from swf_temporal.base.calendars.fields import YEAR
+from swf_temporal.base.exit_codes import ExitCode
+from swf_temporal.base.grammar import listed
+from swf_temporal.base.weighing import MAX_WRITTEN
 from swf_temporal.cli.main import app
 from swf_temporal.events.consumers import consumer
-from swf_temporal.exit_codes import ExitCode
+from swf_temporal.expressions.guarding.helper import EvaluationLimits
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script import MEMORY
 from swf_temporal.functions.custom.type import LEVELS
-from swf_temporal.grammar import listed
-from swf_temporal.guarding.helper import EvaluationLimits
-from swf_temporal.payloads import codec
+from swf_temporal.functions.secret_providers import MAX_LOOKING_UP
+from swf_temporal.http.console import application
+from swf_temporal.http.gateway import batches
+from swf_temporal.http.gateway.endpoints import ENDPOINTS, SONATAFLOW
+from swf_temporal.http.gateway.openapi import description_of
+from swf_temporal.http.gateway.requests import PATIENCE
+from swf_temporal.languages import definition_cache
 from swf_temporal.runtime import budgets, ids
 from swf_temporal.runtime.data_limit import MAX_DATA_BYTES
 from swf_temporal.runtime.inbox import MAX_SEEN
 from swf_temporal.runtime.iterations import MAX_AT_ONCE
 from swf_temporal.runtime.pacing import MAX_COST
-from swf_temporal.secret_providers import MAX_LOOKING_UP
+from swf_temporal.sdk import http_connections, working
+from swf_temporal.sdk.stores import sql
 from swf_temporal.settings.calls import Options
 from swf_temporal.settings.values import MAX_HOPS
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.simulation.cycles import MAX_STEPS, MAX_TIMES_THE_SAME
-from swf_temporal.stores import sql
 from swf_temporal.temporal import continuing, event_dispatch, failures, mailbox_records, mailbox_subscribers, variables
 from swf_temporal.temporal.host import MAX_TRACE
 from swf_temporal.temporal.outgoing import MAX_PENDING
-from swf_temporal.weighing import MAX_WRITTEN
+from swf_temporal.temporal.payloads import codec
 from tests.docs.pages import ROOT
 
 _GATEWAY_ONLY = {("GET", path) for path in ("/console", "/openapi.json", "/docs", "/livez", "/readyz")}

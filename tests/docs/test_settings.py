@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.app.client import PAYLOAD_VARIABLES
+from swf_temporal.operations.client import PAYLOAD_VARIABLES
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.configuration import SECTIONS, Section
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, EventSettings, SinkSettings

@@ -5,11 +5,11 @@ from xml.etree import ElementTree as ET
 import pytest
 from temporalio.client import WorkflowHistory
 
-from swf_temporal.app.pictures import runs_of
-from swf_temporal.app.scenarios.host import IN_SCENARIOS
-from swf_temporal.app.scenarios.virtual_time import VirtualTime
+from swf_temporal.base.errors import UsageError
 from swf_temporal.drawing.svg import svg_of
-from swf_temporal.errors import UsageError
+from swf_temporal.operations.pictures import runs_of
+from swf_temporal.sdk.scenarios.host import IN_SCENARIOS
+from swf_temporal.sdk.scenarios.virtual_time import VirtualTime
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.replaying import replay
 from swf_temporal.temporal.workflows import OTHER_WORKFLOWS

@@ -3,13 +3,13 @@
 import asyncio
 import sys
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.event_router import Router
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
+from swf_temporal.operations.client import Client
+from swf_temporal.sdk.event_router import Router
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import ConsumerSettings
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.event_router import Router
-from swf_temporal.app.event_sending import send
-from swf_temporal.app.worker import Worker
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.consumers.port import NeverError
-from swf_temporal.routing.chains import HOPS
+from swf_temporal.events.routing.chains import HOPS
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.event_sending import send
+from swf_temporal.sdk.event_router import Router
+from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import EventSettings
 from swf_temporal.settings.network import Network

@@ -17,11 +17,9 @@ from websockets import Subprotocol
 from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as websocket_server
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.event_router import Router
-from swf_temporal.brokers.port import Message
-from swf_temporal.brokers.protocols import Brokers
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.events.brokers.port import Message
+from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.events.channels import channel_of
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of
@@ -30,8 +28,10 @@ from swf_temporal.events.messages import message_of
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
+from swf_temporal.operations.client import Client
+from swf_temporal.sdk.event_router import Router
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, Mode
 from swf_temporal.temporal.client import result

@@ -9,8 +9,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import pytest
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.events.sinks import Sinks

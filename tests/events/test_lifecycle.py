@@ -10,12 +10,12 @@ import pytest
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.instance_parts import PARTS

@@ -12,7 +12,7 @@ from confluent_kafka import Producer
 from websockets.asyncio.server import ServerConnection
 from websockets.asyncio.server import serve as websocket_server
 
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.consumers import nats as nats_sources
 from swf_temporal.events.consumers.port import NotNowError
 from swf_temporal.events.messages import STRUCTURED

@@ -2,8 +2,8 @@
 
 import pytest
 
-from swf_temporal.brokers.port import Message
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
+from swf_temporal.events.brokers.port import Message
 from swf_temporal.events.messages import event_in, message_of
 
 HEADERS = {"ce_specversion": "1.0", "ce_id": "1", "ce_type": "t", "ce_source": "s"}

@@ -9,7 +9,7 @@ from typing import Any
 import nats
 import pytest
 
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.settings.events import BrokerAddress
 from swf_temporal.temporal.client import result
 from tests.brokers.servers import HOST, Server

@@ -11,8 +11,8 @@ import aio_pika
 import nats
 import pytest
 
-from swf_temporal.brokers.port import Message
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.events.brokers.port import Message
 from swf_temporal.events.consumers import consumer as consumers
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.port import Incoming

@@ -14,11 +14,11 @@ from confluent_kafka import Producer
 from websockets import Subprotocol
 from websockets.asyncio.server import ServerConnection, serve
 
-from swf_temporal.brokers.kafka import Kafka
-from swf_temporal.brokers.port import Channel, Message
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.events.brokers.kafka import Kafka
+from swf_temporal.events.brokers.port import Channel, Message
 from swf_temporal.events.connections import Connection
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, Mode, SinkSettings

@@ -2,14 +2,14 @@
 
 import pytest
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.event_router import Router
-from swf_temporal.app.event_sending import send
-from swf_temporal.client_errors import ServerUnavailableError
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.client_errors import ServerUnavailableError
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.consumers.port import NeverError, NotNowError
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.event_sending import send
+from swf_temporal.sdk.event_router import Router
 from swf_temporal.temporal.server import local_server
 from tests.events.test_consumers import events_of, order
 

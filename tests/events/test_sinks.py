@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.event_sending import send
-from swf_temporal.app.worker import Worker
-from swf_temporal.client_errors import RunEnded
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.client_errors import RunEnded
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.sinks import Sinks
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.event_sending import send
+from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.events import ROUTER, EventSettings, SinkSettings
 from swf_temporal.settings.network import Network

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.loading import check_file
+from swf_temporal.languages.loading import check_file
 from swf_temporal.temporal.server import local_server
 from tests.processes import ending_with_us
 

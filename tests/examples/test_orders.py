@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from swf_temporal import simulate
-from swf_temporal.app.definitions import catalogue_of
-from swf_temporal.errors import CallFailed
-from swf_temporal.loading import check_file
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.languages.loading import check_file
+from swf_temporal.sdk.definitions import catalogue_of
 from swf_temporal.simulation.scenario import Scenario, find_scenarios, run
 from tests.docs.pages import MADE, blocks_of
 from tests.docs.reader import comparable

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from swf_temporal.guarding import guard
+from swf_temporal.expressions.guarding import guard
 
 LIMITS = guard.EvaluationLimits(seconds=0.25, memory=256 << 20, output=1 << 20, processes=2)
 

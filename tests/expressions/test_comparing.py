@@ -2,8 +2,8 @@
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionLimitExceeded
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import ExpressionLimitExceeded
 from swf_temporal.expressions.comparing import OPERATORS, OPERATORS_OF_2019, matches
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions.compiled import NOTHING, BadExpression
 from swf_temporal.expressions.early_paths import EarlyPath, early_text, place_of
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.jq import JqProgram, builtins
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded, FatalFault, Severity
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import ExpressionFailed, ExpressionLimitExceeded, FatalFault, Severity
 from swf_temporal.expressions import js
+from swf_temporal.expressions.guarding import guard
 from swf_temporal.expressions.js import JsProgram
 from swf_temporal.expressions.structured import StructuredJq
-from swf_temporal.guarding import guard
-from swf_temporal.loading import check
+from swf_temporal.languages.loading import check
 
 NOW = 1_700_000_000.25
 

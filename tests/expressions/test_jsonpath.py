@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.errors import ExpressionFailed, ExpressionLimitExceeded
+from swf_temporal.base.errors import ExpressionFailed, ExpressionLimitExceeded
 from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Expressions
 
 DATA: dict[str, Any] = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.data import JSON, kind_of
+from swf_temporal.base.data import JSON, kind_of
 from swf_temporal.expressions.kinds import ANY, kinds_of
 from swf_temporal.expressions.parsing import parsed
 

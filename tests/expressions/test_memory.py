@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions.braced import BracedPaths
 from swf_temporal.expressions.early import EarlyExpressions
 from swf_temporal.expressions.evaluation import Expressions

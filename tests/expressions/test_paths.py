@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from swf_temporal.errors import ExpressionFailed
+from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.expressions import paths
 from swf_temporal.expressions.evaluation import NOTHING, Constant
 from swf_temporal.expressions.jq import JqProgram

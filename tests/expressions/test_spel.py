@@ -2,8 +2,8 @@
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.spel import SpelCondition
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.errors import ExpressionFailed
+from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.structured import EmbeddedQuery, StructuredJq, split
 

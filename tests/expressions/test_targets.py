@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from swf_temporal.errors import ExpressionFailed
+from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.expressions.braced import BracedPaths
 from swf_temporal.expressions.early import EarlyExpressions
 from swf_temporal.expressions.evaluation import BadExpression, Expressions

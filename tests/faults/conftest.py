@@ -15,12 +15,12 @@ import pytest
 import trustme
 
 from swf_temporal import RunEnded
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.events.sinks import Sinks
+from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.loading import load
-from swf_temporal.performing import Calls
+from swf_temporal.languages.loading import load
 from swf_temporal.settings.calls import Settings
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server

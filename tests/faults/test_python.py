@@ -15,7 +15,7 @@ from temporalio import activity
 from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.settings.calls import Options, Settings
 from tests.faults.conftest import Attempt, Stage, Told
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from swf_temporal.errors import UsageError
-from swf_temporal.fetching.hosts import credentials_in, hosts_in, is_allowed, variable_name
+from swf_temporal.base.errors import UsageError
+from swf_temporal.text.fetching.hosts import credentials_in, hosts_in, is_allowed, variable_name
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from swf_temporal.errors import UsageError
-from swf_temporal.fetching.resources import Resources
-from swf_temporal.fetching.web import Cache, Web
-from swf_temporal.loading import check, check_file, check_url, load
+from swf_temporal.base.errors import UsageError
+from swf_temporal.languages.loading import check, check_file, check_url, load
+from swf_temporal.text.fetching.resources import Resources
+from swf_temporal.text.fetching.web import Cache, Web
 from swf_temporal.text.resources import ForbiddenResourceError, UnreadableResourceError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from swf_temporal.calls import Function
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.calls import Function
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.listening import listening

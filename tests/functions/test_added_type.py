@@ -3,13 +3,13 @@
 import pytest
 
 from swf_temporal import UsageError
-from swf_temporal.app.addresses import addresses_of
-from swf_temporal.calls import Function
-from swf_temporal.function_types import TYPES, operation_type
+from swf_temporal.base.calls import Function
+from swf_temporal.base.function_types import TYPES, operation_type
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.functions.registry import Registry
-from swf_temporal.loading import check
+from swf_temporal.languages.loading import check
+from swf_temporal.sdk.addresses import addresses_of
 from tests.functions.soap.type import Soap
 
 DEFINITION = """

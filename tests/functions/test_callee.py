@@ -2,9 +2,9 @@
 
 import pytest
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
-from swf_temporal.function_types import Callee, callee_of, secrets_for
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.function_types import Callee, callee_of, secrets_for
 
 
 @pytest.mark.parametrize(

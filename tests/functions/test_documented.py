@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.installed import offered_by
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 from swf_temporal.settings.calls import Settings
 
 PAGES = Path(__file__).parents[2] / "docs" / "functions"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.calls import Function
-from swf_temporal.errors import UsageError
+from swf_temporal.base.calls import Function
+from swf_temporal.base.errors import UsageError
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.installed import installed
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.calls import Function
-from swf_temporal.function_types import Callee
+from swf_temporal.base.calls import Function
+from swf_temporal.base.function_types import Callee
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.limits import RateLimits
 from swf_temporal.settings.calls import Options, Settings

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from swf_temporal.calls import Function
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.calls import Function
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.files import can_open_more
 from swf_temporal.events.sinks import Sinks
-from swf_temporal.files import can_open_more
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.events import SinkSettings

@@ -7,11 +7,18 @@ from typing import TypeVar
 
 import pytest
 
-from swf_temporal.errors import ExpressionLimitExceeded
-from swf_temporal.guarding import guard
-from swf_temporal.guarding.bounds import MAX_WORK, UNBOUNDED, Bound, jsonpath_bound, pattern_bound, schema_bound
-from swf_temporal.guarding.deferring import Deferred, Evaluation, MachineTooSlow, answer_to, ask, defer_here
-from swf_temporal.guarding.helper import EngineAnswer
+from swf_temporal.base.errors import ExpressionLimitExceeded
+from swf_temporal.expressions.guarding import guard
+from swf_temporal.expressions.guarding.bounds import (
+    MAX_WORK,
+    UNBOUNDED,
+    Bound,
+    jsonpath_bound,
+    pattern_bound,
+    schema_bound,
+)
+from swf_temporal.expressions.guarding.deferring import Deferred, Evaluation, MachineTooSlow, answer_to, ask, defer_here
+from swf_temporal.expressions.guarding.helper import EngineAnswer
 from swf_temporal.runtime.evaluating import evaluated
 
 T = TypeVar("T")

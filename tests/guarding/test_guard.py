@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.errors import ExpressionLimitExceeded
-from swf_temporal.guarding import guard as guarding
-from swf_temporal.guarding import jq_process
-from swf_temporal.guarding.guard import EngineAnswer, EvaluationLimits, Guard
+from swf_temporal.base.errors import ExpressionLimitExceeded
+from swf_temporal.expressions.guarding import guard as guarding
+from swf_temporal.expressions.guarding import jq_process
+from swf_temporal.expressions.guarding.guard import EngineAnswer, EvaluationLimits, Guard
 
 ENDLESS = "[range(1e18)] | tojson"
 
@@ -311,7 +311,7 @@ def test_helpers_die_with_their_parent() -> None:
     """A parent that is killed outright takes its helpers with it."""
     script = (
         "import os, signal, pathlib\n"
-        "from swf_temporal.guarding import guard\n"
+        "from swf_temporal.expressions.guarding import guard\n"
         "guard.start()\n"
         "print(pathlib.Path(f'/proc/self/task/{os.getpid()}/children').read_text(), flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -357,7 +357,7 @@ def test_a_helper_is_used_again_beside_a_large_process() -> None:
     script = """
 import os, threading
 from pathlib import Path
-from swf_temporal.guarding.guard import Guard, EvaluationLimits
+from swf_temporal.expressions.guarding.guard import Guard, EvaluationLimits
 large = b"x" * (400 << 20)
 pool = Guard(EvaluationLimits(processes=1))
 def children(): return Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split()

@@ -12,12 +12,12 @@ from typing import cast
 
 import pytest
 
-from swf_temporal.accounting import current_account
-from swf_temporal.errors import ExpressionLimitExceeded
-from swf_temporal.guarding import helper as helpers
-from swf_temporal.guarding import jq_process
-from swf_temporal.guarding.guard import JQ, Engine, EngineAnswer, Guard
-from swf_temporal.guarding.helper import EvaluationLimits, Helper
+from swf_temporal.base.accounting import current_account
+from swf_temporal.base.errors import ExpressionLimitExceeded
+from swf_temporal.expressions.guarding import helper as helpers
+from swf_temporal.expressions.guarding import jq_process
+from swf_temporal.expressions.guarding.guard import JQ, Engine, EngineAnswer, Guard
+from swf_temporal.expressions.guarding.helper import EvaluationLimits, Helper
 
 ENDLESS = "last(range(1e18)) | tojson"
 LONG = "last(range(1000000)) | tojson"
@@ -109,11 +109,11 @@ def test_an_evaluation_that_takes_long_lets_others_go_first(helper: Helper) -> N
 def test_what_is_quick_lets_no_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither does a helper that starts, however long it takes: somebody waits for it."""
     ours = os.getpriority(os.PRIO_PROCESS, 0)
-    monkeypatch.setattr("swf_temporal.guarding.helper._SLOW", 0)
+    monkeypatch.setattr("swf_temporal.expressions.guarding.helper._SLOW", 0)
     helper = Helper(JQ, LIMITS, 0)
     try:
         assert os.getpriority(os.PRIO_PROCESS, helper._process.pid) == ours
-        monkeypatch.setattr("swf_temporal.guarding.helper._SLOW", 30)
+        monkeypatch.setattr("swf_temporal.expressions.guarding.helper._SLOW", 30)
         helper.ask(LONG, "null")
         assert os.getpriority(os.PRIO_PROCESS, helper._process.pid) == ours
     finally:
@@ -122,10 +122,10 @@ def test_what_is_quick_lets_no_others_go_first(monkeypatch: pytest.MonkeyPatch) 
 
 def test_an_evaluation_that_does_not_come_on_is_given_up(helper: Helper, monkeypatch: pytest.MonkeyPatch) -> None:
     """Time on the clock is limited, too, to a multiple of the processor time: it may be stopped, or wait for memory."""
-    monkeypatch.setattr("swf_temporal.guarding.helper._CLOCK_ALLOWANCE", 1e9)
+    monkeypatch.setattr("swf_temporal.expressions.guarding.helper._CLOCK_ALLOWANCE", 1e9)
     assert helper.ask(LONG, "null").text == "999999"
     helper._process.send_signal(signal.SIGSTOP)
-    monkeypatch.setattr("swf_temporal.guarding.helper._CLOCK_ALLOWANCE", 0)
+    monkeypatch.setattr("swf_temporal.expressions.guarding.helper._CLOCK_ALLOWANCE", 0)
     with pytest.raises(ExpressionLimitExceeded, match="an expression ran longer than 30 s"):
         helper.ask(LONG, "null")
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.accounting import current_account
-from swf_temporal.guarding import jq_process
-from swf_temporal.guarding.guard import JQ, Engine, EngineAnswer
-from swf_temporal.guarding.helper import EvaluationLimits, Helper
+from swf_temporal.base.accounting import current_account
+from swf_temporal.expressions.guarding import jq_process
+from swf_temporal.expressions.guarding.guard import JQ, Engine, EngineAnswer
+from swf_temporal.expressions.guarding.helper import EvaluationLimits, Helper
 
 COUNTING = """
 class compiled:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from swf_temporal.errors import ExpressionLimitExceeded
-from swf_temporal.guarding.guard import EvaluationLimits, Guard
+from swf_temporal.base.errors import ExpressionLimitExceeded
+from swf_temporal.expressions.guarding.guard import EvaluationLimits, Guard
 
 
 def test_too_much_memory_is_told_of_the_first_evaluation() -> None:

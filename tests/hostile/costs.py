@@ -3,8 +3,8 @@
 from functools import cache
 from typing import Final
 
-from swf_temporal.accounting import current_account
-from swf_temporal.guarding.guard import guard
+from swf_temporal.base.accounting import current_account
+from swf_temporal.expressions.guarding.guard import guard
 
 SLOW: Final = "[range({})] | length"
 """An expression of jq that takes as long as its number is large."""

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.app.scenarios.host import scenario_host
 from swf_temporal.editing.document import EditedDocument, Span
 from swf_temporal.editing.hovering import hover
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.describing import Description
 from swf_temporal.languages.known import LANGUAGES
-from swf_temporal.loading import check, load
+from swf_temporal.languages.loading import check, load
 from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.runtime.run import Run
+from swf_temporal.sdk.scenarios.host import scenario_host
 from swf_temporal.simulation.scenario import Scenario, canonical, context_of, read_scenarios, run
 from swf_temporal.simulation.scenario import check as differences_of
 

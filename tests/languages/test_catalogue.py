@@ -2,10 +2,10 @@
 
 import pytest
 
-from swf_temporal.errors import UnknownDefinition
+from swf_temporal.base.errors import UnknownDefinition
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
 
 
 def defined(workflow_id: str, version: str | None = None, **more: object) -> Definition:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.made_of_secrets import made_of_secrets
 from swf_temporal.languages.performing import filled
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate

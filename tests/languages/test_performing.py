@@ -2,9 +2,9 @@
 
 import pytest
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionFailed
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.languages.performing import filled
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import quote, quote_plus
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 
 KEY: Final = "p8Xz-41Lw/qT9+é&<'\"> %z"
 PASSWORD: Final = "s3cr3t/Pass+w0rd&Zx"  # noqa: S105 - it is none

@@ -27,16 +27,16 @@ from starlette.routing import Route
 from temporalio.service import RPCError
 
 from swf_temporal import RunEnded
-from swf_temporal.app.asgi_server import asgi_server
-from swf_temporal.app.client import Client
-from swf_temporal.app.event_delivery import EventDelivery
-from swf_temporal.app.gateway.serving import gateway
 from swf_temporal.events.sinks import Sinks
+from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.secrets import Secrets
+from swf_temporal.http.gateway.serving import gateway
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
-from swf_temporal.performing import Calls
+from swf_temporal.operations.client import Client
+from swf_temporal.sdk.asgi_server import asgi_server
+from swf_temporal.sdk.event_delivery import EventDelivery
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.events import SinkSettings
 from swf_temporal.settings.http import GatewaySettings

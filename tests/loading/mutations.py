@@ -27,8 +27,8 @@ import yaml
 
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.describing import Description
+from swf_temporal.languages.loading import check
 from swf_temporal.languages.port import Checked
-from swf_temporal.loading import check
 from tests.loading import test_robust_may_2020, test_robust_november_2019
 from tests.loading.test_robustness import DOCUMENT, NAMES, ODD
 from tests.upgrading.older import older

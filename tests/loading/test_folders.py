@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.app.definitions import catalogue_of
-from swf_temporal.errors import InvalidDefinition
-from swf_temporal.fetching.resources import Resources
+from swf_temporal.base.errors import InvalidDefinition
+from swf_temporal.sdk.definitions import catalogue_of
+from swf_temporal.text.fetching.resources import Resources
 
 PARENT = """
 id: parent

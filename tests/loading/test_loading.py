@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.app.definitions import catalogue_of
-from swf_temporal.errors import InvalidDefinition, UsageError
-from swf_temporal.loading import check, check_file, files_in, load
+from swf_temporal.base.errors import InvalidDefinition, UsageError
+from swf_temporal.languages.loading import check, check_file, files_in, load
+from swf_temporal.sdk.definitions import catalogue_of
 
 TEXT = 'id: hello\nspecVersion: "0.8"\nstates:\n- {name: A, type: inject, data: {a: 1}, end: true}\n'
 BROKEN = TEXT.replace("end: true", "transition: B")

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from swf_temporal import simulate
+from swf_temporal.languages.loading import check, load
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
-from swf_temporal.loading import check, load
 from tests.loading.test_robustness import assert_answered, mutated
 
 DOCUMENT: dict[str, Any] = yaml.safe_load("""

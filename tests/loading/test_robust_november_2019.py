@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal import simulate
-from swf_temporal.loading import check, load
+from swf_temporal.languages.loading import check, load
 from tests.loading.test_robustness import assert_answered, mutated
 
 DOCUMENT: dict[str, Any] = yaml.safe_load("""

@@ -8,8 +8,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swf_temporal.errors import InvalidDefinition
-from swf_temporal.loading import check, load
+from swf_temporal.base.errors import InvalidDefinition
+from swf_temporal.languages.loading import check, load
 
 DOCUMENT: dict[str, Any] = yaml.safe_load("""
 id: orders

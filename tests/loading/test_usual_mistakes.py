@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.loading import check
+from swf_temporal.languages.loading import check
 
 CORRECT = """
 id: orders

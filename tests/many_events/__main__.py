@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from swf_temporal.app.logs import be_quiet
+from swf_temporal.sdk.logs import be_quiet
 from swf_temporal.temporal.server import local_server
 from tests.brokers.servers import HOST, free_ports
 from tests.many_events.flood import Figures, Flood

@@ -18,12 +18,12 @@ from weakref import WeakValueDictionary
 
 from temporalio.client import Client
 
-from swf_temporal.client_errors import InstanceNotFoundError, MailboxFullError
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.loading import load
-from swf_temporal.routing.keys import instance_id
-from swf_temporal.routing.routes import route
+from swf_temporal.base.client_errors import InstanceNotFoundError, MailboxFullError
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.events.routing.keys import instance_id
+from swf_temporal.events.routing.routes import route
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_dispatch import dispatch
 from tests.processes import ending_with_us

@@ -20,7 +20,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Final
 
-from swf_temporal.errors import SwfError
+from swf_temporal.base.errors import SwfError
 from swf_temporal.migration.migrate import migrate, write
 from swf_temporal.migration.report import as_data, as_html, as_text
 from swf_temporal.simulation.model.scenario import InlineDefinition

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from swf_temporal import load
+from swf_temporal.base.errors import UsageError
 from swf_temporal.cli.annotations import sarif_of_migration
-from swf_temporal.errors import UsageError
 from swf_temporal.migration.configuration import configuration
 from swf_temporal.migration.findings import Finding, MigratedFile, Migration
 from swf_temporal.migration.migrate import migrate, write

@@ -13,14 +13,14 @@ from typing import Final
 
 import pytest
 
-from swf_temporal.fetching.resources import in_mode
+from swf_temporal.languages.loading import check_file
 from swf_temporal.languages.serverless_workflow.model.version import LanguageVersion
 from swf_temporal.languages.serverless_workflow.reading.versions import v0_8, v0_8_sonataflow
 from swf_temporal.languages.serverless_workflow.upgrading import sonataflow
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.migrate import migrate
-from swf_temporal.loading import check_file
 from swf_temporal.simulation.scenario import Scenario, find_scenarios
+from swf_temporal.text.fetching.resources import in_mode
 from swf_temporal.text.located import plain
 from swf_temporal.text.origin import Source
 from swf_temporal.text.yaml_text import write_yaml

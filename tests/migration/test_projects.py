@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.app.scenarios.host import ScenarioHost, scenario_host
 from swf_temporal.migration.migrate import migrate, write
 from swf_temporal.migration.report import verdicts
+from swf_temporal.sdk.scenarios.host import ScenarioHost, scenario_host
 from swf_temporal.simulation.scenario import Scenario, check, find_scenarios, run
 from swf_temporal.text.parsing import read_data
 

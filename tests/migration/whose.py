@@ -24,17 +24,17 @@ from random import Random
 from typing import Any, Final, TypeAlias
 
 from swf_temporal import Definition, load
-from swf_temporal.data import JSON
-from swf_temporal.fetching.resources import in_mode
-from swf_temporal.function_types import callee_of
+from swf_temporal.base.data import JSON
+from swf_temporal.base.function_types import callee_of
+from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.migration.findings import Migration
 from swf_temporal.migration.migrate import migrate, write
-from swf_temporal.performing import Calls
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.services.calling_thread import CallingThread
+from swf_temporal.text.fetching.resources import in_mode
 from tests.listening import listening
 
 _SERVICES: Final = 24

@@ -9,7 +9,7 @@ PACKAGES: Final = (
     "swf_temporal/runtime",
     "swf_temporal/languages/serverless_workflow/execution",
     "swf_temporal/expressions",
-    "swf_temporal/guarding",
+    "swf_temporal/expressions/guarding",
 )
 """The packages whose functions are mutated."""
 

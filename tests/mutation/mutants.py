@@ -29,9 +29,12 @@ from tests.mutation.mutant import PACKAGES, ROOT, Mutant
 
 KEPT: Final = ROOT / ".mutation"
 """Where is kept what takes long to find out."""
-JQ_PROCESS: Final = "swf_temporal.guarding.jq_process"
+JQ_PROCESS: Final = "swf_temporal.expressions.guarding.jq_process"
 HELPERS: Final[Mapping[str, tuple[str, str]]] = {
-    JQ_PROCESS: ("swf_temporal/guarding/helper.py", "self._await_answer(time.monotonic() + _STARTING_SECONDS"),
+    JQ_PROCESS: (
+        "swf_temporal/expressions/guarding/helper.py",
+        "self._await_answer(time.monotonic() + _STARTING_SECONDS",
+    ),
     "swf_temporal.expressions.js_process": ("swf_temporal/expressions/js.py", "guard(JAVASCRIPT).run(text, None)"),
     "swf_temporal.expressions.jsonpath": ("swf_temporal/expressions/jsonpath.py", "ask(str(self._written), text"),
 }

@@ -8,8 +8,8 @@ from types import ModuleType
 import pytest
 from mutmut.mutation.trampoline import set_mutant_under_test
 
-from swf_temporal.guarding import jq_process
-from swf_temporal.guarding.guard import JAVASCRIPT, JQ, JSONPATH, Engine, Guard
+from swf_temporal.expressions.guarding import jq_process
+from swf_temporal.expressions.guarding.guard import JAVASCRIPT, JQ, JSONPATH, Engine, Guard
 from tests.mutation.choosing import place_of, trials_for
 from tests.mutation.mutant import ROOT, Mutant
 from tests.mutation.mutants import _make_tables_again, choose, files, mutate

@@ -11,13 +11,13 @@ import pytest
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import PayloadCodec
 
-from swf_temporal.errors import PayloadUnavailable, UsageError
-from swf_temporal.payloads.codec import Compressing, Encrypting
-from swf_temporal.payloads.codecs import codec_of
-from swf_temporal.payloads.encodings import reason_of
-from swf_temporal.payloads.keys import Keys
-from swf_temporal.payloads.xaes import Xaes
+from swf_temporal.base.errors import PayloadUnavailable, UsageError
 from swf_temporal.settings.payloads import PayloadSettings, StorageSettings
+from swf_temporal.temporal.payloads.codec import Compressing, Encrypting
+from swf_temporal.temporal.payloads.codecs import codec_of
+from swf_temporal.temporal.payloads.encodings import reason_of
+from swf_temporal.temporal.payloads.keys import Keys
+from swf_temporal.temporal.payloads.xaes import Xaes
 
 COMPRESSED = {"encoding": b"binary/zlib"}
 ONE, TWO = base64.b64encode(bytes([1] * 32)).decode(), base64.b64encode(bytes([2] * 32)).decode()

@@ -13,7 +13,7 @@ import asyncio, sys
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import StorageDriverStoreContext
 from swf_temporal.settings.payloads import StorageSettings
-from swf_temporal.payloads.storage import ObjectStorage
+from swf_temporal.temporal.payloads.storage import ObjectStorage
 
 async def main():
     driver = ObjectStorage(StorageSettings(url=f"file://{sys.argv[1]}"))

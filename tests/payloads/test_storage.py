@@ -12,10 +12,10 @@ from temporalio.api.common.v1 import Payload
 from temporalio.converter import StorageDriverClaim, StorageDriverRetrieveContext, StorageDriverStoreContext
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.errors import PayloadUnavailable, UsageError
-from swf_temporal.payloads.objects import Folder, RemoteFolder, folder_at
-from swf_temporal.payloads.storage import ObjectStorage, storage_of
+from swf_temporal.base.errors import PayloadUnavailable, UsageError
 from swf_temporal.settings.payloads import StorageSettings
+from swf_temporal.temporal.payloads.objects import Folder, RemoteFolder, folder_at
+from swf_temporal.temporal.payloads.storage import ObjectStorage, storage_of
 
 PAYLOAD = Payload(metadata={"encoding": b"json/plain", "other": b"x"}, data=b'"' + b"x" * 200_000 + b'"')
 

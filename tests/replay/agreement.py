@@ -11,10 +11,10 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHistory
 from temporalio.worker import WorkflowRunner
 
-from swf_temporal.app.instance_history import FollowedInstance, FollowedRun, RunHistory
-from swf_temporal.app.instances import facts_by_history
-from swf_temporal.app.pictures import runs_of
-from swf_temporal.app.rerunning import NeverThereError, Rerun, plan, where
+from swf_temporal.operations.instance_history import FollowedInstance, FollowedRun, RunHistory
+from swf_temporal.operations.instances import facts_by_history
+from swf_temporal.operations.pictures import runs_of
+from swf_temporal.operations.rerunning import NeverThereError, Rerun, plan, where
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.operator_options import OperatorOptions

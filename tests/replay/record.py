@@ -16,10 +16,10 @@ from typing import Any, Final
 from temporalio.client import Client, ScheduleActionStartWorkflow
 
 from swf_temporal import __version__
-from swf_temporal.app.logs import be_quiet
-from swf_temporal.app.scenarios.host import scenario_host
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
+from swf_temporal.sdk.logs import be_quiet
+from swf_temporal.sdk.scenarios.host import scenario_host
 from swf_temporal.simulation.scenario import Scenario, find_scenarios, workflows_of
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import result

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from temporalio.client import WorkflowHistory
 
-from swf_temporal.app.scenarios.host import IN_SCENARIOS, scenario_host
-from swf_temporal.app.scenarios.virtual_time import VirtualTime
-from swf_temporal.errors import InvalidDefinition
+from swf_temporal.base.errors import InvalidDefinition
+from swf_temporal.sdk.scenarios.host import IN_SCENARIOS, scenario_host
+from swf_temporal.sdk.scenarios.virtual_time import VirtualTime
 from tests.agreement.comparing import read
 from tests.agreement.generating import scenario
 from tests.replay import corpus

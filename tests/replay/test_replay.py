@@ -6,11 +6,11 @@ import pytest
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
-from swf_temporal.app.scenarios.host import IN_SCENARIOS
-from swf_temporal.app.scenarios.virtual_time import VirtualTime
+from swf_temporal.base.strict_json import read_json
 from swf_temporal.runtime.host import TimerPurpose
 from swf_temporal.runtime.names import WORKFLOW_TYPES
-from swf_temporal.strict_json import read_json
+from swf_temporal.sdk.scenarios.host import IN_SCENARIOS
+from swf_temporal.sdk.scenarios.virtual_time import VirtualTime
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.operator_options import OperatorOptionsInterceptor
 from swf_temporal.temporal.replaying import replay

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.routing.chains import HOPS, hops_of, next_hops
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.events.routing.chains import HOPS, hops_of, next_hops
 
 
 @pytest.mark.parametrize(

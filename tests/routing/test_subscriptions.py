@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.events.routing.keys import instance_id
+from swf_temporal.events.routing.routes import route
+from swf_temporal.events.routing.subscriptions import subscription
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
-from swf_temporal.routing.keys import instance_id
-from swf_temporal.routing.routes import route
-from swf_temporal.routing.subscriptions import subscription
 
 ORDER = {"contextAttributeName": "Order"}
 LEG = {"contextAttributeName": "leg"}

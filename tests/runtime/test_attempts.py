@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.errors import CallFailed, WorkflowFault
+from swf_temporal.base.errors import CallFailed, WorkflowFault
 from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.joining import SuspendRequested
 

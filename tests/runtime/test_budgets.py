@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from swf_temporal.errors import PayloadTooLarge, StepLimitExceeded, TooManySubflows
+from swf_temporal.base.errors import PayloadTooLarge, StepLimitExceeded, TooManySubflows
 from swf_temporal.runtime.budgets import (
     MIN_DEPTH,
     MIN_DESCENDANTS,

@@ -1,7 +1,7 @@
 """Which events belong to an instance, where no scenario can tell."""
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
 from swf_temporal.runtime.correlation import KeyRule, correlates, known_values
 
 

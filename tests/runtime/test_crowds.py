@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from swf_temporal import simulate
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 
 DEFINITION = """
 id: crowd

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from swf_temporal import simulate
-from swf_temporal.accounting import MIB, Account
-from swf_temporal.errors import PayloadTooLarge
+from swf_temporal.base.accounting import MIB, Account
+from swf_temporal.base.errors import PayloadTooLarge
 from swf_temporal.runtime import data_limit
 from swf_temporal.runtime.data_limit import MAX_DATA_BYTES, STEP, DataLimit
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.errors import (
+from swf_temporal.base.errors import (
     CallFailed,
     ExpressionFailed,
     ExpressionLimitExceeded,

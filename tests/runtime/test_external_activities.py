@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
 from swf_temporal.runtime.external_activities import (
     ActivityOptions,
     ExternalRetryPolicy,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
 from swf_temporal.runtime.inbox import MAX_CRITERIA, MAX_SEEN, Inbox, InboxRecord
 from swf_temporal.runtime.joining import SuspendRequested
 from swf_temporal.runtime.performing import size_of

@@ -2,8 +2,8 @@
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import PayloadTooLarge
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import PayloadTooLarge
 from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
 from swf_temporal.runtime.performing import check_size, size_of
 

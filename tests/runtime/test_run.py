@@ -8,12 +8,12 @@ from unittest.mock import ANY
 
 import pytest
 
-from swf_temporal.accounting import HELPER_COST
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.guarding.deferring import Evaluation, answer_to
-from swf_temporal.guarding.helper import EngineAnswer
-from swf_temporal.loading import load
+from swf_temporal.base.accounting import HELPER_COST
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.expressions.guarding.deferring import Evaluation, answer_to
+from swf_temporal.expressions.guarding.helper import EngineAnswer
+from swf_temporal.languages.loading import load
 from swf_temporal.runtime.host import Host, InstanceIdentity, Suspended, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import SuspendRequested
 from swf_temporal.runtime.pacing import MAX_COST

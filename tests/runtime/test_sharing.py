@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.runtime.sharing import SAME, with_copies, without_copies
 
 LARGE: list[JSON] = [{"number": number} for number in range(40)]

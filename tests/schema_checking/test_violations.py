@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.json_schema import BadSchema, DataSchemaValidator
+from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 from tests.sampling import sample
 
 DRAFTS = (

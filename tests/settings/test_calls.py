@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.errors import CallFailed, UsageError
-from swf_temporal.function_types import Callee
+from swf_temporal.base.errors import CallFailed, UsageError
+from swf_temporal.base.function_types import Callee
 from swf_temporal.settings.calls import Options, Settings, read_settings
 from swf_temporal.settings.forms import Rate, SharedFolder
 from swf_temporal.settings.network import read_pattern

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.errors import UsageError
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.errors import UsageError
 from swf_temporal.settings.events import ROUTER, ConsumerSettings, EventSettings, SinkSettings
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 from swf_temporal.settings.forms import Rate
 from swf_temporal.settings.http import GatewaySettings, Operation, Tenant, read_gateway_settings
 from swf_temporal.settings.values import Address

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.settings.network import Network, read_pattern
 
 

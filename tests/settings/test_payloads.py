@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 from swf_temporal.settings.calls import read_settings
 from swf_temporal.settings.payloads import PLAIN, EncryptionSettings, PayloadSettings, StorageSettings
 

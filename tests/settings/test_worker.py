@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from swf_temporal import __version__
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 from swf_temporal.settings.calls import read_settings
 from swf_temporal.settings.deployment import Deployment, Versioning
 from swf_temporal.settings.values import Address, LogFormat, LogLevel

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.calls import Function
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.calls import Function
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.scenario import find_scenarios, run, stub_services_of

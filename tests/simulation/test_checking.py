@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.simulation.model.expectations import ExpectedStarts
 from swf_temporal.simulation.model.part import ScenarioFile

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from swf_temporal import simulate
-from swf_temporal.data import JSON
-from swf_temporal.errors import StepLimitExceeded
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import StepLimitExceeded
 from swf_temporal.simulation.cycles import MAX_STEPS, MAX_TIMES_THE_SAME, StateHistory
 
 

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.loading import load
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.languages.loading import load
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.context import SimulationContext

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.errors import InvalidDefinition
+from swf_temporal.base.errors import InvalidDefinition
 from swf_temporal.simulation.scenario import Scenario, check_reading, find_scenarios, run, workflows_of
 
 SCENARIO = """\

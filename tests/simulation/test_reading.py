@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.errors import Severity, UsageError
+from swf_temporal.base.errors import Severity, UsageError
 from swf_temporal.simulation.model.answers import AnswerScript, StubAnswer, StubFailure
 from swf_temporal.simulation.model.expectations import ExpectedProblem, ExpectedStarts
 from swf_temporal.simulation.model.scenario import InlineDefinition

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.simulation.model.answers import StubFailure
 from swf_temporal.simulation.scenario import StubAnswer, scripted
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.scenario import (

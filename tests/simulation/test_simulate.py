@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from swf_temporal import CallFailed, simulate
-from swf_temporal.data import JSON
-from swf_temporal.errors import InvalidDefinition, UsageError
-from swf_temporal.loading import load
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import InvalidDefinition, UsageError
+from swf_temporal.languages.loading import load
 
 ORDER: dict[str, Any] = {
     "id": "order",

@@ -3,7 +3,7 @@
 from typing import Any
 
 from swf_temporal import CallFailed, Simulation, simulate
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.runtime.host import TraceKind
 
 

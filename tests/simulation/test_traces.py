@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from swf_temporal import CallFailed, Simulation, simulate
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.direktiv.codes import RETRIES_EXCEEDED
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 from swf_temporal.runtime.host import TraceEntry, TraceKind
 from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.context import SimulationContext

@@ -20,7 +20,7 @@ from threading import Timer
 from time import monotonic
 from typing import Any
 
-from swf_temporal.app.logs import be_quiet
+from swf_temporal.sdk.logs import be_quiet
 from tests.soak.service import Service, service
 from tests.soak.soak import Figures, Size, Soak
 from tests.upgrades.releases import checkout

@@ -16,9 +16,9 @@ from temporalio.client import Client
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError
 
-from swf_temporal.client_errors import RunEnded
-from swf_temporal.errors import UsageError
-from swf_temporal.loading import load
+from swf_temporal.base.client_errors import RunEnded
+from swf_temporal.base.errors import UsageError
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import Handle, result
 from swf_temporal.temporal.connected_server import Server

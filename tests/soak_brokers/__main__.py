@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from tempfile import mkdtemp
 
-from swf_temporal.app.logs import be_quiet
+from swf_temporal.sdk.logs import be_quiet
 from tests.soak_brokers.brokers import FAMILIES
 from tests.soak_brokers.soak import Figures, Size, Soak
 

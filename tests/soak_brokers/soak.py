@@ -21,9 +21,9 @@ from time import monotonic
 import nats
 from temporalio.client import Client
 
-from swf_temporal.brokers.protocols import Brokers
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.events.channels import channel_of
 from swf_temporal.events.consumers.consumer import Consumer
 from swf_temporal.events.consumers.known import source_of

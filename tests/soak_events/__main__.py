@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from time import monotonic
 
-from swf_temporal.app.logs import be_quiet
+from swf_temporal.sdk.logs import be_quiet
 from tests.soak_events.soak import Figures, Size, Soak
 
 

@@ -13,8 +13,8 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from swf_temporal import simulate
+from swf_temporal.languages.loading import check_file
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.reader import json_schema
-from swf_temporal.loading import check_file
 from tests.spec_examples.test_run_to_the_end import COMPARED, COURSES, EXAMPLES, GIVEN, _actual, _functions, _stand_ins
 
 DRAFTS = {"draft-tasks": "ends_may_2020.yaml", "draft-tasks-parent": "ends_may_2020.yaml"}

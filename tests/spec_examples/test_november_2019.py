@@ -6,7 +6,7 @@ They stand beside a development checkout, not in it: without them these tests ar
 import pytest
 
 from swf_temporal import simulate
-from swf_temporal.loading import check_file
+from swf_temporal.languages.loading import check_file
 from tests.spec_examples.test_run_to_the_end import EXAMPLES
 
 FOLDER = EXAMPLES / "draft-states"

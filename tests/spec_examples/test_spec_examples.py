@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.errors import Position
-from swf_temporal.loading import check_file
+from swf_temporal.base.errors import Position
+from swf_temporal.languages.loading import check_file
 
 EXAMPLES = Path(__file__).parents[2].parent / "shared" / "spec" / "examples"
 DIALECTS = ("0.8", "0.8-next")

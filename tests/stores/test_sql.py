@@ -11,11 +11,11 @@ from datetime import timedelta
 import psycopg
 import pytest
 
-from swf_temporal.errors import PayloadTooLarge, StoreUnavailable, UsageError
+from swf_temporal.base.errors import PayloadTooLarge, StoreUnavailable, UsageError
 from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.sdk.stores import sql
+from swf_temporal.sdk.stores.sql import SqlVariables
 from swf_temporal.settings.credentials import without_password
-from swf_temporal.stores import sql
-from swf_temporal.stores.sql import SqlVariables
 from tests.processes import ending_with_us
 from tests.stores.conftest import Opening
 from tests.stores.servers import postgresql
@@ -29,7 +29,7 @@ _WRITER = """\
 import asyncio, sys
 from sqlalchemy import event
 from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.stores.sql import SqlVariables
+from swf_temporal.sdk.stores.sql import SqlVariables
 
 async def main():
     store = await SqlVariables.opened(sys.argv[1], "default", "here")

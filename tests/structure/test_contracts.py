@@ -14,7 +14,17 @@ ROOT = Path(__file__).parents[2]
 LANGUAGE = "swf_temporal.languages.serverless_workflow"
 
 BREACHES = {
-    "Floors: ": ("runtime/inbox.py", "from swf_temporal.loading import load"),
+    "Floors: ": ("runtime/inbox.py", "from swf_temporal.languages.loading import load"),
+    "Base: ": ("base/grammar.py", "from swf_temporal.base.data import JSON"),
+    "Expressions: ": ("expressions/patterns.py", "from swf_temporal.expressions.jq import Jq"),
+    "Text: ": ("text/origin.py", "from swf_temporal.text.fetching import resources"),
+    "Events: ": ("events/brokers/faults.py", "from swf_temporal.events import messages"),
+    "Languages: ": ("languages/port.py", "from swf_temporal.languages import loading"),
+    "Functions know no language": ("functions/urls.py", "from swf_temporal.languages import port"),
+    "What programs import, and what is done to instances": (
+        "operations/instances.py",
+        "from swf_temporal.operations import rerunning",
+    ),
     "Functions: ": ("functions/http/client.py", "from swf_temporal.functions.graphql import graphql"),
     "A language is seen through its port alone": ("simulation/definitions.py", f"from {LANGUAGE}.model import node"),
     "Direktiv is seen through its port alone": (
@@ -32,7 +42,7 @@ BREACHES = {
     "One reader of YAML": ("functions/urls.py", "import yaml"),
     "One reader and writer of JSON": ("functions/urls.py", "from json import loads"),
     "Only the temporal layer": ("runtime/joining.py", "import temporalio"),
-    "Only commands parse arguments and print": ("app/health.py", "import typer"),
+    "Only commands parse arguments and print": ("sdk/health.py", "import typer"),
 }
 """For the beginning of each contract's name: a module, and an import there that breaks it."""
 

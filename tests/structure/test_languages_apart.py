@@ -27,9 +27,9 @@ OTHER_MEANINGS: Final = {
         "swf_temporal/simulation/scenario_schema.py": "the title by which editors know the schema of scenarios",
     },
     "direktiv": {
-        "swf_temporal/function_types.py": "the type of functions in containers is called so",
-        "swf_temporal/app/container_functions.py": "the contract of these containers: variables of their environment",
-        "swf_temporal/app/working.py": "the type of functions in containers is called so",
+        "swf_temporal/base/function_types.py": "the type of functions in containers is called so",
+        "swf_temporal/http/container_functions.py": "the contract of these containers: variables of their environment",
+        "swf_temporal/sdk/working.py": "the type of functions in containers is called so",
         "swf_temporal/functions/containers/folders.py": "the contract of these containers: the code of an error",
         "swf_temporal/functions/containers/containers.py": "the contract of these containers: headers, and a code",
         "swf_temporal/cli/lazy.py": "the command that serves such a container",
@@ -38,7 +38,7 @@ OTHER_MEANINGS: Final = {
         "swf_temporal/functions/graphql/graphql.py": "GraphQL calls it so",
         "swf_temporal/functions/graphql/requests.py": "GraphQL calls it so",
     },
-    "workflowId": {"swf_temporal/app/instance_history.py": "a key of the server's histories"},
+    "workflowId": {"swf_temporal/operations/instance_history.py": "a key of the server's histories"},
 }
 """What is written elsewhere all the same, by file, and why."""
 

@@ -11,11 +11,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 REACHED = {
-    "swf_temporal.fetching": "documents are fetched when a definition is loaded; a pinned one has them",
-    "swf_temporal.files": "the same of files",
-    "swf_temporal.guarding": "helper processes: that one takes too long fails a run, and decides nothing",
-    "swf_temporal.loading": "reads definitions for clients and workers; workflows load what they are given",
-    "swf_temporal.payloads": "what it does to payloads, workflow code does not see",
+    "swf_temporal.text.fetching": "documents are fetched when a definition is loaded; a pinned one has them",
+    "swf_temporal.base.files": "the same of files",
+    "swf_temporal.expressions.guarding": "helper processes: that one takes too long fails a run, and decides nothing",
+    "swf_temporal.languages.loading": "reads definitions for clients and workers; workflows load what they are given",
+    "swf_temporal.temporal.payloads": "what it does to payloads, workflow code does not see",
 }
 """The modules that workflow code reaches and that may ask the machine, with all below them, and why."""
 
@@ -54,7 +54,7 @@ def _is_banned_in(module: str) -> bool:
 def _breaches(file: Path) -> list[object]:
     """Return what ruff would say of *file* if nothing were excused."""
     return _ruff(
-        "--ignore-noqa", "--stdin-filename", "swf_temporal/data.py", "-", text=file.read_text(encoding="utf-8")
+        "--ignore-noqa", "--stdin-filename", "swf_temporal/base/data.py", "-", text=file.read_text(encoding="utf-8")
     )
 
 

@@ -25,12 +25,12 @@ from temporalio.runtime import MetricBuffer, Runtime, TelemetryConfig
 from temporalio.worker import Interceptor, Worker, WorkflowRunner
 
 from swf_temporal import RunEnded
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.performing import filled
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
 from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.runtime.ids import id_of_child

@@ -3,10 +3,10 @@
 import pytest
 from temporalio.api.enums.v1 import EventType
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.known import LANGUAGES
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, pinned
 from tests.temporal.conftest import Bench, events_of

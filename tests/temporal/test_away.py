@@ -12,8 +12,8 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.worker import Worker
 
 from swf_temporal import RunEnded
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, pinned
 from tests.temporal.conftest import Bench, Running, define, events_of

@@ -16,9 +16,9 @@ from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 from temporalio.worker._workflow_instance import _WorkflowInstanceImpl
 
 from swf_temporal import RunEnded
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
 from swf_temporal.temporal import client as swf
 from tests.temporal.conftest import PATIENCE, Bench, child_of, events_of
 

@@ -11,12 +11,12 @@ from temporalio.api.enums.v1 import EventType, PendingActivityState
 from temporalio.client import WorkflowExecutionStatus
 
 from swf_temporal import RunEnded
-from swf_temporal.app.changing import TERMINATE, Outcome, change_all
-from swf_temporal.app.client import Client
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
+from swf_temporal.operations.changing import TERMINATE, Outcome, change_all
+from swf_temporal.operations.client import Client
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.mailbox_records import MAILBOX
 from tests.temporal.conftest import Bench, events_of

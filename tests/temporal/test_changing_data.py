@@ -9,11 +9,11 @@ import pytest
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.rerunning import plan_rerun
-from swf_temporal.data import JSON, merge_patch
-from swf_temporal.errors import UsageError
-from swf_temporal.loading import load
+from swf_temporal.base.data import JSON, merge_patch
+from swf_temporal.base.errors import UsageError
+from swf_temporal.languages.loading import load
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.client import change_data
 from swf_temporal.temporal.converter import CONVERTER

@@ -17,7 +17,7 @@ from temporalio.worker import (
     WorkflowOutboundInterceptor,
 )
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from tests.temporal.conftest import PATIENCE, Bench, child_of, define, events_of

@@ -3,13 +3,13 @@
 import os
 from pathlib import Path
 
-from swf_temporal.fetching.resources import in_mode, reading_mode
+from swf_temporal.functions.performing import Calls
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 from swf_temporal.migration.migrate import migrate, write
-from swf_temporal.performing import Calls
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.temporal.worker import make_worker
+from swf_temporal.text.fetching.resources import in_mode, reading_mode
 from tests.temporal.conftest import Bench, Running, Scripted, events_of
 
 DEFINITION = """

@@ -11,7 +11,7 @@ import pytest
 import trustme
 from temporalio.api.workflowservice.v1 import DescribeNamespaceResponse, GetSystemInfoResponse
 
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 from swf_temporal.temporal.connecting import connect
 from tests.cli.answering_server import answering_server
 

@@ -12,8 +12,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
 from swf_temporal.settings.http import Operation, Tenant
 from tests.temporal.conftest import Bench
 from tests.temporal.test_gateway import served, working

@@ -14,7 +14,7 @@ import pytest
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.pausing import pause
 from swf_temporal.temporal.start_options import StartOptions

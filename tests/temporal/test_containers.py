@@ -17,11 +17,11 @@ import httpx
 import pytest
 from temporalio import activity
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.worker import Worker
-from swf_temporal.client_errors import RunEnded
-from swf_temporal.errors import StoreUnavailable
-from swf_temporal.loading import load
+from swf_temporal.base.client_errors import RunEnded
+from swf_temporal.base.errors import StoreUnavailable
+from swf_temporal.languages.loading import load
+from swf_temporal.operations.client import Client
+from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import SharedFolder
 from swf_temporal.settings.values import Address

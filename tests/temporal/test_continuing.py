@@ -13,10 +13,10 @@ from temporalio.client import WorkflowExecutionStatus
 from temporalio.service import RPCError
 
 from swf_temporal import RunEnded
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing
 from swf_temporal.temporal.records import Pin, pinned

@@ -15,11 +15,11 @@ from temporalio.converter import (
     WithSerializationContext,
 )
 
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.sinks import Sinks
+from swf_temporal.functions.performing import Calls
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.loading import load
-from swf_temporal.performing import Calls
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal.client import start
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.failures import application_error

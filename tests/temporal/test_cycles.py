@@ -7,8 +7,8 @@ import pytest
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowFailureError
 
-from swf_temporal.data import JSON
-from swf_temporal.loading import load
+from swf_temporal.base.data import JSON
+from swf_temporal.languages.loading import load
 from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.runtime.ids import MAX_ID_BYTES, MAX_INSTANCE_ID_BYTES
 from tests.sampling import count

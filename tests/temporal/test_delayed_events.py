@@ -8,7 +8,7 @@ import pytest
 from temporalio.client import WorkflowFailureError
 from temporalio.worker import Replayer
 
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT, DelayedEvent
 from tests.temporal.conftest import Bench, Running

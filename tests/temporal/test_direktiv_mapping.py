@@ -11,7 +11,7 @@ from temporalio.client import Client, WorkflowHandle
 from temporalio.service import RPCError
 
 from swf_temporal.languages.direktiv.execution.frames import DelayBody, InstanceFrame, StateFrame
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.records import Pin, pinned
 from swf_temporal.temporal.server import find_program

@@ -15,7 +15,7 @@ from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.server import find_program
 from swf_temporal.temporal.workflow import Interpreter
@@ -196,8 +196,7 @@ async def test_a_recorded_history_replays(bench: Bench) -> None:
 async def test_the_interpreter_needs_nothing_that_the_sandbox_forbids(bench: Bench) -> None:
     """The same run succeeds under the engine's sandbox, which refuses clocks, randomness and files."""
     restrictions = SandboxRestrictions.default.with_passthrough_modules(
-        "jq", "yaml", "pydantic", "httpx", "swf_temporal.expressions", "swf_temporal.text", "swf_temporal.loading",
-        "swf_temporal.json_schema", "swf_temporal.languages",
+        "jq", "yaml", "pydantic", "httpx", "swf_temporal.expressions", "swf_temporal.text", "swf_temporal.languages",
     )  # fmt: skip
     runner = SandboxedWorkflowRunner(restrictions=restrictions)
     async with bench.worker(busy(), runner=runner, f={"ok": 1}, g=refuse) as worker:

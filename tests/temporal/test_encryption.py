@@ -12,10 +12,10 @@ from temporalio.client import Client, WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
-from swf_temporal.app.client import Client as AppClient
-from swf_temporal.app.instances import facts_of
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.operations.client import Client as AppClient
+from swf_temporal.operations.instances import facts_of
 from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import schedules

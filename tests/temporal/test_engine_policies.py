@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.runtime.external_activities import ExternalRetryPolicy
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.temporal.retry_policies import policy_for, policy_of

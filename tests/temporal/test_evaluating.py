@@ -7,8 +7,8 @@ import pytest
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
-from swf_temporal.data import JSON
-from swf_temporal.guarding import guard
+from swf_temporal.base.data import JSON
+from swf_temporal.expressions.guarding import guard
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.workflow import Interpreter

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
 from swf_temporal.temporal.client import result
 from tests.temporal.conftest import Bench, Running
 from tests.temporal.test_event_starts import event, instances, send

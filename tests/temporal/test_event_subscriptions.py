@@ -9,10 +9,10 @@ import pytest
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
-from swf_temporal.client_errors import AlreadyStartedError
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.errors import UsageError
-from swf_temporal.routing.keys import instance_id, mailbox_id, single_id
+from swf_temporal.base.client_errors import AlreadyStartedError
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.errors import UsageError
+from swf_temporal.events.routing.keys import instance_id, mailbox_id, single_id
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import event_mailboxes, mailbox_subscribers
 from swf_temporal.temporal.client import result

@@ -11,8 +11,8 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowExecutionStatus, WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
-from swf_temporal.client_errors import NeverTakenError, NoAnswerError
-from swf_temporal.errors import UsageError
+from swf_temporal.base.client_errors import NeverTakenError, NoAnswerError
+from swf_temporal.base.errors import UsageError
 from swf_temporal.temporal import client as swf
 from tests.temporal.conftest import Bench, calling, define, events_of
 

@@ -9,8 +9,8 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowExecutionStatus
 
 from swf_temporal import RunEnded
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.temporal import client as swf
 from tests.temporal.conftest import Bench, calling, child_of, define, events_of, failed_task
 

@@ -9,7 +9,7 @@ import pytest
 from temporalio.client import Schedule, ScheduleActionStartWorkflow, ScheduleSpec, ScheduleState
 from temporalio.service import RPCError
 
-from swf_temporal.errors import NewerRecord
+from swf_temporal.base.errors import NewerRecord
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import schedules

@@ -10,11 +10,11 @@ import pytest
 from temporalio import workflow
 from temporalio.client import WorkflowHandle
 
-from swf_temporal.client_errors import MailboxFullError
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.client_errors import MailboxFullError
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.events.routing.keys import instance_id, mailbox_id
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
-from swf_temporal.routing.keys import instance_id, mailbox_id
 from swf_temporal.temporal import event_mailboxes
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_mailboxes import HELD

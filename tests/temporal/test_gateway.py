@@ -26,17 +26,17 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from temporalio.api.enums.v1 import EventType
 
-from swf_temporal.app.asgi_server import asgi_server
-from swf_temporal.app.client import Client
-from swf_temporal.app.definitions import catalogue_of
-from swf_temporal.app.event_router import Router
-from swf_temporal.app.gateway.serving import gateway
-from swf_temporal.app.rereading import RereadCatalogue
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.consumers.port import NotNowError
+from swf_temporal.http.gateway.serving import gateway
 from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
+from swf_temporal.operations.client import Client
+from swf_temporal.sdk.asgi_server import asgi_server
+from swf_temporal.sdk.definitions import catalogue_of
+from swf_temporal.sdk.event_router import Router
+from swf_temporal.sdk.rereading import RereadCatalogue
 from swf_temporal.settings.forms import Rate
 from swf_temporal.settings.http import GatewaySettings, Operation, Tenant
 from swf_temporal.settings.values import Address

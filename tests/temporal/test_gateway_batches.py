@@ -8,15 +8,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.gateway.answers import Taken
-from swf_temporal.app.gateway.batches import Batch, answer_of
-from swf_temporal.app.gateway.refusals import Refused
-from swf_temporal.app.gateway.serving import gateway
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.errors import UsageError
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.errors import UsageError
+from swf_temporal.http.gateway.answers import Taken
+from swf_temporal.http.gateway.batches import Batch, answer_of
+from swf_temporal.http.gateway.refusals import Refused
+from swf_temporal.http.gateway.serving import gateway
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
+from swf_temporal.operations.client import Client
 from swf_temporal.settings.http import GatewaySettings
 from swf_temporal.settings.values import Address
 from swf_temporal.temporal.server import local_server

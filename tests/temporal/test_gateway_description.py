@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis.core.failures import FailureGroup
 
-from swf_temporal.app.gateway import instances
+from swf_temporal.http.gateway import instances
 from tests.sampling import count
 from tests.temporal.conftest import PATIENCE, Bench
 from tests.temporal.test_gateway import CALCULATION, ORDER, WAITING, named, working

@@ -10,11 +10,11 @@ import httpx
 import pytest
 from temporalio.client import Client as TemporalClient
 
-from swf_temporal.app import rerunning
-from swf_temporal.app.client import Client
-from swf_temporal.app.rerunning import plan_retry
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError
+from swf_temporal.operations import rerunning
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.rerunning import plan_retry
 from swf_temporal.settings.http import Operation, Tenant
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.restarting import RestartInput

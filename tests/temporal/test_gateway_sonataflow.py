@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from swf_temporal.app.client import Client
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.operations.client import Client
 from swf_temporal.settings.http import Operation, Tenant
 from tests.temporal.conftest import PATIENCE, Bench
 from tests.temporal.test_gateway import CALCULATION, WAITING, event, named, problem, send, served, working

@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.gateway.serving import gateway
+from swf_temporal.http.gateway.serving import gateway
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
+from swf_temporal.operations.client import Client
 from swf_temporal.settings.http import GatewaySettings
 from swf_temporal.settings.values import Address
 from tests.proxying import Proxy, proxying

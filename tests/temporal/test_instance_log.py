@@ -8,7 +8,7 @@ from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import TimeoutError as EngineTimeout
 from temporalio.worker import Worker
 
-from swf_temporal.errors import CallFailed, FatalFault, NoConditionMatched, SubflowFailed, TimedOut, WorkflowFault
+from swf_temporal.base.errors import CallFailed, FatalFault, NoConditionMatched, SubflowFailed, TimedOut, WorkflowFault
 from swf_temporal.languages.port import Words
 from swf_temporal.temporal.descriptions import failure_text
 from swf_temporal.temporal.instance_log import InstanceLog

@@ -9,10 +9,10 @@ from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.rerunning import plan_rerun, plan_retry
-from swf_temporal.data import JSON
-from swf_temporal.records import Record
+from swf_temporal.base.data import JSON
+from swf_temporal.base.records import Record
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.rerunning import plan_rerun, plan_retry
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
 from swf_temporal.temporal import continuing, workflow
 from swf_temporal.temporal.converter import CONVERTER

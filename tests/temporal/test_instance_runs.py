@@ -9,11 +9,11 @@ import httpx
 import pytest
 from temporalio.service import RPCError
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.instance_history import list_runs
-from swf_temporal.app.instances import facts_of, view_instance
-from swf_temporal.app.pictures import runs_of_instance
-from swf_temporal.app.rerunning import plan_rerun, plan_retry
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.instance_history import list_runs
+from swf_temporal.operations.instances import facts_of, view_instance
+from swf_temporal.operations.pictures import runs_of_instance
+from swf_temporal.operations.rerunning import plan_rerun, plan_retry
 from swf_temporal.settings.http import Tenant
 from swf_temporal.temporal import continuing
 from tests.temporal.conftest import Bench, calling, define

@@ -9,7 +9,7 @@ from temporalio.client import WorkflowUpdateFailedError
 from temporalio.common import RawValue
 
 from swf_temporal import RunEnded, simulate
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 from swf_temporal.temporal import client as swf
 from tests.temporal.conftest import Bench, calling, define
 

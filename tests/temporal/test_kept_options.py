@@ -15,9 +15,9 @@ from temporalio.common import (
     TypedSearchAttributes,
 )
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.rerunning import plan_rerun
-from swf_temporal.routing.keys import instance_id
+from swf_temporal.events.routing.keys import instance_id
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.temporal.client import result, send_event
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.start_options import StartOptions

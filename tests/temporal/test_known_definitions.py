@@ -16,10 +16,10 @@ from temporalio.service import RPCError
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
-from swf_temporal.calls import Function
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.calls import Function
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.call_records import record_of

@@ -11,7 +11,7 @@ from temporalio.client import Client
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
-from swf_temporal.errors import PayloadUnavailable, UsageError
+from swf_temporal.base.errors import PayloadUnavailable, UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.settings.payloads import MIB, PayloadSettings, StorageSettings

@@ -5,7 +5,7 @@ from itertools import groupby
 
 import pytest
 
-from swf_temporal.app.scenarios.host import ScenarioHost, scenario_host
+from swf_temporal.sdk.scenarios.host import ScenarioHost, scenario_host
 from swf_temporal.simulation.scenario import Scenario, canonical, check, run
 from tests.corpus import ROOT
 from tests.sampling import sample

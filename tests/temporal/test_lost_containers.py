@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.worker import Worker
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
+from swf_temporal.operations.client import Client
 from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.forms import SharedFolder
 from swf_temporal.settings.worker import WorkerSettings

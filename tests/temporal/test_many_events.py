@@ -15,9 +15,9 @@ from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
-from swf_temporal.client_errors import InboxFullError
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
+from swf_temporal.base.client_errors import InboxFullError
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing

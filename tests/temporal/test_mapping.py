@@ -9,9 +9,9 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHandle
 from temporalio.common import Priority
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.loading import load
-from swf_temporal.routing.routes import route
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.events.routing.routes import route
+from swf_temporal.languages.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.event_dispatch import dispatch
 from tests.temporal.conftest import Bench, calling, child_of, define, events_of

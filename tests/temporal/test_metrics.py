@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from swf_temporal import CallFailed, RunEnded
-from swf_temporal.app.client import Client
-from swf_temporal.app.rerunning import plan_retry
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.rerunning import plan_retry
 from swf_temporal.temporal import client as swf
 from tests.temporal.conftest import Measured, calling, define
 

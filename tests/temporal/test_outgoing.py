@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import outgoing
 from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE

@@ -23,11 +23,11 @@ from temporalio.worker import (
 )
 
 from swf_temporal import RunEnded
-from swf_temporal.app.client import Client
-from swf_temporal.app.instances import facts_of, with_sub_workflows
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.port import Definition
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.instances import facts_of, with_sub_workflows
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import single_calls
 from swf_temporal.temporal.converter import CONVERTER

@@ -12,7 +12,7 @@ from typing import Any
 from temporalio import activity
 from temporalio.worker import Worker
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.server import local_server
 from tests.processes import ending_with_us

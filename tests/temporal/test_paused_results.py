@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.pausing import pause, resume
 from tests.temporal.conftest import Measured, define

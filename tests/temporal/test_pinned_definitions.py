@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from swf_temporal import RunEnded, definition_cache
-from swf_temporal.errors import InvalidDefinition, Problem
+from swf_temporal import RunEnded
+from swf_temporal.base.errors import InvalidDefinition, Problem
+from swf_temporal.languages import definition_cache
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.languages.serverless_workflow.validation import rules
-from swf_temporal.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.children import reachable_from
 from swf_temporal.temporal.records import (

@@ -14,14 +14,14 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import WorkflowExecutionStatus
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.instances import facts_of
-from swf_temporal.app.rerunning import plan_rerun
+from swf_temporal.base.client_errors import RunEnded
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.cli.instance_display import InstanceDisplay
 from swf_temporal.cli.output import OutputFormat
-from swf_temporal.client_errors import RunEnded
 from swf_temporal.languages.port import Definition
-from swf_temporal.strict_json import write_json
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.instances import facts_of
+from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import own_place, places
 from swf_temporal.temporal.client import result, send_event

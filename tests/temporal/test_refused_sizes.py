@@ -11,9 +11,9 @@ from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError
 
 from swf_temporal import RunEnded
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
-from swf_temporal.loading import load
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.languages.loading import load
 from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.simulation.simulate import simulate
 from swf_temporal.temporal import client as swf

@@ -16,9 +16,9 @@ from temporalio.client import Client, WorkflowQueryFailedError
 from temporalio.service import RPCError
 from temporalio.worker import Replayer
 
-from swf_temporal.app.scenarios.host import IN_SCENARIOS, ScenarioHost, scenario_host
-from swf_temporal.app.scenarios.virtual_time import VirtualTime
 from swf_temporal.runtime import pacing
+from swf_temporal.sdk.scenarios.host import IN_SCENARIOS, ScenarioHost, scenario_host
+from swf_temporal.sdk.scenarios.virtual_time import VirtualTime
 from swf_temporal.simulation.scenario import Scenario, run, workflows_of
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.operator_options import OperatorOptionsInterceptor

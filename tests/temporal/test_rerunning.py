@@ -8,12 +8,12 @@ import pytest
 from temporalio.client import Client as TemporalClient
 from temporalio.client import WorkflowExecutionStatus
 
-from swf_temporal.app.client import Client
-from swf_temporal.app.rerunning import Rerun, plan_rerun, plan_retry
-from swf_temporal.client_errors import RunEnded
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
-from swf_temporal.loading import load
+from swf_temporal.base.client_errors import RunEnded
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError
+from swf_temporal.languages.loading import load
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.rerunning import Rerun, plan_rerun, plan_retry
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import restarting

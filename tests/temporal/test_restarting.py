@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.app.carried import Carried
-from swf_temporal.app.client import Client
-from swf_temporal.app.instance_history import runs_back
-from swf_temporal.app.pictures import runs_of_instance
-from swf_temporal.app.rerunning import Rerun, plan_rerun, plan_retry
-from swf_temporal.client_errors import InstanceEndedError, RunEnded
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError
+from swf_temporal.base.client_errors import InstanceEndedError, RunEnded
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
+from swf_temporal.operations.carried import Carried
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.instance_history import runs_back
+from swf_temporal.operations.pictures import runs_of_instance
+from swf_temporal.operations.rerunning import Rerun, plan_rerun, plan_retry
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import continuing, replaying

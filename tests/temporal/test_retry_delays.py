@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Retry
 from swf_temporal.runtime.retrying import jitter_of

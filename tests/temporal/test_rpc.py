@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.secrets import Secrets
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.loading import load
-from swf_temporal.performing import Calls
+from swf_temporal.languages.loading import load
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.temporal.worker import make_worker
 from tests.functions.rpc.users_service import PROTOS, Users, serving

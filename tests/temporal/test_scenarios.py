@@ -11,9 +11,9 @@ import pytest
 from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer
 
-from swf_temporal.app.scenarios.host import IN_SCENARIOS, ScenarioHost, scenario_host
-from swf_temporal.app.scenarios.virtual_time import VirtualTime
-from swf_temporal.errors import InvalidDefinition
+from swf_temporal.base.errors import InvalidDefinition
+from swf_temporal.sdk.scenarios.host import IN_SCENARIOS, ScenarioHost, scenario_host
+from swf_temporal.sdk.scenarios.virtual_time import VirtualTime
 from swf_temporal.simulation.scenario import Scenario, canonical, check, run, workflows_of
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.operator_options import OperatorOptionsInterceptor

@@ -19,11 +19,11 @@ from temporalio.client import (
     ScheduleUpdateInput,
 )
 
-from swf_temporal.calendars.compiling import compile_schedule
-from swf_temporal.calendars.previewing import preview
-from swf_temporal.errors import UsageError
+from swf_temporal.base.calendars.compiling import compile_schedule
+from swf_temporal.base.calendars.previewing import preview
+from swf_temporal.base.errors import UsageError
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.schedules import Outcome

@@ -13,16 +13,16 @@ from temporalio.client import WorkflowHistory
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
-from swf_temporal.app.client import Client
-from swf_temporal.app.instances import facts_of
-from swf_temporal.app.listing import filter_of, listed
-from swf_temporal.app.rerunning import plan_rerun
-from swf_temporal.app.worker import Worker
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, UsageError
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, UsageError
+from swf_temporal.events.routing.keys import instance_id
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
-from swf_temporal.routing.keys import instance_id
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.instances import facts_of
+from swf_temporal.operations.listing import filter_of, listed
+from swf_temporal.operations.rerunning import plan_rerun
+from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.client import Handle, result, send_event
 from swf_temporal.temporal.operator_options import OperatorOptionsInterceptor

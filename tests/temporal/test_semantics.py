@@ -6,7 +6,7 @@ import pytest
 from temporalio.api.enums.v1 import EventType
 
 from swf_temporal.languages.known import LANGUAGES
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal import records

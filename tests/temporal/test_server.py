@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from temporalio.api.workflowservice.v1 import GetClusterInfoRequest
 
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 from swf_temporal.temporal import server as server_module
 from swf_temporal.temporal.connected_server import Server, is_free
 from swf_temporal.temporal.server import find_program, local_server

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.app.definitions import catalogue_of
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
+from swf_temporal.sdk.definitions import catalogue_of
 from swf_temporal.temporal.client import result
 from tests.temporal.conftest import Bench
 

@@ -10,12 +10,12 @@ from temporalio.bridge.proto.workflow_activation import WorkflowActivation
 from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
 from temporalio.worker._workflow_instance import WorkflowInstance, WorkflowInstanceDetails
 
-from swf_temporal.app.scenarios.driver import ScenarioDriver
-from swf_temporal.app.scenarios.host import scenario_host
-from swf_temporal.app.scenarios.scripted import ScriptedCalls
-from swf_temporal.app.scenarios.virtual_time import VirtualTime
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.runtime.host import FunctionCall
+from swf_temporal.sdk.scenarios.driver import ScenarioDriver
+from swf_temporal.sdk.scenarios.host import scenario_host
+from swf_temporal.sdk.scenarios.scripted import ScriptedCalls
+from swf_temporal.sdk.scenarios.virtual_time import VirtualTime
 from swf_temporal.simulation.scenario import canonical, check, find_scenarios, run, workflows_of
 
 FILES = ("timeouts/families.yaml", "subflow/subflow.yaml", "compensation/compensation.yaml")

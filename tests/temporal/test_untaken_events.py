@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 from tests.temporal.conftest import Bench
 from tests.temporal.suspending import SUSPEND_AFTER
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from temporalio.worker import Replayer
 
-from swf_temporal.errors import PayloadTooLarge
-from swf_temporal.loading import load
+from swf_temporal.base.errors import PayloadTooLarge
+from swf_temporal.languages.loading import load
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.variables import MAX_BYTES, ScopeRecord, TemporalVariables, VariablesOfScope

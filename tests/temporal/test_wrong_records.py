@@ -7,7 +7,7 @@ import pytest
 from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.routing.keys import mailbox_id
+from swf_temporal.events.routing.keys import mailbox_id
 from swf_temporal.temporal.delayed_events import DELAYED_EVENT
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE
 from swf_temporal.temporal.place_records import PLACES

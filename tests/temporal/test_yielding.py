@@ -7,7 +7,7 @@ import pytest
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
-from swf_temporal.accounting import HELPER_COST
+from swf_temporal.base.accounting import HELPER_COST
 from swf_temporal.runtime import data_limit
 from swf_temporal.runtime.pacing import MAX_COST
 from swf_temporal.temporal import client as swf

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.text.bodies import read_answer, read_error_answer
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from temporalio.client import Client
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
-from swf_temporal.loading import load
 from swf_temporal.temporal.client import Handle
 from swf_temporal.temporal.constants import EVENT
 from swf_temporal.temporal.records import Pin, pinned

@@ -10,9 +10,9 @@ import pytest
 from temporalio.client import Schedule, ScheduleActionStartWorkflow, ScheduleSpec, ScheduleState
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.catalogue import Catalogue
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 from swf_temporal.runtime.host import ContinueTimeout
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.call_records import CallRecord, call_of, record_of

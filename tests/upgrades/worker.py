@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 from temporalio.client import Client
 
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.performing import filled
 from swf_temporal.temporal import host

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, TypeAlias
 
-from swf_temporal.errors import InvalidDefinition
+from swf_temporal.base.errors import InvalidDefinition
 from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.simulation.scenario import ObservedRun, context_of, observed

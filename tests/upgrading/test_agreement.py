@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from swf_temporal.errors import UsageError
+from swf_temporal.base.errors import UsageError
 from tests.sampling import seeds
 from tests.upgrading.agreeing import Document, differences, run, upgraded
 from tests.upgrading.generated import VERSIONS, generated

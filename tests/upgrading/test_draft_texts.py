@@ -3,7 +3,7 @@
 import pytest
 
 from swf_temporal.languages.known import upgrade
-from swf_temporal.loading import check
+from swf_temporal.languages.loading import check
 from swf_temporal.text.origin import Source
 
 ACTIONS = "since 0.5 branches and iterations run actions"

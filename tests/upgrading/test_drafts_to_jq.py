@@ -6,7 +6,7 @@ from typing import Any
 import jq
 import pytest
 
-from swf_temporal.errors import ExpressionFailed
+from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.expressions.comparing import OPERATORS, OPERATORS_OF_2019
 from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.expressions.spel import SpelCondition

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from swf_temporal import simulate
-from swf_temporal.errors import InvalidDefinition
+from swf_temporal.base.errors import InvalidDefinition
 from swf_temporal.languages.known import upgrade
-from swf_temporal.loading import check
+from swf_temporal.languages.loading import check
 from swf_temporal.text.origin import Source
 from tests.spec_examples.test_drafts import DRAFTS, FILES, TABLES, _reason
 from tests.spec_examples.test_run_to_the_end import EXAMPLES, _functions, _stand_ins

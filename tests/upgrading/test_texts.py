@@ -5,9 +5,9 @@ import json
 import pytest
 import yaml
 
-from swf_temporal.errors import InvalidDefinition, UsageError
+from swf_temporal.base.errors import InvalidDefinition, UsageError
 from swf_temporal.languages.known import upgrade
-from swf_temporal.loading import check
+from swf_temporal.languages.loading import check
 from swf_temporal.text.origin import Source
 
 OLD = """\

@@ -16,9 +16,9 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from typing import Final
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.consumers.dead_letters import DeadLetters
 from swf_temporal.events.consumers.port import Incoming, MessageSource, NeverError, NotNowError, Take
 from swf_temporal.events.messages import event_in

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from swf_temporal.brokers.port import Channel, Message
-from swf_temporal.brokers.protocols import Brokers
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.events.brokers.jetstream import storing
+from swf_temporal.events.brokers.port import Channel, Message
+from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.events.channels import channel_of, client_id_of, dead_letters_at
 from swf_temporal.events.consumers.port import Incoming
-from swf_temporal.events.jetstream import storing
 from swf_temporal.events.messages import id_in
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http

@@ -3,9 +3,9 @@
 import importlib
 from typing import Final
 
+from swf_temporal.base.importing import optional
 from swf_temporal.events.channels import channel_of, client_id_of
 from swf_temporal.events.consumers.port import MessageSource
-from swf_temporal.importing import optional
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import ConsumerSettings
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-from swf_temporal.brokers.mqtt import connected, incoming, mapping_faults
-from swf_temporal.brokers.port import Channel
+from swf_temporal.events.brokers.mqtt import connected, incoming, mapping_faults
+from swf_temporal.events.brokers.port import Channel
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.settings.events import ConsumerSettings
 

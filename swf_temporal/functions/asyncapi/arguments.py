@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
 from swf_temporal.functions.asyncapi.locations import value_at
 from swf_temporal.functions.asyncapi.operations import AddressParameter, AsyncApiOperation, ChannelPlace
 from swf_temporal.functions.asyncapi.parts import with_values

@@ -3,9 +3,9 @@
 Section "Using Functions for Async API Service Invocations".
 """
 
-from swf_temporal.brokers.protocols import Brokers
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
+from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.functions.asyncapi import version2 as asyncapi_version2
 from swf_temporal.functions.asyncapi import version3 as asyncapi_version3
 from swf_temporal.functions.asyncapi.arguments import read_arguments

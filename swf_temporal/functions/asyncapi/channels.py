@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from swf_temporal.brokers.port import Bindings, Channel, Credentials
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
+from swf_temporal.events.brokers.port import Bindings, Channel, Credentials
 from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, ChannelPlace, MessageType
 from swf_temporal.functions.asyncapi.operations import Bindings as AllBindings
 from swf_temporal.functions.asyncapi.schemas import named_properties

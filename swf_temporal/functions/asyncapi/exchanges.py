@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
-from swf_temporal.brokers.port import Bindings, BrokerMessage, Channel, Conversing, Message
-from swf_temporal.brokers.protocols import BY_HTTP, Brokers
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.events.brokers.port import Bindings, BrokerMessage, Channel, Conversing, Message
+from swf_temporal.events.brokers.protocols import BY_HTTP, Brokers
 from swf_temporal.functions.asyncapi.arguments import Given, address_of, is_many
 from swf_temporal.functions.asyncapi.channels import bindings_of, channel_to, identity_of, with_query
 from swf_temporal.functions.asyncapi.locations import value_at

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from swf_temporal.data import JSON, Path
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.data import JSON, Path
+from swf_temporal.base.errors import permanent_failure
 
 _EXPRESSION = re.compile(r"\$message\.(header|payload)(?:#(/.*))?")
 

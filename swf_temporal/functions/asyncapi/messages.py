@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from swf_temporal.brokers.port import Message
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.events.brokers.port import Message
 from swf_temporal.functions.asyncapi.arguments import Given
 from swf_temporal.functions.asyncapi.locations import placed, value_at
 from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, MessageType

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.functions.documents.parts import Document
 
 Bindings = Mapping[str, Mapping[str, JSON]]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from swf_temporal.data import JSON, merge_patch
+from swf_temporal.base.data import JSON, merge_patch
 from swf_temporal.functions.asyncapi.locations import read_location
 from swf_temporal.functions.asyncapi.operations import AddressParameter, Bindings, MessageType
 from swf_temporal.functions.asyncapi.schemas import is_understood, self_contained

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
+from swf_temporal.base.strict_json import read_written, write_json
+from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.functions.asyncapi.operations import MessageType
 from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.documents.schemas import is_pattern
-from swf_temporal.json_schema import BadSchema, DataSchemaValidator
-from swf_temporal.strict_json import read_written, write_json
 
 _FORMAT = re.compile(r"application/(?:vnd\.aai\.asyncapi|schema)(?:\+(?:json|yaml))?(?:;version=(.*))?")
 _DRAFT_7 = "http://json-schema.org/draft-07/schema#"

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
-from swf_temporal.brokers.port import Credentials
-from swf_temporal.calls import Auth
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.calls import Auth
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
+from swf_temporal.events.brokers.port import Credentials
 from swf_temporal.functions.asyncapi.operations import Possibilities
 from swf_temporal.functions.auth.auth import Credential, credential_for, find_auth
 from swf_temporal.functions.auth.credentials import key_in, properties_of

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from swf_temporal.brokers.protocols import WIRES
-from swf_temporal.brokers.targets import Target
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
-from swf_temporal.function_types import Callee
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
+from swf_temporal.base.function_types import Callee
+from swf_temporal.events.brokers.protocols import WIRES
+from swf_temporal.events.brokers.targets import Target
 from swf_temporal.functions.asyncapi.operations import BrokerServer
 from swf_temporal.functions.asyncapi.parts import names_in, with_values
 from swf_temporal.functions.call import Call, variables

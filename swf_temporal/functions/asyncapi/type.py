@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
-from swf_temporal.function_types import OperationProblem
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.function_types import OperationProblem
 from swf_temporal.functions.port import DeclaredType, PartedForm
 
 FORM = PartedForm(("document", "operationId"), "document.yaml#operationId")

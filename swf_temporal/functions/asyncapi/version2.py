@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.errors import permanent_failure
 from swf_temporal.functions.asyncapi.operations import (
     AsyncApiOperation,
     BrokerServer,

@@ -1,6 +1,6 @@
 """Operations of AsyncAPI documents of version 3.0."""
 
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.errors import permanent_failure
 from swf_temporal.functions.asyncapi.operations import (
     AsyncApiOperation,
     BrokerServer,

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
 
-from swf_temporal.calls import Auth
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.calls import Auth
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.origins import origin_of
 from swf_temporal.functions.auth.credentials import ResolvedAuth, key_in, properties_of
 from swf_temporal.functions.auth.grants import read_grant
 from swf_temporal.functions.call import Call
-from swf_temporal.origins import origin_of
 from swf_temporal.text.suggestions import suggestion
 
 if TYPE_CHECKING:

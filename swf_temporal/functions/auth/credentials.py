@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from swf_temporal.calls import Auth
-from swf_temporal.data import JSON
+from swf_temporal.base.calls import Auth
+from swf_temporal.base.data import JSON
 from swf_temporal.functions.call import Call
 
 _KEYS: Final = ("apiKey", "key", "token")

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
 from swf_temporal.text.suggestions import suggestion
 
 _EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"

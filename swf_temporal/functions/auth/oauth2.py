@@ -11,15 +11,15 @@ from weakref import WeakKeyDictionary
 from oauthlib.oauth2 import OAuth2Error
 from oauthlib.oauth2.rfc6749.parameters import parse_token_response, prepare_token_request
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.functions.auth.grants import Grant
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.limits import in_line
 from swf_temporal.functions.secrets import scrub
 from swf_temporal.functions.urls import split_url
-from swf_temporal.strict_json import write_json
 
 _BASIC, _IN_FORM = "client_secret_basic", "client_secret_post"
 _LEEWAY = 30.0

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from swf_temporal.calls import Auth
-from swf_temporal.data import JSON
-from swf_temporal.function_types import environment_name, secrets_for
+from swf_temporal.base.calls import Auth
+from swf_temporal.base.data import JSON
+from swf_temporal.base.function_types import environment_name, secrets_for
 from swf_temporal.functions.auth.auth import Credential
 from swf_temporal.functions.auth.credentials import ResolvedAuth, key_in
 from swf_temporal.functions.call import Call

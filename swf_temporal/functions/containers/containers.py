@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from swf_temporal.data import JSON, json_or_base64
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.data import JSON, json_or_base64
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.containers.running_calls import RunningCalls
 from swf_temporal.functions.containers.shared_folders import CallDirectory, call_directory
@@ -21,7 +22,6 @@ from swf_temporal.functions.http.answers import HttpStatusError
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.runtime.variables import VariableStore
-from swf_temporal.strict_json import write_json
 
 ACTION_ID: Final = "Direktiv-ActionID"
 TEMP_DIR: Final = "Direktiv-TempDir"

@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from swf_temporal.errors import PayloadTooLarge, StoreUnavailable
+from swf_temporal.base.errors import PayloadTooLarge, StoreUnavailable
 from swf_temporal.functions.containers.folders import BYTES_TYPE, MAX_BYTES
 from swf_temporal.functions.containers.running_calls import RunningCall, RunningCalls
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from swf_temporal.errors import CallFailed, PayloadTooLarge
+from swf_temporal.base.errors import CallFailed, PayloadTooLarge
+from swf_temporal.base.strict_json import NotJSON, read_json
 from swf_temporal.runtime.host import CallFile, CallFolder
 from swf_temporal.runtime.variables import JSON_TYPE, Variable, VariableRef
-from swf_temporal.strict_json import NotJSON, read_json
 
 MAX_BYTES: Final = 128 * 1024 * 1024
 """The size limit of all files that a function leaves: they are read into memory."""

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.errors import permanent_failure
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.containers.folders import read_files, write_files
 from swf_temporal.runtime.host import CallFolder

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.functions.port import DeclaredType
 
 _NAMES = ("image", "service")

@@ -1,7 +1,8 @@
 """Performs functions of the type `custom`, and of types that no table names: their operations say what is called."""
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.functions import log_lines
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.custom.python import Python
@@ -11,7 +12,6 @@ from swf_temporal.functions.plain.type import TYPE as PLAIN
 from swf_temporal.functions.plain.type import is_plain_text
 from swf_temporal.functions.port import Described, Performer, Services
 from swf_temporal.runtime.external_activities import is_external_activity, parse_activity
-from swf_temporal.strict_json import show_json
 from swf_temporal.text.suggestions import suggestion
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.errors import permanent_failure
 from swf_temporal.text.suggestions import suggestion
 
 _Functions = Mapping[str, Callable[..., Any]]

@@ -12,11 +12,11 @@ from typing import Final
 
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.grammar import with_article
+from swf_temporal.base.strict_json import checked, write_json
 from swf_temporal.functions.call import Call
-from swf_temporal.grammar import with_article
-from swf_temporal.strict_json import checked, write_json
 
 _PACKAGE: Final = Path(__file__).parents[2]
 _MAX_FRAMES: Final = 20

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from typing import Any
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.custom.arguments import bound, is_async
 from swf_temporal.functions.custom.modules import Modules

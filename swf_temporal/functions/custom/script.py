@@ -16,14 +16,14 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from tempfile import TemporaryDirectory
 from typing import Any, cast
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.grammar import with_article
+from swf_temporal.base.strict_json import NotJSON, read_json, write_json
 from swf_temporal.functions.call import RETURNS_VARIABLES, Call, switch
 from swf_temporal.functions.custom import script_process
 from swf_temporal.functions.custom.script_process import LENGTH
-from swf_temporal.grammar import with_article
 from swf_temporal.settings.calls import Options, Settings, merged
-from swf_temporal.strict_json import NotJSON, read_json, write_json
 
 MEMORY = 1 << 30
 """Bytes of address space that a script may take, Python included."""

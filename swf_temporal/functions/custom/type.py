@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from swf_temporal.calls import Function
-from swf_temporal.errors import Severity
-from swf_temporal.function_types import OperationProblem
+from swf_temporal.base.calls import Function
+from swf_temporal.base.errors import Severity
+from swf_temporal.base.function_types import OperationProblem
 from swf_temporal.functions.plain.type import is_plain_text, problems_of_text
 from swf_temporal.functions.port import DeclaredType
 from swf_temporal.text.suggestions import did_you_mean

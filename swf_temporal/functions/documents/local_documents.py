@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
-from swf_temporal.calls import Function
-from swf_temporal.errors import CallFailed
-from swf_temporal.function_types import operation_type
+from swf_temporal.base.calls import Function
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.function_types import operation_type
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.parts import UnresolvedReference, as_path, is_web
 

@@ -6,8 +6,8 @@ Versions 2.0 and 3.0 have a dialect of their own; 3.1 is JSON Schema. `format` i
 import re
 from typing import Any
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
 from swf_temporal.functions.documents.parts import Document
 
 # openapi-schema-validator has no dialect for 2.0, takes `format` for more than a remark, and matches patterns

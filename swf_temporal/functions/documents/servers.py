@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, permanent_failure
-from swf_temporal.function_types import Callee, environment_name
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.function_types import Callee, environment_name
 from swf_temporal.functions.documents.documents import Document, is_web
 from swf_temporal.functions.http.parameters import as_text
 from swf_temporal.settings.calls import Settings

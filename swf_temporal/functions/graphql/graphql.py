@@ -5,8 +5,8 @@ Section "Using Functions for GraphQL Service Invocations".
 
 from dataclasses import replace
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.functions.auth.auth import credential_for, with_named_tokens
 from swf_temporal.functions.auth.requests import authenticated, with_credentials
 from swf_temporal.functions.call import Call

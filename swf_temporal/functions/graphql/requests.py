@@ -3,11 +3,11 @@
 import re
 from collections.abc import Mapping
 
-from swf_temporal.data import JSON, plain_numbers
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.data import JSON, plain_numbers
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.functions.graphql.type import is_name
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.strict_json import write_json
 
 _TOKEN = re.compile(r'"""(?:\\"""|[^"]|"(?!""))*"""|"(?:\\.|[^"\\\n])*"|#[^\n]*|[{}"]')
 _ACCEPTED = "application/graphql-response+json, application/json;q=0.9"

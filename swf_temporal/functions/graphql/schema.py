@@ -7,13 +7,13 @@ from typing import Any
 
 from cachetools import TTLCache
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.functions.documents.documents import Headers
 from swf_temporal.functions.graphql.requests import post
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.strict_json import write_json
 from swf_temporal.text.suggestions import suggestion
 
 _MAX_SCHEMAS = 64

@@ -7,8 +7,9 @@ from urllib.parse import unquote
 
 import httpx
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.functions.http.media_types import (
     FORM,
     MULTIPART,
@@ -20,7 +21,6 @@ from swf_temporal.functions.http.media_types import (
     is_text,
 )
 from swf_temporal.functions.http.parameters import FormField, Parameter, as_text, in_query
-from swf_temporal.strict_json import write_json
 from swf_temporal.text.bodies import is_json, split_content_type
 from swf_temporal.text.charsets import encoded
 

@@ -9,7 +9,9 @@ from http import HTTPStatus
 
 import httpx
 
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.origins import PORTS
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.functions.http.answers import HttpResponse, HttpStatusError, seconds_to_wait
 from swf_temporal.functions.http.connections import RESEND, Connections
 from swf_temporal.functions.http.failures import failure
@@ -17,9 +19,7 @@ from swf_temporal.functions.http.requests import HARMLESS, Request, check_header
 from swf_temporal.functions.http.tracing import traced
 from swf_temporal.functions.limits import RateLimits
 from swf_temporal.functions.local_calls import check_local_host
-from swf_temporal.origins import PORTS
 from swf_temporal.settings.calls import HostOptions, Settings
-from swf_temporal.strict_json import show_json
 from swf_temporal.text.bodies import is_json, read_answer, read_error_answer, split_content_type
 
 _MAX_SHOWN = 200

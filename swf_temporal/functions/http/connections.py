@@ -18,7 +18,7 @@ import httpcore
 import httpx
 
 from swf_temporal import __version__
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.http.streams import Stream, UnansweredError, connected, fresh
 from swf_temporal.settings.calls import HostOptions, Settings
 from swf_temporal.settings.network import looked_up

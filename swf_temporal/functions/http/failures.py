@@ -8,7 +8,7 @@ import ssl
 
 import httpx
 
-from swf_temporal.errors import CallFailed, causes
+from swf_temporal.base.errors import CallFailed, causes
 
 FAULTS: dict[type[Exception], tuple[str, str]] = {
     httpx.ConnectTimeout: ("ConnectTimeout", "no connection was made in time"),

@@ -5,8 +5,8 @@ import binascii
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeGuard
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
 from swf_temporal.text.bodies import is_json, split_content_type
 
 FORM = "application/x-www-form-urlencoded"

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
-from swf_temporal.strict_json import write_json
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.text.bodies import is_json, split_content_type
 
 _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}

@@ -1,6 +1,6 @@
 """The answers of OData services, in versions 2, 3 and 4."""
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 
 _COUNTS = ("@odata.count", "@count", "odata.count", "__count")
 _LINKS = ("@odata.nextLink", "@nextLink", "odata.nextLink", "__next")

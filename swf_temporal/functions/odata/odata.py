@@ -5,8 +5,10 @@ Section "Using Functions for OData Service Invocations", with the arguments of t
 
 import asyncio
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.origins import origin_of
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.functions.auth.auth import with_named_tokens
 from swf_temporal.functions.auth.requests import authenticated
 from swf_temporal.functions.call import Call
@@ -18,8 +20,6 @@ from swf_temporal.functions.odata.type import FORM
 from swf_temporal.functions.odata.urls import entity_url
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.functions.urls import join_url
-from swf_temporal.origins import origin_of
-from swf_temporal.strict_json import write_json
 from swf_temporal.text.suggestions import suggestion
 
 _VERSIONS = (("Accept", "application/json"), ("OData-MaxVersion", "4.0"), ("MaxDataServiceVersion", "3.0"))

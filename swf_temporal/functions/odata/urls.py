@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
 from swf_temporal.functions.http.parameters import as_text, escape
 from swf_temporal.text.suggestions import suggestion
 

@@ -1,8 +1,8 @@
 """Functions in an OpenAPI document that is a file, which takes no client to read."""
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
-from swf_temporal.function_types import environment_name
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.function_types import environment_name
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.documents import Documents
 from swf_temporal.functions.documents.local_documents import only_local

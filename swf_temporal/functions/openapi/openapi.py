@@ -8,8 +8,8 @@ from functools import lru_cache
 
 import httpx
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
 from swf_temporal.functions.auth.requests import authenticated, with_credentials
 from swf_temporal.functions.call import CHECK_RESPONSE, Call, switch, variables

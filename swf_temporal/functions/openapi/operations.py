@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
 from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.http.parameters import Parameter
 from swf_temporal.functions.openapi.request_bodies import RequestBody, collection_style, read_body, read_swagger_body

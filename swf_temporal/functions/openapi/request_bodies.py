@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.http.media_types import FORM, MULTIPART, is_form
 from swf_temporal.functions.http.parameters import FormField

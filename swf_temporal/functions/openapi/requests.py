@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from swf_temporal.data import JSON, plain_numbers
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.data import JSON, plain_numbers
+from swf_temporal.base.errors import permanent_failure
 from swf_temporal.functions.http.bodies import write_body
 from swf_temporal.functions.http.media_types import choose, closest, concrete, has_fields, is_file
 from swf_temporal.functions.http.parameters import Parameter, as_text, in_cookie, in_header, in_path, in_query

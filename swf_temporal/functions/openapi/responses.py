@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
+from swf_temporal.base.strict_json import read_written, write_json
+from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.documents.schemas import self_contained
 from swf_temporal.functions.http.answers import HttpResponse
 from swf_temporal.functions.http.media_types import accept, closest
-from swf_temporal.json_schema import BadSchema, DataSchemaValidator
-from swf_temporal.strict_json import read_written, write_json
 from swf_temporal.text.bodies import is_json, split_content_type
 
 _MAX_VALIDATORS = 128

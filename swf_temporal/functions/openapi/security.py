@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from swf_temporal.calls import Auth, AuthRef
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.calls import Auth, AuthRef
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
 from swf_temporal.functions.auth.auth import Credential, find_auth
 from swf_temporal.functions.auth.credentials import properties_of
 from swf_temporal.functions.auth.schemes import matching, secret_of

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 from urllib.parse import urljoin
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
-from swf_temporal.function_types import Callee
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
+from swf_temporal.base.function_types import Callee
 from swf_temporal.functions.documents.documents import Document, is_web
 from swf_temporal.functions.documents.servers import no_server, variable_value
 from swf_temporal.functions.openapi.operations import OpenApiOperation

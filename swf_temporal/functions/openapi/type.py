@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
-from swf_temporal.function_types import OperationProblem
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.function_types import OperationProblem
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.plain.type import METHODS, is_plain_text
 from swf_temporal.functions.plain.type import TYPE as PLAIN

@@ -7,8 +7,8 @@ later texts.
 import re
 from dataclasses import dataclass, field
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
 from swf_temporal.functions.auth.auth import with_tokens
 from swf_temporal.functions.auth.requests import authenticated
 from swf_temporal.functions.call import Call

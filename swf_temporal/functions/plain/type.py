@@ -6,10 +6,10 @@ Functions of other types may be written so too, and then they are performed as t
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
-from swf_temporal.errors import Severity
-from swf_temporal.function_types import OperationProblem
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import Severity
+from swf_temporal.base.function_types import OperationProblem
 from swf_temporal.functions.port import DeclaredType
 from swf_temporal.text.suggestions import meant_or_known
 

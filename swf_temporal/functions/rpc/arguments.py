@@ -10,10 +10,10 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
-from swf_temporal.data import JSON, kind_of
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.data import JSON, kind_of
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.grammar import with_article
 from swf_temporal.functions.rpc.metadata import STREAM
-from swf_temporal.grammar import with_article
 
 _KNOWN: Final = "google.protobuf"
 """The package of the messages that are more than objects in JSON."""

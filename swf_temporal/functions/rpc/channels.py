@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 
 from cachetools import LRUCache
 
-from swf_temporal.errors import UsageError, permanent_failure
-from swf_temporal.importing import optional
+from swf_temporal.base.errors import UsageError, permanent_failure
+from swf_temporal.base.importing import optional
 from swf_temporal.settings.calls import HostOptions
 from swf_temporal.settings.network import Network
 from swf_temporal.settings.tls import Tls

@@ -11,7 +11,7 @@ from urllib.parse import quote, urljoin
 
 from cachetools import LRUCache
 
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.functions.documents.documents import Headers
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request

@@ -16,7 +16,7 @@ from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 from google.protobuf.descriptor_pool import DescriptorPool
 
-from swf_temporal.errors import permanent_failure
+from swf_temporal.base.errors import permanent_failure
 from swf_temporal.functions.documents.documents import is_web
 from swf_temporal.functions.rpc.channels import library
 from swf_temporal.text.suggestions import suggestion

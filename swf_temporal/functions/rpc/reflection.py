@@ -6,7 +6,7 @@ from typing import Any
 from cachetools import TTLCache
 from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.functions.rpc.channels import Target, library
 from swf_temporal.functions.rpc.metadata import Metadata
 from swf_temporal.functions.rpc.protos import ProtoServices, full_name_of, services_of

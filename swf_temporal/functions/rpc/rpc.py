@@ -14,9 +14,10 @@ from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 
-from swf_temporal.data import JSON, plain_numbers
-from swf_temporal.errors import CallFailed, permanent_failure
-from swf_temporal.function_types import Callee
+from swf_temporal.base.data import JSON, plain_numbers
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.function_types import Callee
+from swf_temporal.base.weighing import json_size
 from swf_temporal.functions.auth.auth import headers_for, with_named_tokens
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.documents import is_web, locate
@@ -31,7 +32,6 @@ from swf_temporal.functions.rpc.protos import Protos, ProtoServices
 from swf_temporal.functions.rpc.reflection import Reflection
 from swf_temporal.functions.rpc.type import FORM, REFLECTION, SERVER_SCHEMES
 from swf_temporal.settings.calls import Settings
-from swf_temporal.weighing import json_size
 
 
 @dataclass(frozen=True, slots=True)

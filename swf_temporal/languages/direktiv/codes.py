@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from swf_temporal.errors import ExpressionFailed, FatalFault, SubflowFailed, WorkflowFault
+from swf_temporal.base.errors import ExpressionFailed, FatalFault, SubflowFailed, WorkflowFault
 from swf_temporal.expressions import structured
 
 SCHEMA_FAILED: Final = "direktiv.schema.failed"

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Self
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import UsageError, WorkflowFault
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError, WorkflowFault
+from swf_temporal.drawing.outline import Outline, WorkflowRef
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.data import instance_data
 from swf_temporal.languages.direktiv.execution.waiting import attributes_match
@@ -23,12 +24,11 @@ from swf_temporal.languages.direktiv.starts import consumed_events, event_start,
 from swf_temporal.languages.pointers import pointers_in
 from swf_temporal.languages.port import Definition, EventUse, FunctionUse, Language, Words
 from swf_temporal.languages.triggers import ConsumedEvent, EventStart
-from swf_temporal.outline import Outline, WorkflowRef
 from swf_temporal.text.located import Object, written
 from swf_temporal.text.origin import Source
 
 if TYPE_CHECKING:
-    from swf_temporal.calendars.specs import ScheduleSpec
+    from swf_temporal.base.calendars.specs import ScheduleSpec
 
 _SLOW_CALL: Final = "give its state a timeout, or call it with async: true, which does not wait for it"
 
@@ -101,7 +101,7 @@ class DirektivDefinition(Definition):
         """Return when it is to be started. Raises UsageError if it does not say, or cannot be understood."""
         if not isinstance(self.workflow.start, ScheduledStart):
             return super().schedule()
-        from swf_temporal.calendars.moments import InvalidTime  # noqa: PLC0415 - heavy
+        from swf_temporal.base.calendars.moments import InvalidTime  # noqa: PLC0415 - heavy
 
         try:
             return compiled(self.workflow.start.cron)

@@ -1,6 +1,6 @@
 """The functions of a definition, as what performs them sees them."""
 
-from swf_temporal.calls import Function as Callee
+from swf_temporal.base.calls import Function as Callee
 from swf_temporal.languages.direktiv.model.workflow import (
     Function,
     JobFunction,

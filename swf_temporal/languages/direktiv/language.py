@@ -6,8 +6,8 @@ Definitions of all languages are shown to `recognises`, so model, rules and exec
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import Severity
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import Severity
 from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.direktiv.words import FUNCTION_TYPES, NAME, STATE_TYPES
 from swf_temporal.languages.marks import Kind, Mark

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from swf_temporal.calendars.wording import schedule_words
+from swf_temporal.base.calendars.wording import schedule_words
+from swf_temporal.drawing.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
 from swf_temporal.languages.direktiv.model.states import (
     Action,
     ActionState,
@@ -24,7 +25,6 @@ from swf_temporal.languages.direktiv.model.states import (
 from swf_temporal.languages.direktiv.model.workflow import ScheduledStart, SubflowFunction, Workflow
 from swf_temporal.languages.direktiv.names import split_name
 from swf_temporal.languages.direktiv.schedules import parts_of
-from swf_temporal.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
 
 
 def outline_of(workflow: Workflow) -> Outline:

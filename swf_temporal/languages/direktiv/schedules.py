@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from swf_temporal.calendars.specs import ScheduleSpec
+    from swf_temporal.base.calendars.specs import ScheduleSpec
 
 _ZONE: Final = re.compile(r"(?:CRON_)?TZ=(\S+)\s+(.*)", re.DOTALL)
 _EVERY: Final = re.compile(r"@every\s+((?:\d+h)?(?:\d+m)?(?:\d+s)?)")
@@ -21,7 +21,7 @@ def parts_of(cron: str) -> tuple[str | None, str | None, str | None]:
 
 def compiled(cron: str) -> "ScheduleSpec":
     """Return when instances start. Raises InvalidTime."""
-    from swf_temporal.calendars.compiling import compile_schedule  # noqa: PLC0415 - heavy
+    from swf_temporal.base.calendars.compiling import compile_schedule  # noqa: PLC0415 - heavy
 
     text, interval, timezone = parts_of(cron)
     return compile_schedule(cron=text, interval=interval, timezone=timezone)

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from swf_temporal.data import JSON
-from swf_temporal.json_schema import BadSchema, DataSchemaValidator
+from swf_temporal.base.data import JSON
+from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 
 _DRAFT_7: Final = "http://json-schema.org/draft-07/schema#"
 _DRAFT_4: Final = "http://json-schema.org/draft-04/schema#"

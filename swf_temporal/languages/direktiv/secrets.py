@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.expressions.structured import StructuredJq
 from swf_temporal.languages.direktiv.codes import coded
 from swf_temporal.runtime.host import SecretTemplate

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import Position, Problem, Severity
+from swf_temporal.drawing.outline import Outline
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.pointers import pointers_in
 from swf_temporal.languages.port import Concurrency, Definition, EventUse, FunctionUse, Language, Words
@@ -20,13 +21,12 @@ from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.externals import at_its_origin
 from swf_temporal.languages.serverless_workflow.starts import consumed_events, event_start, starting_events
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
-from swf_temporal.outline import Outline
 from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.text.located import plain
 from swf_temporal.text.origin import Source
 
 if TYPE_CHECKING:
-    from swf_temporal.calendars.specs import ScheduleSpec
+    from swf_temporal.base.calendars.specs import ScheduleSpec
     from swf_temporal.languages.serverless_workflow.execution.program import Program
 
 

@@ -4,7 +4,7 @@ import re
 from functools import partial
 from typing import Final
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions.compiled import EvaluationOutcome
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.marks import Kind, NameKeys

@@ -6,9 +6,9 @@ from contextlib import suppress
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
-from swf_temporal.calls import Auth
-from swf_temporal.data import JSON
-from swf_temporal.errors import Problem, Severity, UsageError
+from swf_temporal.base.calls import Auth
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import Problem, Severity, UsageError
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
 from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.marks import Kind, Mark

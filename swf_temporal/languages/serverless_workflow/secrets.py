@@ -4,13 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from swf_temporal.calls import Auth, bad_auth, secret_at
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.calls import Auth, bad_auth, secret_at
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault
+from swf_temporal.base.strict_json import read_json
 from swf_temporal.expressions.evaluation import NOTHING, BadExpression, Expressions
 from swf_temporal.languages.serverless_workflow.expressions import VARIABLES
 from swf_temporal.runtime.host import SecretTemplate
-from swf_temporal.strict_json import read_json
 
 _QUOTED = r""""(?:[^"\\]|\\.)*"|'[^'\\]*'"""
 _STEP = rf"\.[\w-]+|\.?\[\s*(?:{_QUOTED})\s*\]|\.(?:{_QUOTED})"

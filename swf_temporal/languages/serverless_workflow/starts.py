@@ -3,10 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from swf_temporal.calendars.moments import InvalidTime
-from swf_temporal.calendars.specs import ScheduleSpec
-from swf_temporal.data import JSON, identity
-from swf_temporal.errors import UsageError
+from swf_temporal.base.calendars.moments import InvalidTime
+from swf_temporal.base.calendars.specs import ScheduleSpec
+from swf_temporal.base.data import JSON, identity
+from swf_temporal.base.errors import UsageError
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, expectations
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow

@@ -14,7 +14,7 @@ from pydantic import (
     model_validator,
 )
 
-from swf_temporal.errors import Severity
+from swf_temporal.base.errors import Severity
 from swf_temporal.simulation.model.part import Duration, Json, Moment, OptionalKey, ScenarioPart
 from swf_temporal.simulation.result import Status
 from swf_temporal.text.located import Array, Object

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Str
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from swf_temporal.durations import parse_duration
+from swf_temporal.base.durations import parse_duration
 from swf_temporal.text.located import plain
 from swf_temporal.text.model_errors import validation_error
 from swf_temporal.text.origin import Source

@@ -16,9 +16,8 @@ from pydantic import (
     model_validator,
 )
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.errors import Severity
-from swf_temporal.fetching.resources import ReadingMode
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.errors import Severity
 from swf_temporal.simulation.model.answers import ScriptedFunction, StubAnswer
 from swf_temporal.simulation.model.expectations import Expected, ExpectedProblem
 from swf_temporal.simulation.model.part import (
@@ -32,6 +31,7 @@ from swf_temporal.simulation.model.part import (
     file_of,
 )
 from swf_temporal.simulation.model.services import Services
+from swf_temporal.text.fetching.resources import ReadingMode
 from swf_temporal.text.located import Object
 from swf_temporal.text.model_errors import validation_error, wrong_form
 from swf_temporal.text.origin import Source

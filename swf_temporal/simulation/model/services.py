@@ -172,7 +172,7 @@ def _service(name: str, content: Any, servers: dict[tuple[str, str, int], str], 
 
 def _kind(name: str, servers: dict[tuple[str, str, int], str]) -> Kind:
     """Return which kind of service is called *name*; note in *servers* which server it is."""
-    from swf_temporal.brokers.protocols import WIRES  # noqa: PLC0415 - heavy, and seldom needed
+    from swf_temporal.events.brokers.protocols import WIRES  # noqa: PLC0415 - heavy, and seldom needed
 
     scheme, separator, _ = name.partition("://")
     scheme = scheme.lower()

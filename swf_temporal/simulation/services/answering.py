@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from mimetypes import MimeTypes
 from urllib.parse import parse_qsl, urlsplit
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.strict_json import NotJSON, read_json, write_json
 from swf_temporal.simulation.model.services import Reply, Service
-from swf_temporal.strict_json import NotJSON, read_json, write_json
 
 _FORM = "application/x-www-form-urlencoded"
 _TYPES = MimeTypes()

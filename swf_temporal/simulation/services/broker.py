@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from swf_temporal.brokers.port import Broker, BrokerMessage, Channel, Message
-from swf_temporal.brokers.protocols import WIRES, Brokers
+from swf_temporal.events.brokers.port import Broker, BrokerMessage, Channel, Message
+from swf_temporal.events.brokers.protocols import WIRES, Brokers
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http
 from swf_temporal.simulation.model.services import Service

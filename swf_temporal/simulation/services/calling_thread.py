@@ -10,9 +10,9 @@ from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import permanent_failure
-from swf_temporal.performing import Calls
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import permanent_failure
+from swf_temporal.functions.performing import Calls
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.simulation.services.answering import RecordedRequests
 

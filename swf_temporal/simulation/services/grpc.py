@@ -9,14 +9,14 @@ from google.protobuf import json_format
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message_factory import GetMessageClass
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.functions.rpc.channels import library
 from swf_temporal.functions.rpc.protos import Protos, ProtoServices
 from swf_temporal.simulation.model.services import Reply
 from swf_temporal.simulation.services.answering import StubService
 from swf_temporal.simulation.services.http import THIS_MACHINE
-from swf_temporal.strict_json import write_json
 
 _GOODBYE = 1.0
 """Seconds that calls have to end."""

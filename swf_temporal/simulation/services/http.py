@@ -12,8 +12,8 @@ from typing import Any
 
 import httpx
 
+from swf_temporal.base.origins import Origin, origin_of
 from swf_temporal.functions.http.connections import Backend, Transport
-from swf_temporal.origins import Origin, origin_of
 from swf_temporal.settings.network import looked_up
 from swf_temporal.settings.tls import Tls
 from swf_temporal.simulation.model.services import Reply

@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 import httpx
 
-from swf_temporal.function_types import environment_name
+from swf_temporal.base.function_types import environment_name
+from swf_temporal.base.origins import Origin, origin_of
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
 from swf_temporal.functions.calling import Functions
-from swf_temporal.origins import Origin, origin_of
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.configuration import argument
 from swf_temporal.settings.network import Network

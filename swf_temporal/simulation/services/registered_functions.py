@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, permanent_failure
-from swf_temporal.function_types import TYPES
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.base.function_types import TYPES
 from swf_temporal.functions.current_call import CurrentCall, answering
+from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.plain.type import is_plain_text
 from swf_temporal.functions.registry import Registry
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.performing import Calls
 from swf_temporal.runtime.external_activities import parse_activity
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.settings.calls import Settings

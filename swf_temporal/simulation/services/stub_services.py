@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, permanent_failure
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.performing import Calls
 from swf_temporal.runtime.external_activities import parse_activity
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.simulation.model.services import Service

@@ -12,9 +12,9 @@ from cloudevents.core.v1.event import CloudEvent as Envelope
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swf_temporal.app.gateway.cloud_events import events_of
-from swf_temporal.app.gateway.refusals import Refused
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.http.gateway.cloud_events import events_of
+from swf_temporal.http.gateway.refusals import Refused
 
 STRUCTURED = "application/cloudevents+json"
 BATCH = "application/cloudevents-batch+json"

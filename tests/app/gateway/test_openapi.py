@@ -1,7 +1,7 @@
 """The schemas of inputs in the gateway's description."""
 
-from swf_temporal.app.gateway.openapi import description_of
-from swf_temporal.loading import load
+from swf_temporal.http.gateway.openapi import description_of
+from swf_temporal.languages.loading import load
 
 NAMED = """
 id: named

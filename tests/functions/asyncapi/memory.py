@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.brokers.port import Broker, BrokerMessage, Channel, Message
-from swf_temporal.brokers.protocols import Brokers
-from swf_temporal.calls import AuthRef, Function
-from swf_temporal.data import JSON
+from swf_temporal.base.calls import AuthRef, Function
+from swf_temporal.base.data import JSON
+from swf_temporal.events.brokers.port import Broker, BrokerMessage, Channel, Message
+from swf_temporal.events.brokers.protocols import Brokers
 from swf_temporal.functions.asyncapi.asyncapi import AsyncApi
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.http.broker import HttpBroker

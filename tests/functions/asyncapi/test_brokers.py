@@ -11,11 +11,11 @@ from uuid import uuid4
 
 import pytest
 
-from swf_temporal.brokers.port import Bindings, Channel, Message
-from swf_temporal.brokers.protocols import WIRES, Brokers
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.events.brokers.port import Bindings, Channel, Message
+from swf_temporal.events.brokers.protocols import WIRES, Brokers
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.errors import CallFailed
-from swf_temporal.function_types import Callee
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.function_types import Callee
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.network import Network
 from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version2, version3

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.brokers.port import Channel, Message
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.events.brokers.port import Channel, Message
 from tests.functions.asyncapi.memory import Bench, bench, publishing, subscribing, version3
 
 __all__ = ["bench"]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swf_temporal.brokers.port import Credentials
-from swf_temporal.calls import Auth, AuthRef
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.calls import Auth, AuthRef
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.events.brokers.port import Credentials
 from swf_temporal.settings.calls import Options, Settings
 from tests.functions.asyncapi.memory import Bench, bench, version2, version3
 

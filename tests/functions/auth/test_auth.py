@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swf_temporal.calls import Auth, AuthRef, Function
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.calls import Auth, AuthRef, Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.auth.auth import auth_for_document, headers_for
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE

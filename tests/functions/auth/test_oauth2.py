@@ -14,9 +14,9 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from swf_temporal.calls import Auth, AuthRef, Function
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.calls import Auth, AuthRef, Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.auth.auth import with_tokens
 from swf_temporal.functions.auth.grants import read_grant
 from swf_temporal.functions.auth.oauth2 import Tokens

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swf_temporal.calls import Function
-from swf_temporal.errors import StoreUnavailable
+from swf_temporal.base.calls import Function
+from swf_temporal.base.errors import StoreUnavailable
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.containers.containers import Containers
 from swf_temporal.runtime.host import CallFile, CallFolder

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.errors import CallFailed, PayloadTooLarge
+from swf_temporal.base.errors import CallFailed, PayloadTooLarge
 from swf_temporal.functions.containers import folders
 from swf_temporal.functions.containers.folders import read_files, write_files
 from swf_temporal.runtime.host import CallFile, CallFolder

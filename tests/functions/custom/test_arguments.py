@@ -13,8 +13,8 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, Field
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 
 if TYPE_CHECKING:

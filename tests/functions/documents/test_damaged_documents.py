@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
-from swf_temporal.function_types import Callee
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.function_types import Callee
 from swf_temporal.functions.documents.documents import check_openapi
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.openapi.operations import find_operation

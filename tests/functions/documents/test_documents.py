@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.documents.documents import Documents, locate
 from swf_temporal.functions.http.client import Http
 from swf_temporal.settings.calls import Settings

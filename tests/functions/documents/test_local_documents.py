@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.calls import Function
-from swf_temporal.errors import CallFailed
-from swf_temporal.fetching.resources import Resources
+from swf_temporal.base.calls import Function
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.documents.documents import locate
 from swf_temporal.functions.documents.local_documents import file_named
 from swf_temporal.functions.port import Described
 from swf_temporal.functions.rpc import protos
 from swf_temporal.settings.calls import Options, Settings
+from swf_temporal.text.fetching.resources import Resources
 from tests.functions.conftest import Failed, Service
 
 HERE = Path(__file__).parents[1]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.documents.parts import Document, DocumentPart, UnresolvedReference, beside
 
 CONTENT: dict[str, Any] = {

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
-from swf_temporal.fetching.resources import Resources
-from swf_temporal.function_types import Callee
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.function_types import Callee
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.documents.documents import Documents
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
 from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.settings.calls import Settings, read_settings
+from swf_temporal.text.fetching.resources import Resources
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed, Service

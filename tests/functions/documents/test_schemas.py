@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.expressions.json_schema import DataSchemaValidator
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.documents.schemas import self_contained
-from swf_temporal.json_schema import DataSchemaValidator
 
 COMPONENTS: dict[str, Any] = {
     "Pet": {

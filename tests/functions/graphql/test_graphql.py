@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from graphql import GraphQLError, build_schema, graphql_sync
 
-from swf_temporal.calls import Auth, AuthRef, Function
+from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.graphql.requests import literal, selection_set
+from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.performing import Calls
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 from swf_temporal.settings.calls import Options, Settings
 from tests.listening import listening
@@ -23,7 +23,7 @@ from tests.listening import listening
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swf_temporal.data import JSON
+    from swf_temporal.base.data import JSON
     from tests.functions.conftest import Failed, Service
 
 SCHEMA = build_schema(

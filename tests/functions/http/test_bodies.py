@@ -2,8 +2,8 @@
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.http.bodies import write_body
 from swf_temporal.functions.http.media_types import FORM, MULTIPART
 from swf_temporal.functions.http.parameters import FormField

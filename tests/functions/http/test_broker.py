@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swf_temporal.brokers.port import Bindings, Channel, Credentials, Message
-from swf_temporal.calls import Auth, AuthRef, Function
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.calls import Auth, AuthRef, Function
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.events.brokers.port import Bindings, Channel, Credentials, Message
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.http.broker import HttpBroker
 from swf_temporal.functions.http.client import Http

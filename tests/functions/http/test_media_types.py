@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.functions.http.media_types import FORM, MULTIPART, accept, choose, closest, concrete
 
 J, X, T, OCTETS = "application/json", "application/xml", "text/plain", "application/octet-stream"

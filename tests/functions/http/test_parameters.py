@@ -2,8 +2,8 @@
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.http.parameters import Parameter, in_cookie, in_header, in_path, in_query
 
 LIST: JSON = ["blue", "black"]

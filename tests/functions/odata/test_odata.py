@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from swf_temporal.calls import Auth, AuthRef, Function
+from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.odata.urls import entity_url, key_text
 from swf_temporal.settings.calls import Options, Settings
@@ -20,7 +20,7 @@ from tests.listening import listening
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swf_temporal.data import JSON
+    from swf_temporal.base.data import JSON
     from tests.functions.conftest import Failed, Service
 
 PERSONS: list[dict[str, Any]] = [

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swf_temporal.calls import Function
+from swf_temporal.base.calls import Function
 from swf_temporal.functions.calling import Call, Functions
 from tests.functions.odata.odata_service import PERSONS, serving
 
 if TYPE_CHECKING:
-    from swf_temporal.data import JSON
+    from swf_temporal.base.data import JSON
     from tests.functions.conftest import Failed
 
 

@@ -12,9 +12,9 @@ import uvicorn
 from fastapi import Body, Cookie, FastAPI, File, Form, Header, HTTPException, Query, Response, UploadFile
 from pydantic import BaseModel, Field
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 
 app = FastAPI(title="Pets", generate_unique_id_function=lambda route: route.name)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.documents.documents import Document
 from swf_temporal.functions.http.media_types import FORM, MULTIPART
 from swf_temporal.functions.http.parameters import Parameter

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.processes import ending_with_us

@@ -4,8 +4,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.http.media_types import FORM
 from swf_temporal.functions.http.parameters import Parameter

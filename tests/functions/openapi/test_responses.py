@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.http.answers import HttpResponse
 from swf_temporal.functions.openapi.responses import Responses, violations

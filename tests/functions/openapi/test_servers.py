@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
-from swf_temporal.function_types import Callee
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.function_types import Callee
 from swf_temporal.functions.documents.documents import Document
 from swf_temporal.functions.openapi.operations import OpenApiOperation
 from swf_temporal.functions.openapi.servers import server_url

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from swf_temporal.errors import CallFailed
-from swf_temporal.function_types import Callee
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.base.function_types import Callee
 from swf_temporal.functions.rpc.channels import Target, endpoint_of, library, target_of
 from swf_temporal.settings.calls import read_settings
 

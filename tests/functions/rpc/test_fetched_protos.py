@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.rpc.fetched_protos import FetchedProtos
 from swf_temporal.settings.calls import Settings

@@ -5,7 +5,7 @@ from shutil import copytree
 
 import pytest
 
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.rpc.protos import Protos, full_name_of
 
 PROTOS = Path(__file__).parents[1] / "protos"

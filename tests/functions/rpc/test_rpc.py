@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from swf_temporal.calls import Auth, AuthRef, Function
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.calls import Auth, AuthRef, Function
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
 from tests.functions.rpc.users_service import PROTOS, Users, serving

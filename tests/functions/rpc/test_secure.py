@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trustme
 
-from swf_temporal.calls import Function
+from swf_temporal.base.calls import Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import HostOptions, Options, Settings
 from swf_temporal.settings.network import Network, read_pattern

@@ -19,8 +19,8 @@ import typer
 import yaml
 
 from swf_temporal import InvalidDefinition, UsageError, simulate
-from swf_temporal.errors import Problem
-from swf_temporal.loading import check, load
+from swf_temporal.base.errors import Problem
+from swf_temporal.languages.loading import check, load
 
 PATIENCE = 60
 """Seconds in which every workflow is done with, on a machine that is busy."""

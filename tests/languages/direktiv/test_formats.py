@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.schema_checking.formats import FORMATS, format_checker
+from swf_temporal.expressions.schema_checking.formats import FORMATS, format_checker
 
 EXAMPLES = {
     "date": (["2024-02-29"], ["2023-02-29", "24-02-01", "2024-2-1", "٢٠٢٤-02-01"]),

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from swf_temporal import simulate
 from swf_temporal.languages.direktiv.language import LANGUAGE
-from swf_temporal.loading import check
+from swf_temporal.languages.loading import check
 from tests.languages.direktiv.mutations import DOCUMENT, STARTS, mutated, outcome
 from tests.sampling import seeds
 

@@ -5,7 +5,7 @@ from textwrap import dedent
 
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.describing import Description
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 
 ORDERS = """
 id: /shop/orders

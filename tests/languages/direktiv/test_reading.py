@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.json_schema import DataSchemaValidator
+from swf_temporal.expressions.json_schema import DataSchemaValidator
 from swf_temporal.languages.direktiv.language import LANGUAGE
-from swf_temporal.loading import check, load, load_pinned
+from swf_temporal.languages.loading import check, load, load_pinned
 from swf_temporal.simulation.model.scenario import InlineDefinition
 from swf_temporal.simulation.reading import read_scenarios
 from swf_temporal.text.located import plain

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from swf_temporal import simulate
-from swf_temporal.app.definitions import catalogue_of
 from swf_temporal.languages.direktiv.names import name_at, split_name
-from swf_temporal.loading import load, load_pinned
+from swf_temporal.languages.loading import load, load_pinned
+from swf_temporal.sdk.definitions import catalogue_of
 
 
 def saying(text: str) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.loading import load
 
 
 def model_of(definition: Definition | None) -> Workflow:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.expressions.evaluation import Expressions
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 from swf_temporal.simulation.simulate import simulate
 
 DEFINITION = {

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.marks import Kind, Mark, in_order, referred
 from swf_temporal.languages.port import ShownExpression
 from swf_temporal.text.located import Object

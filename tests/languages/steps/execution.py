@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from swf_temporal.calls import Auth, AuthRef, Function
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, merge
-from swf_temporal.durations import parse_duration
-from swf_temporal.errors import TimedOut, WorkflowFault
+from swf_temporal.base.calls import Auth, AuthRef, Function
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON, merge
+from swf_temporal.base.durations import parse_duration
+from swf_temporal.base.errors import TimedOut, WorkflowFault
 from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.branches import DetachedBranches, first_to_succeed
 from swf_temporal.runtime.correlation import CorrelationKeys, KeyRule

@@ -6,7 +6,7 @@ arguments and credentials see `$vault`, which has the secrets.
 
 from typing import Final
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions import paths, template
 from swf_temporal.expressions.compiled import NOTHING, Compiled, Constant, Variables
 from swf_temporal.expressions.jq import JqProgram

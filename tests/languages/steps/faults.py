@@ -1,7 +1,7 @@
 """The public form of faults: problem details (RFC 9457)."""
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault
 
 
 def problem_of(fault: WorkflowFault) -> dict[str, JSON]:

@@ -13,14 +13,14 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
-from swf_temporal.calls import Auth
-from swf_temporal.data import JSON
-from swf_temporal.errors import Problem, WorkflowFault
+from swf_temporal.base.calls import Auth
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import Problem, WorkflowFault
+from swf_temporal.drawing.outline import Outline, OutlinePart, Way, Work, WorkflowRef, in_a_line
 from swf_temporal.languages.base import LanguageBase
 from swf_temporal.languages.marks import Kind, Mark
 from swf_temporal.languages.port import Checked, Definition, FunctionUse, Language, ShownExpression
 from swf_temporal.languages.triggers import ConsumedEvent
-from swf_temporal.outline import Outline, OutlinePart, Way, Work, WorkflowRef, in_a_line
 from swf_temporal.runtime.host import SecretTemplate
 from swf_temporal.runtime.run import Run
 from swf_temporal.text.located import Object, objects_in, plain

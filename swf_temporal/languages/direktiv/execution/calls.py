@@ -3,10 +3,16 @@
 from posixpath import basename
 from typing import TYPE_CHECKING
 
-from swf_temporal.calls import Function as Callee
-from swf_temporal.data import JSON
-from swf_temporal.durations import parse_duration
-from swf_temporal.errors import CallFailed, ExpressionFailed, UnknownDefinition, UnreadableDefinition, WorkflowFault
+from swf_temporal.base.calls import Function as Callee
+from swf_temporal.base.data import JSON
+from swf_temporal.base.durations import parse_duration
+from swf_temporal.base.errors import (
+    CallFailed,
+    ExpressionFailed,
+    UnknownDefinition,
+    UnreadableDefinition,
+    WorkflowFault,
+)
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.catching import covers
 from swf_temporal.languages.direktiv.execution.data import instance_data

@@ -1,7 +1,7 @@
 """The data of an instance, and what states make of them."""
 
-from swf_temporal.data import JSON, json_or_base64
-from swf_temporal.errors import ExpressionFailed
+from swf_temporal.base.data import JSON, json_or_base64
+from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.languages.direktiv.execution.lane import Lane
 
 _UNCHANGED = ("", ".")

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import UnknownDefinition, WorkflowFault
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UnknownDefinition, WorkflowFault
+from swf_temporal.base.records import nested
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.catching import catch_for
 from swf_temporal.languages.direktiv.execution.data import transformed, with_result
@@ -25,7 +26,6 @@ from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.execution.states import logic_of, waits
 from swf_temporal.languages.direktiv.execution.timeouts import seconds_of, timeouts_of
 from swf_temporal.languages.direktiv.model.states import State
-from swf_temporal.records import nested
 from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, TraceKind

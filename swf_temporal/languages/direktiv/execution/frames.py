@@ -6,8 +6,8 @@ A frame is made when what it tells of begins, and is None before. What of a stat
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
-from swf_temporal.data import JSON
-from swf_temporal.records import Record
+from swf_temporal.base.data import JSON
+from swf_temporal.base.records import Record
 from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.execution import ExecutionFrame
 from swf_temporal.runtime.frames import EventsFrame

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionFailed
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.expressions.structured import NOT_OBJECT, jq_fault
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.runtime.lanes import LaneBase

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from swf_temporal.expressions.json_schema import DataSchemaValidator
 from swf_temporal.expressions.structured import StructuredJq
-from swf_temporal.json_schema import DataSchemaValidator
 from swf_temporal.languages.direktiv.compat import compat_of
 from swf_temporal.languages.direktiv.execution.data import instance_data
 from swf_temporal.languages.direktiv.execution.execution import DirektivExecution

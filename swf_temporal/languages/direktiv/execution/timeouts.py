@@ -7,7 +7,7 @@ it can catch, once. At the second, the hard one, the instance ends. States that 
 from dataclasses import dataclass
 from typing import Final
 
-from swf_temporal.durations import parse_duration
+from swf_temporal.base.durations import parse_duration
 from swf_temporal.languages.direktiv.model.states import (
     ActionState,
     ConsumeEventState,

@@ -3,13 +3,13 @@
 from base64 import b64decode
 from hashlib import sha256
 
-from swf_temporal.data import JSON, json_or_base64
+from swf_temporal.base.data import JSON, json_or_base64
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.compat import Compat
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.names import path_of
 from swf_temporal.runtime.variables import JSON_TYPE, Variable, VariableRef
-from swf_temporal.strict_json import write_json
 
 BYTES_TYPE = "application/octet-stream"
 _NOTHING = (b"", b"null", b'""', b"0", b"[]", b"{}")

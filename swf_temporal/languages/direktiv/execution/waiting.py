@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionFailed
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import ExpressionFailed
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.catching import is_glob_of
 from swf_temporal.languages.direktiv.execution.frames import AwaitedKind, EventsBody, StateFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.model.node import Structured
 from swf_temporal.runtime.waiting import EventSelector, TakenEvents, next_event, next_of_each
-from swf_temporal.strict_json import write_json
 
 
 def attributes_match(wanted: Mapping[str, JSON], event: CloudEvent) -> bool:

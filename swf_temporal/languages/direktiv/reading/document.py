@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from swf_temporal.errors import Position, Problem, UsageError
+from swf_temporal.base.errors import Position, Problem, UsageError
 from swf_temporal.languages.direktiv.model import states, workflow
 from swf_temporal.languages.direktiv.model.node import Node
 from swf_temporal.languages.direktiv.model.workflow import Workflow

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.direktiv.model.workflow import Workflow
 from swf_temporal.languages.direktiv.validation import expressions, names, references, values
 from swf_temporal.text.origin import Source

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.js import EngineMissing
 from swf_temporal.expressions.structured import problems_in

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.direktiv.model.node import Node
 from swf_temporal.languages.direktiv.model.states import GetterState, SetterState
 from swf_temporal.languages.direktiv.model.workflow import Function, Workflow

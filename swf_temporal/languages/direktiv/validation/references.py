@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from swf_temporal.errors import Problem, Severity
+from swf_temporal.base.errors import Problem, Severity
 from swf_temporal.languages.direktiv.model.states import actions_of, targets_of
 from swf_temporal.languages.direktiv.model.workflow import SubflowFunction, Workflow
 from swf_temporal.text.origin import Source

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from swf_temporal.calendars.moments import InvalidTime
-from swf_temporal.calendars.pitfalls import pitfall_of_days
-from swf_temporal.durations import parse_duration
-from swf_temporal.errors import Problem, Severity
-from swf_temporal.json_schema import BadSchema
+from swf_temporal.base.calendars.moments import InvalidTime
+from swf_temporal.base.calendars.pitfalls import pitfall_of_days
+from swf_temporal.base.durations import parse_duration
+from swf_temporal.base.errors import Problem, Severity
+from swf_temporal.expressions.json_schema import BadSchema
 from swf_temporal.languages.direktiv.execution.states.generate_event import IMMEDIATE
 from swf_temporal.languages.direktiv.model.node import Node
 from swf_temporal.languages.direktiv.model.states import (

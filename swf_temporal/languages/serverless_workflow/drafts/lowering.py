@@ -8,7 +8,7 @@ and what `swf upgrade` writes. Every part of it knows where its author wrote it.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from swf_temporal.errors import Position
+from swf_temporal.base.errors import Position
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import StateBase
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow

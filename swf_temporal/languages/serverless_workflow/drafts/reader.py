@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from swf_temporal.errors import InvalidDefinition, Problem
+from swf_temporal.base.errors import InvalidDefinition, Problem
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.serverless_workflow.drafts.lowering import workflow_of
 from swf_temporal.languages.serverless_workflow.drafts.recovery import Recovery, of_what_is_left

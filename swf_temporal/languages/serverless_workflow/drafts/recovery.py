@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import ValidationError
 
-from swf_temporal.errors import Problem, Severity
+from swf_temporal.base.errors import Problem, Severity
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.text.located import Object
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TypeVar
 
-from swf_temporal.errors import Position, Problem, Severity
-from swf_temporal.grammar import plural, with_article
+from swf_temporal.base.errors import Position, Problem, Severity
+from swf_temporal.base.grammar import plural, with_article
 from swf_temporal.languages.serverless_workflow.model.by_kind import NodesByKind
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts

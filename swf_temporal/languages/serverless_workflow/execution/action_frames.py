@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from swf_temporal.data import JSON
-from swf_temporal.records import Record, nested
+from swf_temporal.base.data import JSON
+from swf_temporal.base.records import Record, nested
 from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.frames import WaitingFrame
 from swf_temporal.runtime.host import CallAttempts

@@ -9,8 +9,8 @@ their effects are applied in the order in which the actions are written.
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import Any
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import TimedOut, WorkflowFault
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import TimedOut, WorkflowFault
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.languages.serverless_workflow.execution.action_frames import (
     ActionFrame,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from swf_temporal.calendars.moments import InvalidTime, parse_time
-from swf_temporal.durations import parse_duration
+from swf_temporal.base.calendars.moments import InvalidTime, parse_time
+from swf_temporal.base.durations import parse_duration
 
 _HINT = "such as 2020-03-20T09:00:00Z/2020-03-20T15:00:00Z"
 

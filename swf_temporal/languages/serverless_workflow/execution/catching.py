@@ -1,6 +1,6 @@
 """The onErrors entry of a state that handles a fault (section "Defining Errors")."""
 
-from swf_temporal.errors import TimedOut, WorkflowFault
+from swf_temporal.base.errors import TimedOut, WorkflowFault
 from swf_temporal.languages.serverless_workflow.model.states import OnError, StateBase
 from swf_temporal.runtime.error_matching import ErrorName, covers, describes, is_called
 

@@ -14,7 +14,7 @@ Undoing is not recursive: what the states that undo say of ends, and of compensa
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.action_frames import forget_calls
 from swf_temporal.languages.serverless_workflow.execution.frames import CompensationFrame, WalkFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane

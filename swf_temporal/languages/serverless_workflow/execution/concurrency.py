@@ -6,8 +6,8 @@ That is a number, or an object with a `limit` and a `key`, an expression over th
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.expressions.compiled import Several
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.languages.port import MAX_PLACES, Concurrency

@@ -6,8 +6,8 @@ Each names a context attribute, without regard to case. One with a value of its 
 from collections.abc import Awaitable, Callable
 from functools import lru_cache, partial
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
 from swf_temporal.runtime.correlation import KeyRule

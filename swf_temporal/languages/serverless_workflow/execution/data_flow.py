@@ -7,9 +7,9 @@ A version that says something else about filters and merging has a class of its 
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, Merger, Path, ReplacingMerger, add_result
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON, Merger, Path, ReplacingMerger, add_result
+from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult

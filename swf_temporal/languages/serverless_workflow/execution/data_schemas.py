@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionLimitExceeded, SchemaMismatch
-from swf_temporal.json_schema import DataSchemaValidator
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import ExpressionLimitExceeded, SchemaMismatch
+from swf_temporal.expressions.json_schema import DataSchemaValidator
+from swf_temporal.expressions.patterns import PatternTooSlow
 from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema
-from swf_temporal.patterns import PatternTooSlow
 from swf_temporal.runtime.host import TraceKind
 
 if TYPE_CHECKING:

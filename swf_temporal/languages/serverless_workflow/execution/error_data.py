@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault
 
 _MORE: Final = ("code", "status", "body")
 

@@ -5,7 +5,7 @@ In the drafts, branches and iterations hold states, so that what is left may hol
 
 from collections.abc import Iterator
 
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.languages.serverless_workflow.execution.frames import Body, EventsBody, PartFrame, StateFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.runtime.waiting import drop_all, put_back

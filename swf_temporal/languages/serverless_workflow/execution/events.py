@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from swf_temporal.cloud_event import FIXED, CloudEvent
-from swf_temporal.data import JSON
+from swf_temporal.base.cloud_event import FIXED, CloudEvent
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.frames import StateFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import EventDataFilter

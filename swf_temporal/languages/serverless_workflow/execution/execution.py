@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import NotActive, TransitionRefused, WorkflowFault
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import NotActive, TransitionRefused, WorkflowFault
+from swf_temporal.base.records import nested
 from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionFrame
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.compensation import CompensationLog, compensate, while_undoing
@@ -35,7 +36,6 @@ from swf_temporal.languages.serverless_workflow.execution.search_attributes impo
 from swf_temporal.languages.serverless_workflow.execution.step import Ended, Terminated
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
 from swf_temporal.languages.serverless_workflow.model.version import REQUEST_FACTS
-from swf_temporal.records import nested
 from swf_temporal.runtime.branches import DetachedBranches
 from swf_temporal.runtime.correlation import CorrelationKeys
 from swf_temporal.runtime.frames import TimedFrame

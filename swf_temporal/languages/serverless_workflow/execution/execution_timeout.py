@@ -3,8 +3,8 @@
 import asyncio
 from typing import TYPE_CHECKING
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import TimedOut, WrongData
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import TimedOut, WrongData
 from swf_temporal.languages.serverless_workflow.execution.action_frames import forget_calls
 from swf_temporal.languages.serverless_workflow.execution.compensation import compensate
 from swf_temporal.languages.serverless_workflow.execution.data_schemas import check_input, check_output

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 

@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
+from swf_temporal.base.records import Record
 from swf_temporal.languages.serverless_workflow.execution.action_frames import (
     ActionResult,
     EntryFrame,
@@ -25,7 +26,6 @@ from swf_temporal.languages.serverless_workflow.execution.action_frames import (
     SequenceFrame,
 )
 from swf_temporal.languages.serverless_workflow.execution.step import Step
-from swf_temporal.records import Record
 from swf_temporal.runtime import frames
 from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.frames import EventsFrame, TimedFrame, WaitingFrame

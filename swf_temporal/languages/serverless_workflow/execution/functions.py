@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeGuard
 
-from swf_temporal import calls
-from swf_temporal.calls import PRIORITIES
-from swf_temporal.data import JSON
+from swf_temporal.base import calls
+from swf_temporal.base.calls import PRIORITIES
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.model.definitions import Auth, AuthRef, Function
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 

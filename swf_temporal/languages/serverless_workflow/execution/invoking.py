@@ -4,11 +4,12 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
-from swf_temporal.errors import NotActive, TimedOut, WorkflowFault, WrongData
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import NotActive, TimedOut, WorkflowFault, WrongData
+from swf_temporal.base.function_types import CONFIG_KEY, callee_of, operation_type
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.expressions.evaluation import NOTHING
-from swf_temporal.function_types import CONFIG_KEY, callee_of, operation_type
 from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionFrame, CallFrame
 from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce
 from swf_temporal.languages.serverless_workflow.execution.functions import locality_of, priority_of
@@ -30,7 +31,6 @@ from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, SecretTemplate, SubflowCall, TraceKind
 from swf_temporal.runtime.retrying import RetryRule
 from swf_temporal.runtime.trace import ActionStarted
-from swf_temporal.strict_json import show_json
 
 
 async def invoke(

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 from typing_extensions import TypeVar as DefaultTypeVar
 
-from swf_temporal.data import JSON, Merger, Path
-from swf_temporal.durations import parse_duration
-from swf_temporal.errors import ExpressionFailed, TimedOut, WorkflowFault, WrongData
+from swf_temporal.base.data import JSON, Merger, Path
+from swf_temporal.base.durations import parse_duration
+from swf_temporal.base.errors import ExpressionFailed, TimedOut, WorkflowFault, WrongData
+from swf_temporal.base.records import Record
 from swf_temporal.expressions.compiled import EvaluationOutcome, Several, is_narrowly_true, is_true
 from swf_temporal.expressions.evaluation import NOTHING, Compiled
-from swf_temporal.guarding.deferring import Deferred
+from swf_temporal.expressions.guarding.deferring import Deferred
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, PartFrame, WalkFrame
-from swf_temporal.records import Record
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.lanes import LaneBase
 from swf_temporal.runtime.run import Run

@@ -8,9 +8,9 @@ what is there (section "Workflow Data").
 
 from collections.abc import Sequence
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, Merger, add_result, identity, merge, put_at
-from swf_temporal.errors import WorkflowFault, WrongData
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON, Merger, add_result, identity, merge, put_at
+from swf_temporal.base.errors import WorkflowFault, WrongData
 from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.error_data import error_of

@@ -8,7 +8,7 @@ same id again, and the host knows that it need only wait.
 from collections.abc import Coroutine
 from typing import Any
 
-from swf_temporal import calls
+from swf_temporal.base import calls
 from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionFrame, CallFrame
 from swf_temporal.languages.serverless_workflow.execution.functions import is_long_running
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic.alias_generators import to_camel
 
-from swf_temporal.data import JSON
-from swf_temporal.durations import parse_duration
-from swf_temporal.errors import WorkflowFault, WrongData
+from swf_temporal.base.data import JSON
+from swf_temporal.base.durations import parse_duration
+from swf_temporal.base.errors import WorkflowFault, WrongData
 from swf_temporal.expressions.compiled import Several
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.languages.serverless_workflow.execution.wording import describe_value

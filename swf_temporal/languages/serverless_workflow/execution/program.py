@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from copy import copy
 from functools import cached_property, partial
 
-from swf_temporal.calls import Auth, Function
-from swf_temporal.data import JSON
-from swf_temporal.errors import UnknownDefinition, WrongData
+from swf_temporal.base.calls import Auth, Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UnknownDefinition, WrongData
 from swf_temporal.expressions.evaluation import Expressions
-from swf_temporal.json_schema import BadSchema, DataSchemaValidator
+from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.languages.serverless_workflow.execution.correlation import rules_of
 from swf_temporal.languages.serverless_workflow.execution.data_flow import data_flow_of
 from swf_temporal.languages.serverless_workflow.execution.events import as_read

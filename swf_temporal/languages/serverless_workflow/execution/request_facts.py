@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Final
 
-from swf_temporal.calls import Function
-from swf_temporal.data import JSON
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.functions import returns_variables, takes_any_status
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane

@@ -7,8 +7,8 @@ where the retry says (section "Retry Definition").
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed, ExpressionFailed, SubflowFailed, TimedOut, WorkflowFault
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, ExpressionFailed, SubflowFailed, TimedOut, WorkflowFault
 from swf_temporal.expressions.comparing import is_equal
 from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionFrame, ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane

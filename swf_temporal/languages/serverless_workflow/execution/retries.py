@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from swf_temporal.durations import parse_duration
+from swf_temporal.base.durations import parse_duration
 from swf_temporal.languages.serverless_workflow.model.definitions import Retry
 from swf_temporal.runtime.error_matching import ErrorName
 from swf_temporal.runtime.retrying import DEFAULT_DELAY, DEFAULT_MULTIPLIER, RetryRule

@@ -6,8 +6,8 @@ catch, filter the output. What is special about a type of state stands in its ow
 
 from dataclasses import dataclass
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import ExpressionLimitExceeded, TimedOut, WorkflowFault
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import ExpressionLimitExceeded, TimedOut, WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of
 from swf_temporal.languages.serverless_workflow.execution.error_data import with_error
 from swf_temporal.languages.serverless_workflow.execution.event_release import release

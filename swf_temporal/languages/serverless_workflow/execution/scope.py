@@ -7,7 +7,7 @@ in which the names of the parts that hold them stand before their own: `Ship/lef
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from swf_temporal.errors import UnknownDefinition
+from swf_temporal.base.errors import UnknownDefinition
 from swf_temporal.languages.serverless_workflow.model.states import State
 
 

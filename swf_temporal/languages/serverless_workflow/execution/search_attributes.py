@@ -7,8 +7,8 @@ over the input, or stands for itself.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.languages.port import ATTRIBUTE_TYPES, MAX_ATTRIBUTES
 from swf_temporal.languages.serverless_workflow.execution.concurrency import of_input
 

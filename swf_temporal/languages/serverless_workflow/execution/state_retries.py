@@ -10,8 +10,8 @@ result. The first retry whose condition holds decides.
 
 from collections.abc import Awaitable, Callable
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of
 from swf_temporal.languages.serverless_workflow.execution.error_data import with_error
 from swf_temporal.languages.serverless_workflow.execution.event_release import begin_anew

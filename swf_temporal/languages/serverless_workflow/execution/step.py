@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault
+from swf_temporal.base.records import Record
 from swf_temporal.languages.serverless_workflow.model.states import End
-from swf_temporal.records import Record
 
 
 @dataclass(slots=True)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.correlation import required_values
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.runtime.frames import WaitingFrame

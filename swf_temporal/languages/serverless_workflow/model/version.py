@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 
 LANGUAGE_NAME: Final = "serverless-workflow"
 """By which the language is known in records and descriptions."""

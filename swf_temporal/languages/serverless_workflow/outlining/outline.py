@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from swf_temporal.calendars.wording import schedule_words
-from swf_temporal.data import JSON
+from swf_temporal.base.calendars.wording import schedule_words
+from swf_temporal.base.data import JSON
+from swf_temporal.drawing.outline import Outline, OutlinePart, Section, in_a_line
 from swf_temporal.languages.serverless_workflow.model.schedules import Schedule
 from swf_temporal.languages.serverless_workflow.model.states import (
     Branch,
@@ -18,7 +19,6 @@ from swf_temporal.languages.serverless_workflow.outlining.retries import facts_o
 from swf_temporal.languages.serverless_workflow.outlining.ways import ways_of
 from swf_temporal.languages.serverless_workflow.outlining.work import actions_of, work_of
 from swf_temporal.languages.serverless_workflow.outlining.written import written
-from swf_temporal.outline import Outline, OutlinePart, Section, in_a_line
 
 _TOLD: Final = (
     "name", "type", "written_type", "actions", "on_events", "action", "branches", "scope", "data_conditions",

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from swf_temporal.durations import format_duration
+from swf_temporal.base.durations import format_duration
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Retry
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow

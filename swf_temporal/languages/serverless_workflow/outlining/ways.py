@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from swf_temporal.drawing.outline import Way, WorkflowRef, in_a_line
 from swf_temporal.languages.serverless_workflow.model.states import (
     DataCondition,
     DefaultCondition,
@@ -16,7 +17,6 @@ from swf_temporal.languages.serverless_workflow.model.states import (
 from swf_temporal.languages.serverless_workflow.outlining.work import needed
 from swf_temporal.languages.serverless_workflow.outlining.written import written
 from swf_temporal.languages.serverless_workflow.validation.flow import diversions, ways
-from swf_temporal.outline import Way, WorkflowRef, in_a_line
 
 _JOINED = {"all": " and ", "any": " or ", "none": " nor "}
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from swf_temporal.grammar import counted
+from swf_temporal.base.grammar import counted
+from swf_temporal.drawing.outline import Work, WorkflowRef, in_a_line
 from swf_temporal.languages.serverless_workflow.model.actions import Action, ResultRetry
 from swf_temporal.languages.serverless_workflow.model.states import (
     CallbackState,
@@ -19,7 +20,6 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     StateRetry,
 )
 from swf_temporal.languages.serverless_workflow.outlining.written import written
-from swf_temporal.outline import Work, WorkflowRef, in_a_line
 
 
 def work_of(state: State) -> Iterator[Work]:

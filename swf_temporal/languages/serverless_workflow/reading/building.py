@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from swf_temporal.errors import Position, Problem
+from swf_temporal.base.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.missing import hint_for_missing
 from swf_temporal.text.located import Object

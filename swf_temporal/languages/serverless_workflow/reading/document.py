@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.states import StateBase
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.building import DefinitionForm, build

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.languages.serverless_workflow.reading.schema_documents import take_documents
 from swf_temporal.text.located import Array, Object, UnreadableText
 from swf_temporal.text.origin import UNWRITTEN, Source

@@ -12,7 +12,7 @@ from functools import cache
 from types import UnionType
 from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin
 
-from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.text.located import Array, Object
 from swf_temporal.text.origin import Source

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 
 _QUOTED = re.compile(r"('[^']*')")

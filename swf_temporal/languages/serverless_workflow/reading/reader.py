@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from swf_temporal.errors import Problem
-from swf_temporal.importing import module_named
+from swf_temporal.base.errors import Problem
+from swf_temporal.base.importing import module_named
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected

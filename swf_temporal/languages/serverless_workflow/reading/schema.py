@@ -11,6 +11,7 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import PydanticOmit, core_schema
 
+from swf_temporal.base.strict_json import write_json
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import End
 from swf_temporal.languages.serverless_workflow.reading.externals import KINDS
@@ -18,7 +19,6 @@ from swf_temporal.languages.serverless_workflow.reading.normalizing import Spell
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, TRUTH_PATTERN, Accepted, Schema
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
-from swf_temporal.strict_json import write_json
 from swf_temporal.text.model_schemas import DIALECT, field_docs
 
 _OURS = ("externals", "stateExecTimeout.single")

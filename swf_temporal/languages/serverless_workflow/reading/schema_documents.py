@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
-from swf_temporal.schema_checking.checking import DATA_KEYWORDS
+from swf_temporal.expressions.schema_checking.checking import DATA_KEYWORDS
 from swf_temporal.text.located import Array, Object
 
 _DRAFTS: Final = ("http://json-schema.org/", "https://json-schema.org/")

@@ -7,7 +7,8 @@ found. What is meant by a value is known here; what is found is not.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
+from swf_temporal.base.strict_json import show_json, write_json
 from swf_temporal.expressions.comparing import FORMER_OPERATORS, number_in
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.spel_parsing import (
@@ -23,7 +24,6 @@ from swf_temporal.expressions.spel_parsing import (
 )
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
-from swf_temporal.strict_json import show_json, write_json
 
 _NUMBER: Final = "(strings | trim | tonumber?) // ."
 """The value found, as a number where it is a text that holds one."""

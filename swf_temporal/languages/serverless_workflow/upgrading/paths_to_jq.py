@@ -7,8 +7,8 @@ as something that cannot be expressed.
 import re
 from typing import Final
 
+from swf_temporal.base.strict_json import show_json, write_json
 from swf_temporal.expressions.braced import BRACES
-from swf_temporal.strict_json import show_json, write_json
 
 _NAME: Final = r"[A-Za-z_]\w*"
 _STEP: Final = re.compile(

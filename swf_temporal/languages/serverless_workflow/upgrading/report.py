@@ -4,7 +4,7 @@ from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from swf_temporal.errors import Position
+from swf_temporal.base.errors import Position
 from swf_temporal.languages.upgraded import UpgradeChange
 from swf_temporal.text.grafting import WrittenText
 from swf_temporal.text.located import Object

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.expressions.early_paths import PathInText, pieces_of
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds
-from swf_temporal.strict_json import show_json
 
 SYNONYMS: Final = {"exception": "error"}
 """Names in the draft's examples that differ from its text."""

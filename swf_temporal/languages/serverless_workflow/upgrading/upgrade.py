@@ -6,8 +6,8 @@ Each version names the modules that make of a document what the next versions wo
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from swf_temporal.errors import InvalidDefinition, UsageError
-from swf_temporal.importing import module_named
+from swf_temporal.base.errors import InvalidDefinition, UsageError
+from swf_temporal.base.importing import module_named
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.reader import reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.serverless_workflow.model.states import State
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow

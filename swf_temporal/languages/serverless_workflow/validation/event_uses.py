@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from swf_temporal.errors import Position
+from swf_temporal.base.errors import Position
 from swf_temporal.languages.serverless_workflow.model.actions import EventRef
 from swf_temporal.languages.serverless_workflow.model.by_kind import NodesByKind
 from swf_temporal.languages.serverless_workflow.model.states import (

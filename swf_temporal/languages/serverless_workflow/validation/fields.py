@@ -6,8 +6,8 @@ from enum import Enum, auto
 from functools import cache
 from typing import Any
 
-from swf_temporal.errors import Position
-from swf_temporal.function_types import CONFIG_KEY
+from swf_temporal.base.errors import Position
+from swf_temporal.base.function_types import CONFIG_KEY
 from swf_temporal.languages.serverless_workflow.execution import concurrency, search_attributes
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.by_kind import NodesByKind

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from swf_temporal.errors import Position
+from swf_temporal.base.errors import Position
 from swf_temporal.languages.serverless_workflow.model.actions import Action, ResultRetry
 from swf_temporal.languages.serverless_workflow.model.states import (
     EventState,

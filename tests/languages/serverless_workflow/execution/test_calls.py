@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.loading import load
+from swf_temporal.base.data import JSON
+from swf_temporal.languages.loading import load
 from swf_temporal.runtime.host import CallAttempts, FunctionCall, SubflowCall, Timer, TraceEntry
 from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.context import SimulationContext

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from swf_temporal import simulate
-from swf_temporal.cloud_event import CloudEvent
+from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.languages.serverless_workflow.execution.events import as_read
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
 from swf_temporal.runtime.host import Timer

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.action_frames import (
     ActionFrame,
     ActionResult,

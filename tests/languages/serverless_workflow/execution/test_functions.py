@@ -2,8 +2,8 @@
 
 import pytest
 
-from swf_temporal.calls import AuthRef, Function
-from swf_temporal.data import JSON
+from swf_temporal.base.calls import AuthRef, Function
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.functions import priority_of, with_shared_auth
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from swf_temporal.languages.serverless_workflow.model.states import (

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import pytest
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.serverless_workflow.execution.execution import Execution
-from swf_temporal.loading import load
 from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.context import SimulationContext

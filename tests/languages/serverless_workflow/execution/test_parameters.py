@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.errors import ExpressionFailed, WrongData
+from swf_temporal.base.errors import ExpressionFailed, WrongData
 from swf_temporal.languages.serverless_workflow.execution.parameters import for_run, has_open_parameters
 from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.model.actions import Action

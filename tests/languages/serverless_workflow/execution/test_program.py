@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.calls import Function
-from swf_temporal.errors import UnknownDefinition
+from swf_temporal.base.calls import Function
+from swf_temporal.base.errors import UnknownDefinition
 from swf_temporal.languages.serverless_workflow.execution.program import Program
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.definitions import Event

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.calendars.compiling import compile_schedule
-from swf_temporal.errors import UsageError
+from swf_temporal.base.calendars.compiling import compile_schedule
+from swf_temporal.base.errors import UsageError
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.starts import spec_of
 from tests.languages.serverless_workflow.models import load_model

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import UnknownDefinition
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UnknownDefinition
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.serverless_workflow.execution.execution import Execution, PreparedProgram
 from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, WalkFrame
 from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.execution.step import Ended
-from swf_temporal.loading import load
 from swf_temporal.runtime.host import InstanceIdentity, TraceKind
 from swf_temporal.runtime.run import Run
 from swf_temporal.simulation.context import SimulationContext

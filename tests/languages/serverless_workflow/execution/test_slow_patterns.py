@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import CallFailed
-from swf_temporal.loading import load
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed
+from swf_temporal.languages.loading import load
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.result import Simulation
 

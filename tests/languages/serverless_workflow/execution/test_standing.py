@@ -2,9 +2,9 @@
 
 from typing import Any, NamedTuple
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.serverless_workflow.execution.execution import Execution
-from swf_temporal.loading import load
 from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.runtime.run import Awaited, Run
 from swf_temporal.simulation.clock import EPOCH

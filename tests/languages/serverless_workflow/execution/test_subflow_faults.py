@@ -1,6 +1,6 @@
 """What does a parent see of a fault some levels down?"""
 
-from swf_temporal.errors import CallFailed, SchemaMismatch, WorkflowFault
+from swf_temporal.base.errors import CallFailed, SchemaMismatch, WorkflowFault
 from swf_temporal.runtime.performing import subflow_fault
 
 FAULT = CallFailed("there was no floor", code="Slipped", state="Fall")

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from swf_temporal import CallFailed, simulate
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.runtime.host import Timer
 from swf_temporal.simulation.host import SimulatedHost
 from swf_temporal.temporal import summaries

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.languages.describing import Description
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 from tests.languages.serverless_workflow.outlining.described import describe
 
 HERE = Path(__file__).parent

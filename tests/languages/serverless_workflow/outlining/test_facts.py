@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.languages.describing import Description, Facts
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 from tests.languages.serverless_workflow.outlining.described import describe
 
 

@@ -1,6 +1,6 @@
 """What is told of definitions in the draft of May 2020, and what only this draft has."""
 
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 from tests.languages.serverless_workflow.outlining.described import describe
 
 SHOP = """

@@ -3,7 +3,7 @@
 import json
 
 from swf_temporal.languages.describing import Description
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 from tests.languages.serverless_workflow.outlining.described import describe
 
 IN_0_6 = """\

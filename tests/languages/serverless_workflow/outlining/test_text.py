@@ -7,8 +7,8 @@ import pytest
 import yaml
 
 from swf_temporal.languages.describing import Description
+from swf_temporal.languages.loading import check, load
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
-from swf_temporal.loading import check, load
 from tests.languages.serverless_workflow.models import model_of
 from tests.languages.serverless_workflow.outlining.described import describe
 

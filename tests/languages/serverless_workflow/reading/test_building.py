@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.loading import check
+from swf_temporal.languages.loading import check
 from tests.languages.serverless_workflow.models import load_model
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from swf_temporal.errors import Position, Severity
+from swf_temporal.base.errors import Position, Severity
+from swf_temporal.languages.loading import check
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect, version_problem
-from swf_temporal.loading import check
 from swf_temporal.text.located import Object
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object

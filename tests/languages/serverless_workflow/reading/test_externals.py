@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.json_schema import DataSchemaValidator
-from swf_temporal.loading import check, check_file
+from swf_temporal.expressions.json_schema import DataSchemaValidator
+from swf_temporal.languages.loading import check, check_file
 from tests.languages.serverless_workflow.models import checked_model
 
 WORKFLOW = """

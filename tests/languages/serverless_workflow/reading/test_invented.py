@@ -6,9 +6,9 @@ from jsonschema import Draft202012Validator
 
 from swf_temporal import simulate
 from swf_temporal.languages.known import looks_like_definition, upgrade
+from swf_temporal.languages.loading import check, load
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
 from swf_temporal.languages.serverless_workflow.reading import versions
-from swf_temporal.loading import check, load
 from swf_temporal.text.origin import Source
 from tests.languages.serverless_workflow.reading import invented
 

@@ -13,8 +13,8 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from swf_temporal.languages.loading import check
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
-from swf_temporal.loading import check
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_source
 
@@ -214,7 +214,7 @@ def test_clean_examples(name: str) -> None:
 
 _SCHEMA_FIRST = """
 from swf_temporal.languages.serverless_workflow.language import LANGUAGE
-from swf_temporal.loading import load
+from swf_temporal.languages.loading import load
 LANGUAGE.json_schema(version="0.8")
 load('''
 id: nested

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.errors import Severity
+from swf_temporal.base.errors import Severity
+from swf_temporal.languages.loading import check
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.loading import check
 from tests.languages.serverless_workflow.models import checked_model
 
 

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import pytest
 
-from swf_temporal.loading import check
+from swf_temporal.languages.loading import check
 
 Found: TypeAlias = Callable[[str, str], list[str]]
 

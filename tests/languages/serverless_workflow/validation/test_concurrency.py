@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Concurrency
-from swf_temporal.loading import load
 
 DEFINITION = """
 id: a

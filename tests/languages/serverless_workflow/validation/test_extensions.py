@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.loading import check
+from swf_temporal.languages.loading import check
 from tests.languages.serverless_workflow.models import checked_model
 
 STATES = "states:\n- {name: Z, type: inject, data: {}, end: true}\n"

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from swf_temporal.errors import InvalidDefinition
-from swf_temporal.loading import check, load
+from swf_temporal.base.errors import InvalidDefinition
+from swf_temporal.languages.loading import check, load
 from swf_temporal.runtime.names import ACTIVITY_TYPES, WORKFLOW_TYPES
 from swf_temporal.temporal import (
     constants,

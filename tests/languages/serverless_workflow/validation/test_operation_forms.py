@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.calls import Function
-from swf_temporal.errors import CallFailed
+from swf_temporal.base.calls import Function
+from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Settings
 

@@ -1,6 +1,6 @@
 """The `delay` state: waits for a time."""
 
-from swf_temporal.durations import parse_duration
+from swf_temporal.base.durations import parse_duration
 from swf_temporal.languages.direktiv.execution.frames import DelayBody, StateFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.outcome import StateExit

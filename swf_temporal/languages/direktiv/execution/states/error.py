@@ -2,7 +2,7 @@
 
 import re
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.expressions.structured import as_text
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.outcome import StateExit

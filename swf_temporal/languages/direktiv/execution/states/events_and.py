@@ -1,6 +1,6 @@
 """The `eventsAnd` state: waits for several events, each of which stands under its type."""
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.direktiv.execution.frames import StateFrame
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.outcome import StateExit

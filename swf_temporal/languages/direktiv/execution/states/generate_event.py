@@ -3,9 +3,9 @@
 from base64 import b64decode
 from datetime import timedelta
 
-from swf_temporal.cloud_event import FIXED, CloudEvent
-from swf_temporal.data import JSON, json_or_base64
-from swf_temporal.durations import parse_duration
+from swf_temporal.base.cloud_event import FIXED, CloudEvent
+from swf_temporal.base.data import JSON, json_or_base64
+from swf_temporal.base.durations import parse_duration
 from swf_temporal.expressions.structured import as_text
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.outcome import StateExit

@@ -1,6 +1,6 @@
 """The `parallel` state: several calls at once."""
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.calls import perform
 from swf_temporal.languages.direktiv.execution.data import with_result

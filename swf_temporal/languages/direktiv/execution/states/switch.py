@@ -1,6 +1,6 @@
 """The `switch` state: the first condition that is met decides where to go on."""
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.model.states import SwitchState

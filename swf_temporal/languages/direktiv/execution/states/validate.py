@@ -1,12 +1,12 @@
 """The `validate` state: compares data with a JSON Schema."""
 
-from swf_temporal.errors import ExpressionLimitExceeded
-from swf_temporal.json_schema import BadSchema
+from swf_temporal.base.errors import ExpressionLimitExceeded
+from swf_temporal.expressions.json_schema import BadSchema
+from swf_temporal.expressions.patterns import PatternTooSlow
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.lane import Lane
 from swf_temporal.languages.direktiv.execution.outcome import StateExit
 from swf_temporal.languages.direktiv.model.states import ValidateState
-from swf_temporal.patterns import PatternTooSlow
 
 
 async def run(state: ValidateState, lane: Lane) -> StateExit:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any, Final
 
-from swf_temporal import calls
+from swf_temporal.base import calls
+from swf_temporal.base.function_types import TYPES
 from swf_temporal.expressions.early_paths import is_path
-from swf_temporal.function_types import TYPES
 from swf_temporal.languages.serverless_workflow.drafts.lowering import (
     branch_of,
     drop,

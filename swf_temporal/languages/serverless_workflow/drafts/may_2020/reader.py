@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, get_args
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import lowered
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.spellings import OF_PARENT, SPELLINGS

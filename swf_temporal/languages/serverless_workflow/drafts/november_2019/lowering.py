@@ -6,8 +6,8 @@ How data flow is a matter of `execution/pipeline.py`.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from swf_temporal import calls
-from swf_temporal.function_types import TYPES
+from swf_temporal.base import calls
+from swf_temporal.base.function_types import TYPES
 from swf_temporal.languages.serverless_workflow.drafts.lowering import (
     branch_of,
     drop,

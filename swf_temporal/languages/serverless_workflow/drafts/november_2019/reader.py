@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.lowering import lowered
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.spellings import (

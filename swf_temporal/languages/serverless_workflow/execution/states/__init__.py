@@ -2,7 +2,7 @@
 
 from typing import TypeVar, assert_never
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.frames import (
     CallbackBody,
     EventBody,

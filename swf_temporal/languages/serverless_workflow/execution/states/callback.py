@@ -1,7 +1,7 @@
 """Callback: runs an action, then waits for the event that answers it (section "Callback State")."""
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import TimedOut
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import TimedOut
 from swf_temporal.languages.serverless_workflow.execution.actions import run_sequence
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
 from swf_temporal.languages.serverless_workflow.execution.events import merge_event

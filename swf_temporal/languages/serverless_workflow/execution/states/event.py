@@ -8,9 +8,9 @@ before all of them came, those that did are released to the inbox.
 
 from collections.abc import Iterable
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
-from swf_temporal.errors import TimedOut
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import TimedOut
 from swf_temporal.languages.serverless_workflow.execution.action_frames import EntryFrame
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout

@@ -6,8 +6,8 @@ the workflow ends, or the branch does. What was taken and is not the entry's tha
 
 from collections.abc import Mapping
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.action_frames import EntryFrame
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
 from swf_temporal.languages.serverless_workflow.execution.event_release import release

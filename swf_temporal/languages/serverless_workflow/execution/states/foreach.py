@@ -8,8 +8,8 @@ one the results of all their actions are merged as any action's results are.
 
 from typing import Any
 
-from swf_temporal.data import JSON, change_at
-from swf_temporal.errors import WrongData
+from swf_temporal.base.data import JSON, change_at
+from swf_temporal.base.errors import WrongData
 from swf_temporal.expressions.evaluation import NOTHING
 from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.actions import name_of, run_sequence

@@ -6,8 +6,8 @@ the expression does not hold. With `checkBefore: false` the expression is not ev
 of a run is the data of the next; one that failed, where errors do not end it, leaves the data as they were.
 """
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import WorkflowFault, WrongData
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WorkflowFault, WrongData
 from swf_temporal.languages.serverless_workflow.execution.action_frames import RepeatFrame, SequenceFrame
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
 from swf_temporal.languages.serverless_workflow.execution.frames import OperationBody

@@ -6,8 +6,8 @@ applied to the state's data in the order in which the branches are written.
 
 from itertools import chain
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import WrongData
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import WrongData
 from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.actions import apply_each, run_sequence
 from swf_temporal.languages.serverless_workflow.execution.event_release import release

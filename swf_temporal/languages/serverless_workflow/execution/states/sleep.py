@@ -1,6 +1,6 @@
 """Sleep: waits for a time (section "Sleep State")."""
 
-from swf_temporal.data import JSON
+from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.frames import SleepBody
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step

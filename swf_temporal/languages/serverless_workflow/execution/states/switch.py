@@ -1,7 +1,7 @@
 """Switch: chooses the way by data, or by the first event to come (section "Switch State")."""
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import NoConditionMatched, TimedOut
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import NoConditionMatched, TimedOut
 from swf_temporal.languages.serverless_workflow.execution.catching import handler_of_timeout
 from swf_temporal.languages.serverless_workflow.execution.events import merge_event
 from swf_temporal.languages.serverless_workflow.execution.frames import SwitchBody

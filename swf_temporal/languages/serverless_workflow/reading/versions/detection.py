@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
 
-from swf_temporal.errors import Position, Problem, Severity
+from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import (
     VersionEvidence,

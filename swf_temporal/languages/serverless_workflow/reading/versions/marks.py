@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from swf_temporal.errors import Position
+from swf_temporal.base.errors import Position
 from swf_temporal.text.located import Object
 
 ACTIONS: Final = ("states.actions", "states.onEvents.actions", "states.branches.actions", "states.action")

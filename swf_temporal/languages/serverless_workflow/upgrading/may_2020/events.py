@@ -7,12 +7,12 @@ which events are correlated is known in the data by its name. So these definitio
 from collections.abc import Iterator
 from typing import Any
 
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, field, place
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.filters import alone, goes_one_way, keyed
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced, path
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
-from swf_temporal.strict_json import show_json
 from swf_temporal.text.round_trip import add
 
 

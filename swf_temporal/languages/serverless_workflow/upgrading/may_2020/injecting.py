@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, field
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
-from swf_temporal.strict_json import show_json
 
 
 def rewrite(data: Any, steps: tuple[str, ...] = ()) -> Any:

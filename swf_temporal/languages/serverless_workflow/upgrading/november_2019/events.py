@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.model.states import EventNeed
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, place
 from swf_temporal.languages.serverless_workflow.upgrading.lowered import LATE, left
@@ -10,7 +11,6 @@ from swf_temporal.languages.serverless_workflow.upgrading.november_2019.pipeline
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
-from swf_temporal.strict_json import show_json
 from swf_temporal.text.round_trip import add, replace
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ to nothing is an error.
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
-from swf_temporal.strict_json import show_json
 
 DATA: Final = ".data"
 GIVEN: Final = ".given"

@@ -8,9 +8,10 @@ import re
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Final
 
+from swf_temporal.base.function_types import CONFIG_KEY
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.expressions.evaluation import LANGUAGES, BadExpression, Expressions
 from swf_temporal.expressions.lexing import tokens
-from swf_temporal.function_types import CONFIG_KEY
 from swf_temporal.languages.serverless_workflow.expressions import VARIABLES
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.constants import Constants
@@ -24,7 +25,6 @@ from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     name_of,
     states,
 )
-from swf_temporal.strict_json import show_json
 
 _MARKED: Final = re.compile(r"\s*(?:\$\{(?P<jq>.*)\}|\{\{(?P<old>.*)\}\})\s*", re.DOTALL)
 _UNKNOWN_HERE: Final = {

@@ -5,8 +5,8 @@ from collections.abc import Container, Iterator, Mapping, MutableMapping
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from swf_temporal.calls import Function
-from swf_temporal.function_types import CONFIG_KEY, CONFIGURED_AS
+from swf_temporal.base.calls import Function
+from swf_temporal.base.function_types import CONFIG_KEY, CONFIGURED_AS
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, called, children, name_of

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from swf_temporal.errors import InvalidDefinition
+from swf_temporal.base.errors import InvalidDefinition
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.upgrading import tolerated
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport

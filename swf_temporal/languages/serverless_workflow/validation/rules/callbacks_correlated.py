@@ -6,7 +6,7 @@ kind that reaches the instance is taken for the answer, whatever it is about.
 
 from collections.abc import Iterator
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.states import CallbackState
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 

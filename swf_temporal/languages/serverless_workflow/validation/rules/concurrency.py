@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import Problem
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.port import MAX_PLACES
 from swf_temporal.languages.serverless_workflow.execution.concurrency import METADATA, limit_of
 from swf_temporal.languages.serverless_workflow.validation.context import Context

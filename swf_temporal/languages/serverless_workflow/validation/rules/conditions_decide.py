@@ -7,8 +7,8 @@ and so always holds as well.
 
 from collections.abc import Collection, Iterator, Mapping
 
-from swf_temporal.data import kind_of
-from swf_temporal.errors import Problem
+from swf_temporal.base.data import kind_of
+from swf_temporal.base.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.kinds import ANY
 from swf_temporal.expressions.lexing import ASSIGNING, tokens

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.execution.functions import function_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from swf_temporal.errors import Problem
-from swf_temporal.json_schema import BadSchema, DataSchemaValidator
+from swf_temporal.base.errors import Problem
+from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
-from swf_temporal.durations import is_misplaced, parse_duration, what_is_wrong
-from swf_temporal.errors import Position, Problem
+from swf_temporal.base.durations import is_misplaced, parse_duration, what_is_wrong
+from swf_temporal.base.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.validation.context import Context

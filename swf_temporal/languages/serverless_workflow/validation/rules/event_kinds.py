@@ -5,7 +5,7 @@ Official examples produce events that they define as consumed, so this is told a
 
 from collections.abc import Iterator
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.languages.serverless_workflow.validation.event_uses import event_uses
 

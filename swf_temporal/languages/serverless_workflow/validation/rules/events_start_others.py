@@ -7,9 +7,9 @@ data, so this is a warning. It is told where type, source and context attributes
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from swf_temporal.cloud_event import CloudEvent
-from swf_temporal.data import JSON, identity
-from swf_temporal.errors import Position, Problem
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON, identity
+from swf_temporal.base.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.model.actions import EventRef
 from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
 from swf_temporal.languages.serverless_workflow.model.states import EventState, ProduceEvent

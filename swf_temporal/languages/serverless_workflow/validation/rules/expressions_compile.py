@@ -6,7 +6,7 @@ In a field that holds an expression by definition a text without `${ }` is one, 
 import re
 from collections.abc import Iterator
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.jq import builtins
 from swf_temporal.expressions.reading import members

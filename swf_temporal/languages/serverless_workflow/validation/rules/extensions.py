@@ -7,8 +7,8 @@ is told to be without effect, because other runtimes have some that change what 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from swf_temporal.durations import parse_duration
-from swf_temporal.errors import Problem
+from swf_temporal.base.durations import parse_duration
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 from swf_temporal.text.suggestions import did_you_mean
 

@@ -6,10 +6,10 @@ The keys are ours; other keys are whatever their author wants them to be.
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from swf_temporal.calls import PRIORITIES
-from swf_temporal.data import JSON
-from swf_temporal.errors import Problem
-from swf_temporal.function_types import CONFIG_KEY, CONFIGURED_AS
+from swf_temporal.base.calls import PRIORITIES
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import Problem
+from swf_temporal.base.function_types import CONFIG_KEY, CONFIGURED_AS
 from swf_temporal.languages.serverless_workflow.execution.functions import is_priority, truth_of
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 
 _SEMANTIC = re.compile(

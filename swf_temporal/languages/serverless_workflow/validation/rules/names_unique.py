@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from swf_temporal.errors import Problem
-from swf_temporal.grammar import plural, with_article
+from swf_temporal.base.errors import Problem
+from swf_temporal.base.grammar import plural, with_article
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import ParallelState
 from swf_temporal.languages.serverless_workflow.validation.context import Context

@@ -7,7 +7,7 @@ Timeout Definition").
 
 from collections.abc import Iterator, Mapping
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import Branch, StateBase, StateTimeouts, SwitchState
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow, WorkflowTimeouts

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import Problem
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.port import ATTRIBUTE_TYPES, MAX_ATTRIBUTES
 from swf_temporal.languages.serverless_workflow.execution.search_attributes import METADATA
 from swf_temporal.languages.serverless_workflow.validation.context import Context

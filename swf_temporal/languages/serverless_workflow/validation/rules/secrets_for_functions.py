@@ -5,7 +5,7 @@ Anywhere else their values would become workflow data, which is kept and shown.
 
 from collections.abc import Iterator
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.reading import members
 from swf_temporal.languages.serverless_workflow.validation.compiling import Result

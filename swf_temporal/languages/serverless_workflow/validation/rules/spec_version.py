@@ -5,7 +5,7 @@ Which version it is read as is found out, and told, by `reading/versions/detecti
 
 from collections.abc import Iterator
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from swf_temporal.errors import Position, Problem
+from swf_temporal.base.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.model.schedules import Start
 from swf_temporal.languages.serverless_workflow.model.states import StateBase, Transition
 from swf_temporal.languages.serverless_workflow.model.workflow import WorkflowExecTimeout

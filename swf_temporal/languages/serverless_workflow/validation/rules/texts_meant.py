@@ -7,8 +7,8 @@ filters it may be left out, so an author easily leaves it out here as well, and 
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from swf_temporal.data import JSON
-from swf_temporal.errors import Problem
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.template import EmbeddedExpression, split
 from swf_temporal.languages.serverless_workflow.model.actions import (

@@ -5,7 +5,7 @@ Official examples leave both out where a path ends: that is read as an end. Both
 
 from collections.abc import Iterator
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.states import StateBase, SwitchState, WithTransition
 from swf_temporal.languages.serverless_workflow.validation.context import Context
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from swf_temporal.errors import Position, Problem
+from swf_temporal.base.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.scopes import TaskScope, scopes
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.spellings import OF_PARENT

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from swf_temporal.errors import Problem
-from swf_temporal.function_types import TYPES, operation_type
+from swf_temporal.base.errors import Problem
+from swf_temporal.base.function_types import TYPES, operation_type
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import called
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules.context import Context

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Final
 
-from swf_temporal.durations import parse_duration, what_is_wrong
-from swf_temporal.errors import Position, Problem
+from swf_temporal.base.durations import parse_duration, what_is_wrong
+from swf_temporal.base.errors import Position, Problem
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.early_paths import EarlyPath, early_text, is_path
+from swf_temporal.expressions.patterns import BadPattern, compiled
 from swf_temporal.expressions.spel import LANGUAGE, SpelCondition
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.may_2020.lowering import CUSTOM_CONDITION
@@ -17,7 +18,6 @@ from swf_temporal.languages.serverless_workflow.execution.active_window import B
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.validation.expression_hints import hint_for_condition, hint_for_path
 from swf_temporal.languages.serverless_workflow.validation.rules.durations import duration_meant
-from swf_temporal.patterns import BadPattern, compiled
 from swf_temporal.text.suggestions import did_you_mean
 
 _IN_SPEL: Final = f"write the expressions in {LANGUAGE}, as in '$.age gt 18', and leave the language out"

@@ -1,6 +1,6 @@
 """The rules of the draft of November 2019: each file has a `check(context)`, in the words of the draft."""
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules import (
     choices,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.expressions.comparing import NUMERIC_OPERATORS, number_in
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.lowering import rules_of

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from swf_temporal.errors import Position, Problem
+from swf_temporal.base.errors import Position, Problem
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules.context import Context, StateScope
 from swf_temporal.text.suggestions import NEVER_ENTERED, meant_or_known

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from swf_temporal.errors import Problem, Severity
-from swf_temporal.function_types import operation_type
+from swf_temporal.base.errors import Problem, Severity
+from swf_temporal.base.function_types import operation_type
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.lowering import called, functions_in
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules.context import Context

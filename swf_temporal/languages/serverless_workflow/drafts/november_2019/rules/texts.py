@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from swf_temporal.durations import parse_duration, what_is_wrong
-from swf_temporal.errors import Problem
+from swf_temporal.base.durations import parse_duration, what_is_wrong
+from swf_temporal.base.errors import Problem
 from swf_temporal.expressions.compiled import BadExpression
 from swf_temporal.expressions.early_paths import EarlyPath, early_text
 from swf_temporal.expressions.spel import LANGUAGE, SpelCondition

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from swf_temporal.errors import Problem
+from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.drafts.november_2019 import model
 from swf_temporal.languages.serverless_workflow.drafts.november_2019.event_expressions import (
     BadEventExpression,

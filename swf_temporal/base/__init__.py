@@ -1,0 +1,1 @@
+"""What knows nothing of workflows: data, records, JSON, durations, calendars, errors."""

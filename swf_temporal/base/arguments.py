@@ -1,0 +1,48 @@
+"""Arguments that programs give: one of another kind is named at once, in a sentence."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.grammar import with_article
+
+
+def check_kind(name: str, given: object, kind: type) -> None:
+    """Raise UsageError if the argument *name* is neither None nor of its *kind*."""
+    if given is not None and not isinstance(given, kind):
+        raise UsageError(f"{name} must be {with_article(kind.__name__)}, and is {kind_of(given)}")
+
+
+def check_text(name: str, given: object) -> None:
+    """Raise UsageError if the argument *name* is neither None nor a text that says something."""
+    if given is None:
+        return
+    if not isinstance(given, str):
+        raise UsageError(f"{name} must be a text, and is {kind_of(given)}")
+    if not given.strip():
+        raise UsageError(f"{name} is empty")
+
+
+def check_each(name: str, given: object, what: str, is_one: Callable[[object], bool]) -> None:
+    """Raise UsageError if the argument *name* is not a list, or one in it is not *what* `is_one` tells."""
+    if not isinstance(given, Iterable) or isinstance(given, str | bytes | Mapping):
+        raise UsageError(f"{name} must be a list, and is {kind_of(given)}")
+    for number, one in enumerate(given):
+        if not is_one(one):
+            raise UsageError(f"{name}[{number}] is {kind_of(one)}, and not {what}")
+
+
+def check_functions(given: object) -> None:
+    """Raise UsageError if *given* are not functions by name."""
+    if given is None:
+        return
+    check_kind("functions", given, Mapping)
+    for name, function in given.items():  # type: ignore[attr-defined]  # it is a mapping
+        if not isinstance(name, str):
+            raise UsageError(f"the name of a function must be a text, and {name!r} is {kind_of(name)}")
+        if not callable(function):
+            raise UsageError(f"functions[{name!r}] is {kind_of(function)}, and not a function")
+
+
+def kind_of(given: object) -> str:
+    """Return what *given* is, as a sentence names it: `a dict`, `an int`."""
+    return "None" if given is None else with_article(type(given).__name__)

@@ -1,0 +1,106 @@
+"""Schedules in words."""
+
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+
+from swf_temporal.base.calendars.cron import parse_cron
+from swf_temporal.base.calendars.intervals import Interval, parse_interval
+from swf_temporal.base.calendars.specs import DAYS_OF_MONTH, DAYS_OF_WEEK, MONTHS, CalendarSpec, Ranges
+from swf_temporal.base.durations import format_duration
+from swf_temporal.base.grammar import counted
+
+_FEW = 4
+"""So many times of a day are told one by one."""
+_WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+
+
+def schedule_words(
+    *, interval: str | None = None, cron: str | None = None, valid_until: str | None = None, timezone: str | None = None
+) -> str:
+    """Return in words when the schedule with these texts starts instances. Raises Unreadable."""
+    parts = []
+    if cron is not None:
+        parts.append("; and ".join(map(_calendar, parse_cron(cron))))
+    if interval is not None:
+        parts.append(_interval(parse_interval(interval), is_alone=cron is None))
+    if cron is not None and valid_until is not None:
+        parts.append(f"until {valid_until}")
+    return f"{', '.join(parts)} ({timezone or 'UTC'})"
+
+
+def _interval(interval: Interval, *, is_alone: bool) -> str:
+    bounds = [("from", interval.start), ("until", interval.end)]
+    times = " ".join(f"{word} {time.isoformat()}" for word, time in bounds if time is not None)
+    length = "" if interval.length is None else _length(interval.length.months, interval.length.seconds)
+    if interval.repeats:
+        count = "" if interval.count is None else f", {counted(interval.count, 'time')}"
+        return f"every {length}{count}{times and f', {times}'}"
+    within = f"{times} for {length}" if length else times
+    return f"once, at the start of the time {within}" if is_alone else within
+
+
+def _length(months: int, seconds: int) -> str:
+    return counted(months, "month") if months else format_duration(timedelta(seconds=seconds))
+
+
+def _calendar(calendar: CalendarSpec) -> str:
+    days, weekdays, months = (_numbers(one) for one in (calendar.day_of_month, calendar.day_of_week, calendar.month))
+    parts = [_time_of_day(*(_numbers(one) for one in (calendar.second, calendar.minute, calendar.hour)))]
+    if set(weekdays) != DAYS_OF_WEEK:
+        # People begin the week with Monday.
+        ordered = sorted(weekdays, key=lambda day: day or len(_WEEKDAYS))
+        parts.append(f"on {_listed([day or len(_WEEKDAYS) for day in ordered], [*_WEEKDAYS, _WEEKDAYS[0]])}")
+    if set(days) != DAYS_OF_MONTH:
+        parts.append(f"on {'days' if len(days) > 1 else 'day'} {_listed(days)} of the month")
+    if set(months) != MONTHS:
+        parts.append(f"in {_listed(months, ['', *_MONTHS])}")
+    if calendar.year:
+        parts.append(f"in {_listed(_numbers(calendar.year))}")
+    return " ".join(parts)
+
+
+def _time_of_day(seconds: list[int], minutes: list[int], hours: list[int]) -> str:
+    if seconds != [0]:
+        first = "every second" if len(seconds) == 60 else f"at second {_listed(seconds)}"  # noqa: PLR2004 - of a minute
+        return f"{first} of minute {_listed(minutes)} of hour {_listed(hours)}"
+    if len(minutes) * len(hours) <= _FEW:
+        return f"at {', '.join(f'{hour:02}:{minute:02}' for hour in hours for minute in minutes)}"
+    step = _step(minutes, 60)
+    often = f"at minute {_listed(minutes)}" if step is None else f"every {_of(step, 'minute')}"
+    if len(hours) == 24:  # noqa: PLR2004 - of a day
+        return often if step is not None else f"{often} of every hour"
+    apart = _step(hours, 24)
+    return f"{often} of hours {_listed(hours)}" if apart is None else f"{often} of every {_of(apart, 'hour')}"
+
+
+def _step(numbers: list[int], whole: int) -> int | None:
+    """Return the distance of *numbers*, if they go round the *whole* evenly from zero on."""
+    step = whole // len(numbers)
+    return step if numbers == list(range(0, whole, step)) and len(numbers) > 1 and whole % step == 0 else None
+
+
+def _of(number: int, thing: str) -> str:
+    return thing if number == 1 else counted(number, thing)
+
+
+def _numbers(ranges: Ranges) -> list[int]:
+    return sorted({number for one in ranges for number in one})
+
+
+def _listed(numbers: Iterable[int], names: Sequence[str] | None = None) -> str:
+    """Return *numbers*, or their *names*, with those that follow each other drawn together."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] + 1 == number:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(_run([str(one) if names is None else names[one] for one in run]) for run in runs)
+
+
+def _run(names: list[str]) -> str:
+    return ", ".join(names) if len(names) < 3 else f"{names[0]} to {names[-1]}"  # noqa: PLR2004 - two are not a range

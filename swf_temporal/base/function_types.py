@@ -1,0 +1,131 @@
+"""The types of functions, and what may be asked of one before anything is called.
+
+Rules of languages ask whether an operation is written as its type demands, and `functions` performs it; neither imports
+the other. Therefore this table stands below both, as `languages/known.py` stands below those who read definitions: it
+names a module for each type, and that is imported when a definition first uses the type. A type is added by a package
+and a line in `TYPES`. What such a module imports should be light, since every validation and every workflow may ask.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+from swf_temporal.base.calls import Function
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import Severity
+from swf_temporal.base.importing import module_named
+
+TYPES: dict[str, str] = {
+    "rest": "swf_temporal.functions.openapi.type",
+    "openapi": "swf_temporal.functions.openapi.type",
+    "http": "swf_temporal.functions.plain.type",
+    "asyncapi": "swf_temporal.functions.asyncapi.type",
+    "rpc": "swf_temporal.functions.rpc.type",
+    "graphql": "swf_temporal.functions.graphql.type",
+    "odata": "swf_temporal.functions.odata.type",
+    "expression": "swf_temporal.functions.expression",
+    "custom": "swf_temporal.functions.custom.type",
+    "direktiv": "swf_temporal.functions.containers.type",
+}
+"""The modules of types, each of which has its `TYPE`, by the words that definitions use."""
+
+CONFIGURED_AS: Final = "configuredAs"
+"""The metadata of a function that names the service which it calls, for the configuration and for secrets."""
+CONFIG_KEY: Final = "configKey"
+"""The metadata of a function that chooses, for each call, among services of one name: it follows that after a dot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """The target of a call: its function and its service, by the names that settings and secrets use for them."""
+
+    function: str
+    services: tuple[str, ...] = ()
+    """The names of the service, of which the first counts most: those of its document, unless the function has another.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class OperationProblem:
+    message: str
+    hint: str | None = None
+    path: tuple[str, ...] = ("operation",)
+    """Leads to where it is written, from the function on."""
+    code: str = "operation-form"
+    severity: Severity = Severity.ERROR
+
+
+class OperationType:
+    """The form of a function type's operations, as validation checks it. The defaults accept operations of any form."""
+
+    example: str = "rest:GET:https://example.com/orders"
+    """An operation of this type, as people are shown it."""
+    needs_operation: bool = True
+    """Whether a function of this type is nothing without an operation."""
+    may_need_credentials: bool = False
+    """Whether a call may need the definition's secrets though the function names no auth: its document may ask."""
+
+    def problems(self, function: Function) -> Iterable[OperationProblem]:  # noqa: ARG002 - for those that have a form
+        """Return what is wrong with the operation of *function*, which has one: it could only fail."""
+        return ()
+
+    def document(self, operation: JSON) -> str | None:  # noqa: ARG002 - for those that have documents
+        """Return the file or URL of the document that *operation* names, or None if it names none."""
+        return None
+
+    def named(self, operation: JSON) -> Mapping[str, str]:  # noqa: ARG002 - as above
+        """Return what *operation* names, by what it is, as people are shown it."""
+        return {}
+
+    def services(self, operation: JSON) -> tuple[str, ...]:  # noqa: ARG002 - as above
+        """Return the names of the service that *operation* names, of which the first counts most."""
+        return ()
+
+
+@cache
+def _type_in(module: str) -> OperationType:
+    found: OperationType = module_named(module).TYPE
+    return found
+
+
+def operation_type(name: str) -> OperationType | None:
+    """Return the type that definitions call *name*, or None if it is not one of `TYPES`."""
+    module = TYPES.get(name)
+    return None if module is None else _type_in(module)
+
+
+def callee_of(function: Function) -> Callee:
+    """Return what a call of *function* reaches, whose metadata have the values that they have for the call."""
+    said, kind = function.metadata.get(CONFIGURED_AS), operation_type(function.type)
+    services = () if kind is None else kind.services(function.operation)
+    if isinstance(said, str) and said:
+        services = (said,)
+    chosen = function.metadata.get(CONFIG_KEY)
+    return Callee(function.name, services if chosen is None else tuple(f"{one}.{chosen}" for one in services))
+
+
+def path_of(document: str) -> str:
+    """Return the path of the *document* that an operation names, which may be a URI; empty if it cannot be one."""
+    try:
+        parts = urlsplit(document)
+    except ValueError:
+        return ""
+    # The specification writes `file://` in front of relative paths, too.
+    return unquote(parts.netloc + parts.path if parts.scheme == "file" else parts.path)
+
+
+def secrets_for(scheme: str, callee: Callee) -> tuple[str, ...]:
+    """Return the names that the secret of a security scheme may have, of which the first counts most.
+
+    That of *callee* alone is called as its service, a dot and the scheme: `orders.yaml.basicAuth`.
+    """
+    return (*(f"{service}.{scheme}" for service in callee.services), scheme)
+
+
+@lru_cache(maxsize=4096)
+def environment_name(name: str) -> str:
+    """Return *name* as it appears in a variable's name: `check-stock` becomes `CHECK_STOCK`."""
+    return re.sub(r"[^A-Z0-9]", "_", name.upper())

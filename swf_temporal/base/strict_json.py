@@ -1,0 +1,323 @@
+"""Reads and writes JSON: the one gate through which data come in and go out.
+
+What is read is exact, or refused: numbers that are not finite or too large for a double, halves of surrogate pairs,
+keys that are written twice, what is nested too deeply. Python's `json` takes all of these, and other programs do not.
+"""
+
+import json
+import math
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from itertools import product
+from typing import Any, Final
+
+from swf_temporal.base.json_pieces import in_pieces
+from swf_temporal.base.weighing import MAX_WRITTEN, json_size
+
+MAX_DEPTH: Final = 200
+"""The nesting limit of data that come in: what works on them recurses as deep."""
+HALF: Final = re.compile("[\ud800-\udfff]")
+"""Half of a surrogate pair, which no text in UTF-8 can hold."""
+
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+_TOO_DEEP: Final = "it is nested too deeply"
+_ESCAPED_HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+_SCALARS: Final = (str, int, float, bytes, bytearray, type(None))
+_PARENTS: Final = frozenset({dict, list})
+_TO_ZERO: Final = bytes.maketrans(b"123456789", b"000000000")
+_MANY_DIGITS: Final = b"0" * 309
+"""So many digits does the largest number of a double have that is written as an integer."""
+_MAX: Final = sys.float_info.max
+_SHOWING: Final = json.JSONEncoder(indent=2, ensure_ascii=False, default=str)
+_SHOWN: Final = 24
+"""Characters of a number that are shown."""
+
+
+class NotJSON(ValueError):  # noqa: N818 - what the value is
+    """A text or a value that is not JSON: what is wrong, and where."""
+
+
+class MalformedJSON(NotJSON):
+    """A text that breaks the grammar of JSON: for which *reason*, and at which character."""
+
+    def __init__(self, message: str, reason: str = "", offset: int = 0) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.offset = offset
+
+
+def read_json(text: str | bytes) -> Any:
+    """Return the JSON that *text* is, which anyone may have written. Raises NotJSON."""
+    string = text if isinstance(text, str) else text_of(text)
+    try:
+        return checked(_decoded(_STRICT, string), string.encode())
+    except UnicodeEncodeError as error:
+        raise NotJSON(_half_in("the text", error.start)) from None
+
+
+def has_more_elements(text: str, most: int) -> bool:
+    """Tell whether *text* is, as far as it is read, an array with more than *most* elements. The rest is not read."""
+    offset = _after_space(text, 0)
+    if not text.startswith("[", offset):
+        return False
+    with suppress(ValueError, RecursionError):  # which `read_json` explains
+        for _ in range(most):
+            _, end = _PLAIN.raw_decode(text, _after_space(text, offset + 1))
+            offset = _after_space(text, end)
+            if not text.startswith(",", offset):
+                return False
+        return True
+    return False
+
+
+def text_of(content: bytes) -> str:
+    """Return *content*, which is JSON or YAML, as text: nearly always it is UTF-8. Raises NotJSON if it is not text."""
+    try:
+        return content.decode(json.detect_encoding(content))
+    except UnicodeDecodeError as error:
+        raise NotJSON(f"it is not text in {error.encoding.upper()}") from None
+
+
+def checked(value: Any, written: bytes) -> Any:
+    """Return *value*, as which *written* was read or from which it was written. Raises NotJSON.
+
+    Nearly always the bytes show that all of it is JSON; otherwise it is a copy.
+    """
+    is_suspect = (
+        (b"\\" in written and _ESCAPED_HALF.search(written) is not None)
+        or b"NaN" in written
+        or b"Infinity" in written
+        or _MANY_DIGITS in written.translate(_TO_ZERO)
+        or _is_deep(value, written)
+    )
+    return json_of(value) if is_suspect else value
+
+
+def read_written(text: str | bytes) -> Any:
+    """Return the JSON that this package wrote as *text*: it does not look for what is never written. Raises NotJSON."""
+    return _decoded(_PLAIN, text)
+
+
+def read_clamped(text: str) -> Any:
+    """Return the JSON that jq wrote, which keeps a number such as 1E+400: it becomes the largest there is."""
+    return _decoded(_CLAMPED if "E+" in text else _PLAIN, text)
+
+
+def string_at(text: str, offset: int) -> tuple[str, int]:
+    """Return the string that begins at *offset*, and where it ends. Raises MalformedJSON."""
+    try:
+        string, end = _PLAIN.raw_decode(text, offset)
+    except json.JSONDecodeError as error:
+        raise MalformedJSON(str(error), error.msg, error.pos) from None
+    return str(string), end
+
+
+def json_of(value: object, convert: Callable[[object], object] | None = None) -> Any:
+    """Return a copy of *value* in the types that JSON is read as. Raises NotJSON if it has anything that is not JSON.
+
+    A tuple is written as an array is. All else that libraries can turn into JSON is refused, unless *convert* makes
+    JSON of it.
+    """
+    return _json_of(value, "", 0, convert)
+
+
+def write_json(
+    value: Any, *, ensure_ascii: bool = True, sort_keys: bool = False, sizes: dict[int, int] | None = None
+) -> str:
+    """Return *value* as JSON without spaces. Raises NotJSON.
+
+    With *sizes*, which `json_size` found or are empty, it is written in pieces, so that other threads get on.
+    """
+    encoder = _ENCODERS[ensure_ascii, sort_keys]
+    try:
+        text = encoder.encode(value) if sizes is None else in_pieces(value, encoder.encode, sizes, sort_keys=sort_keys)
+        if ensure_ascii and "\\" in text and "\\ud" in text:
+            has_half = HALF.search(_ENCODERS[False, False].encode(value))
+        else:
+            has_half = None if text.isascii() else HALF.search(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        json_of(value)  # which says where
+        raise NotJSON(_TOO_DEEP if isinstance(error, RecursionError) else str(error)) from None
+    if has_half:
+        json_of(value)
+    return text
+
+
+def show_json(
+    value: Any, *, indent: int | str | None = None, sort_keys: bool = False, ensure_ascii: bool = False
+) -> str:
+    """Return *value* as JSON for people to read; what is not JSON is shown as Python does."""
+    return _without_halves(
+        json.dumps(value, indent=indent, sort_keys=sort_keys, ensure_ascii=ensure_ascii, default=str)
+    )
+
+
+def show_beginning(value: Any, most: int) -> tuple[str, bool]:
+    """Return *value* as indented JSON, *most* characters of it, and whether it has more. These are not written."""
+    pieces, length = list[str](), 0
+    for piece in _SHOWING.iterencode(value):
+        pieces.append(piece)
+        length += len(piece)
+        if length > most:
+            break
+    return _without_halves("".join(pieces)[:most]), length > most
+
+
+def _without_halves(text: str) -> str:
+    return text if text.isascii() else HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+def json_length(value: Any, enough: int = MAX_WRITTEN) -> int:
+    """Return how many bytes *value* takes as JSON without spaces; at least how many, if they are more than *enough*.
+
+    Raises NotJSON.
+    """
+    sizes: dict[int, int] = {}
+    size = json_size(value, enough, sizes)
+    return size if size > enough else len(write_json(value, sizes=sizes))
+
+
+def finite(text: str) -> float:
+    """Return the number that *text* is. Raises NotJSON if it is too large."""
+    number = float(text)
+    if -math.inf < number < math.inf:
+        return number
+    raise _too_large(text)
+
+
+def integer(text: str) -> int:
+    """Return the number that *text* is, in any base. Raises NotJSON if it is too large for a double."""
+    try:
+        number = int(text, 0)
+        float(number)
+    except (ValueError, OverflowError):  # Python reads no integer of more than 4,300 digits
+        raise _too_large(text) from None
+    return number
+
+
+def _too_large(text: str) -> NotJSON:
+    return NotJSON(f"the number {text if len(text) <= _SHOWN else text[:_SHOWN] + '…'} is too large")
+
+
+def _decoded(decoder: json.JSONDecoder, text: str | bytes) -> Any:
+    try:
+        return decoder.decode(text if isinstance(text, str) else text.decode())
+    except NotJSON:
+        raise
+    except RecursionError:
+        raise NotJSON(_TOO_DEEP) from None
+    except json.JSONDecodeError as error:
+        raise MalformedJSON(str(error), error.msg, error.pos) from None
+    except UnicodeDecodeError as error:
+        raise MalformedJSON(str(error)) from None
+    except ValueError:  # Python reads no integer of more than 4,300 digits
+        raise NotJSON("a number of thousands of digits is too large") from None
+
+
+def _after_space(text: str, offset: int) -> int:
+    found = _SPACE.match(text, offset)
+    return offset if found is None else found.end()
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        again = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise NotJSON(f"the key {again!r} is written twice in one object")
+    return fields
+
+
+def _is_deep(value: Any, data: bytes) -> bool:
+    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
+        return False
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [item for node in level for item in _items(node) if type(item) in _PARENTS]
+        if not level:
+            return False
+    return True
+
+
+def _items(node: Any) -> Iterable[Any]:
+    return node.values() if type(node) is dict else node if type(node) is list else ()
+
+
+def _json_of(value: object, place: str, depth: int, convert: Callable[[object], object] | None) -> Any:
+    # Written as loops: a comprehension would double how deep the stack gets.
+    if isinstance(value, list | tuple):
+        if depth == MAX_DEPTH:
+            raise NotJSON(_TOO_DEEP)
+        items: list[Any] = []
+        for index, item in enumerate(value):
+            items.append(_json_of(item, f"{place}[{index}]", depth + 1, convert))
+        return items
+    if isinstance(value, dict | Mapping):
+        if depth == MAX_DEPTH:
+            raise NotJSON(_TOO_DEEP)
+        fields: dict[str, Any] = {}
+        for key, item in value.items():
+            fields[_key(key, place)] = _json_of(item, f"{place}.{key}", depth + 1, convert)
+        return fields
+    if convert is None or isinstance(value, _SCALARS):
+        return _scalar(value, place)
+    try:
+        converted = convert(value)
+    except NotJSON as error:
+        raise NotJSON(f"{error}{_at(place)}") from None
+    return _json_of(converted, place, depth, None)
+
+
+def _key(key: object, place: str) -> str:
+    if not isinstance(key, str):
+        raise NotJSON(f"a key has to be a text, and {key!r} is not{_at(place)}")
+    if not key.isascii() and (half := HALF.search(key)):
+        raise NotJSON(_half_in("a key", half.start()) + _at(place))
+    return str.__str__(key)  # that of an enumeration may be its name
+
+
+def _scalar(value: object, place: str) -> Any:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        if not value.isascii() and (half := HALF.search(value)):
+            raise NotJSON(_half_in("the text", half.start()) + _at(place))
+        return str.__str__(value)  # as above
+    if isinstance(value, int):
+        try:
+            float(value)
+        except OverflowError:
+            raise NotJSON(f"a number of {int(math.log10(abs(value))) + 1:,} digits is too large{_at(place)}") from None
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise NotJSON(f"{json.dumps(value)} is not a JSON number{_at(place)}")
+        return float(value)
+    if isinstance(value, bytes | bytearray):
+        raise NotJSON(f"these are bytes{_at(place)}")
+    raise NotJSON(f"JSON cannot write what is of the type {type(value).__name__!r}{_at(place)}")
+
+
+def _half_in(what: str, index: int) -> str:
+    return f"{what} has half of a surrogate pair, at character {index}"
+
+
+def _at(place: str) -> str:
+    return f" (at {place if place.startswith('.') else '.' + place})" if place else ""
+
+
+_STRICT: Final = json.JSONDecoder(parse_float=finite, object_pairs_hook=_unique)
+_PLAIN: Final = json.JSONDecoder()
+_CLAMPED: Final = json.JSONDecoder(parse_float=lambda text: max(-_MAX, min(_MAX, float(text))))
+_ENCODERS: Final = {
+    (ensure_ascii, sort_keys): json.JSONEncoder(
+        separators=(",", ":"),
+        allow_nan=False,
+        check_circular=False,  # what contains itself is nested too deeply
+        ensure_ascii=ensure_ascii,
+        sort_keys=sort_keys,
+    )
+    for ensure_ascii, sort_keys in product((True, False), repeat=2)
+}

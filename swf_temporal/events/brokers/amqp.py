@@ -1,0 +1,249 @@
+"""Messages to and from a broker of AMQP 0-9-1, such as RabbitMQ."""
+
+import asyncio
+import gzip
+import zlib
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any
+
+from swf_temporal.base.importing import optional
+from swf_temporal.base.strict_json import show_json
+from swf_temporal.events.brokers.amqp_routes import route_of
+from swf_temporal.events.brokers.bindings import number, switch, word, words
+from swf_temporal.events.brokers.connect_address import connect_address
+from swf_temporal.events.brokers.faults import (
+    DENIED,
+    LOST,
+    TOO_LARGE,
+    UNKNOWN,
+    Refused,
+    mapped,
+    translating,
+)
+from swf_temporal.events.brokers.port import BrokerMessage, Channel, Message, Send
+
+_PORT, _SECURE_PORT = 5672, 5671
+_PERSISTENT = 2
+_TOO_LONG = 2**63
+"""From here on a number is sent as a text."""
+_UNSENDABLE = ("BadArguments", "this cannot be sent over AMQP")
+_GZIP, _MAGIC = "gzip", b"\x1f\x8b"
+_WITH_HEAD = 16 + zlib.MAX_WBITS
+"""As zlib is told that what it reads is gzip."""
+_UNROUTABLE = ("UnknownChannel", "no queue takes the message")
+
+
+class Amqp:
+    """Publishes with confirmation, and consumes one message at a time."""
+
+    async def send(self, channel: Channel, message: Message) -> None:
+        """Publish *message*, and wait until the broker has confirmed it."""
+        with mapping_faults(channel):
+            async with asyncio.timeout(channel.timeout), self.sending(channel) as send:
+                await send(channel, message)
+
+    @asynccontextmanager
+    async def sending(self, channel: Channel) -> AsyncIterator[Send]:
+        """Connect; each exchange and queue that is published to has a channel of AMQP of its own."""
+        exchanges: dict[tuple[str | None, str | None], Any] = {}
+
+        async def send(to: Channel, message: Message) -> None:
+            route = route_of(to)
+            place = (route.exchange_name, None if route.exchange_name else route.queue_name)
+            with mapping_faults(to):
+                async with asyncio.timeout(to.timeout):
+                    if place not in exchanges:
+                        exchanges[place], _ = await route.exchange(connection)
+                    await exchanges[place].publish(
+                        _outgoing(to, message),
+                        route.key if route.exchange_name else route.queue_name,
+                        mandatory=switch(to.bindings.operation, "mandatory", default=True),
+                    )
+
+        async with connected(channel) as connection:
+            yield send
+
+    @asynccontextmanager
+    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
+        """Consume from the document's queue, or from the call's own, which is bound to the document's exchange."""
+        route = route_of(channel)
+        async with connected(channel) as connection:
+            with mapping_faults(channel):
+                async with asyncio.timeout(channel.timeout):
+                    queue = await route.queue(connection)
+                    await queue.channel.set_qos(prefetch_count=1)
+            yield _deliveries(channel, queue)
+            if route.is_own_queue:
+                with mapping_faults(channel):
+                    await queue.delete(if_unused=False, if_empty=False)
+
+
+@contextmanager
+def mapping_faults(channel: Channel) -> Iterator[None]:
+    """Turn what goes wrong within into a CallFailed."""
+    errors = _library("aiormq.exceptions")
+    known = {
+        errors.ProbableAuthenticationError: DENIED,
+        errors.AuthenticationError: DENIED,
+        errors.ConnectionNotAllowed: DENIED,
+        errors.ChannelAccessRefused: DENIED,
+        errors.ChannelNotFoundEntity: UNKNOWN,
+        errors.PublishError: _UNROUTABLE,
+        errors.ChannelInvalidStateError: LOST,
+    }
+    with translating(channel, known, errors.AMQPError):
+        try:
+            yield
+        except errors.ChannelPreconditionFailed as error:
+            if "message size" in str(error):
+                raise Refused(TOO_LARGE, str(error)) from error
+            raise
+        except errors.InvalidFrameError as error:
+            # The library does not expect a broker to take a user in and then refuse the virtual host.
+            if "Connection.Close" in str(error):
+                raise Refused(DENIED, "the virtual host does not exist, or this user may not use it") from error
+            raise
+
+
+def connected(channel: Channel) -> AbstractAsyncContextManager[Any]:
+    """Connect until the context is left. What breaks is not mended. Raises CallFailed."""
+    return mapped(_connected(channel), partial(mapping_faults, channel))
+
+
+@asynccontextmanager
+async def _connected(channel: Channel) -> AsyncIterator[Any]:
+    port = channel.port or (_SECURE_PORT if channel.tls else _PORT)
+    credentials = channel.credentials
+    name, password = (
+        ("guest", "guest") if credentials.username is None else (credentials.username, credentials.password)
+    )
+    if credentials.token is not None:
+        # A token is a password, and a broker that takes one reads the name in it.
+        name, password = credentials.username or "", credentials.token
+    library = _library("aio_pika")
+    made: list[Any] = []
+
+    def make(*given: Any, **options: Any) -> Any:
+        made.append(library.Connection(*given, **options))
+        return made[0]
+
+    try:
+        connection = await library.connect(
+            host=await connect_address(channel, port),
+            port=port,
+            login=name,
+            password=password or "",
+            virtualhost=route_of(channel).virtual_host,
+            ssl=channel.tls is not None,
+            ssl_context=channel.tls,
+            timeout=channel.timeout,
+            client_properties={"connection_name": channel.client_id},
+            connection_class=make,
+        )
+    except BaseException:
+        for one in made:
+            await _close(one)
+        raise
+    try:
+        yield connection
+    finally:
+        await _close(connection)
+
+
+async def _close(connection: Any) -> None:
+    """Close it, also where that is cancelled.
+
+    Left alone, it would close itself as it is collected, perhaps when no loop is running any more.
+    """
+    try:
+        await connection.close()
+    finally:
+        # It has let its transport go, and only has to count as closed.
+        await connection.close()
+
+
+async def _deliveries(channel: Channel, queue: Any) -> AsyncIterator[BrokerMessage]:
+    while True:
+        with mapping_faults(channel):
+            # A consumer of its own for each message: those passed over stay with this connection, so that they do not
+            # come again and again, and go back to the queue when it ends; no more than these are kept from others.
+            async with queue.iterator() as messages:
+                received = await anext(messages, None)
+            if received is None:
+                raise Refused(LOST)
+
+        async def accept(received: Any = received) -> None:
+            with mapping_faults(channel):
+                await received.ack()
+
+        yield BrokerMessage(incoming(channel, received), accept)
+
+
+def _outgoing(channel: Channel, message: Message) -> Any:
+    operation, binding = channel.bindings.operation, channel.bindings.message
+    copies = {name: words(operation, key) for name, key in (("CC", "cc"), ("BCC", "bcc"))}
+    expiration = number(operation, "expiration", 0)
+    scalars = {name: value for name, value in message.scalars.items() if abs(value) < _TOO_LONG}
+    encoding = word(binding, "contentEncoding")
+    made = _library("aio_pika").Message(
+        _packed(message.payload, encoding),
+        headers={**message.headers, **scalars, **{name: keys for name, keys in copies.items() if keys}},
+        content_type=message.content_type,
+        content_encoding=encoding,
+        type=word(binding, "messageType"),
+        correlation_id=message.correlation_id,
+        reply_to=message.reply_to or word(operation, "replyTo"),
+        delivery_mode=number(operation, "deliveryMode", _PERSISTENT),
+        priority=number(operation, "priority", 0),
+        expiration=timedelta(milliseconds=expiration) if expiration else None,
+        user_id=word(operation, "userId"),
+        timestamp=datetime.now(UTC) if switch(operation, "timestamp", default=False) else None,
+    )
+    try:
+        made.properties.marshal()  # as it is when it is sent, where a mistake could be anything
+    except (TypeError, ValueError) as error:
+        raise Refused(_UNSENDABLE, str(error)) from error
+    return made
+
+
+def _packed(payload: bytes, encoding: str | None) -> bytes:
+    """Return *payload* as its encoding says, unless the call has given it so."""
+    return gzip.compress(payload, mtime=0) if encoding == _GZIP and not payload.startswith(_MAGIC) else payload
+
+
+def _unpacked(payload: bytes, encoding: str | None, most: int) -> bytes:
+    """Return *payload* without its encoding, cut off where it has more than *most* bytes; what is broken stays."""
+    if encoding != _GZIP:
+        return payload
+    try:
+        return zlib.decompressobj(_WITH_HEAD).decompress(payload, most + 1)
+    except zlib.error:
+        return payload
+
+
+def incoming(channel: Channel, received: Any) -> Message:
+    return Message(
+        _unpacked(received.body, received.content_encoding, channel.max_bytes),
+        content_type=received.content_type,
+        headers=_texts(received.headers),
+        correlation_id=received.correlation_id,
+        reply_to=received.reply_to,
+    )
+
+
+def _texts(headers: Mapping[str, Any]) -> dict[str, str]:
+    """Return *headers* as texts: those of AMQP have types."""
+    return {name: _text(value) for name, value in headers.items()}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (bytes, bytearray)):
+        return value.decode(errors="replace")
+    return value if isinstance(value, str) else show_json(value)
+
+
+def _library(module: str) -> Any:
+    return optional(module, "amqp", "functions of type 'asyncapi' over AMQP")

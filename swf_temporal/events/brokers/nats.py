@@ -1,0 +1,199 @@
+"""Messages to and from a NATS server."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from swf_temporal.base.importing import optional
+from swf_temporal.events.brokers.bindings import word
+from swf_temporal.events.brokers.connect_address import connect_address
+from swf_temporal.events.brokers.faults import DENIED, LOST, TOO_LARGE, Refused, mapped, translating
+from swf_temporal.events.brokers.port import BrokerMessage, Channel, Message, Send
+
+_T = TypeVar("_T")
+
+_PORT = 4222
+_CLOSING = 1.0
+"""Seconds for saying farewell."""
+_LOOKING = 0.1
+"""Seconds after which a connection is looked at over which an answer is awaited."""
+_CONTENT_TYPE = "content-type"
+_HEAD = len("NATS/1.0\r\n\r\n")
+"""Bytes around the headers of a message."""
+_NO_RESPONDERS = ("NoResponders", "there are no responders there")
+_DENIALS = ("authorization violation", "permissions violation", "authentication")
+"""The beginning of the server's message when it denies something."""
+
+
+class Nats:
+    """Publishes, and subscribes; the server keeps nothing for those who do not listen."""
+
+    async def send(self, channel: Channel, message: Message) -> None:
+        """Publish *message*, and wait until the server has read it."""
+        with mapping_faults(channel):
+            async with asyncio.timeout(channel.timeout), self.sending(channel) as send:
+                await send(channel, message)
+
+    @asynccontextmanager
+    async def sending(self, channel: Channel) -> AsyncIterator[Send]:
+        """Connect. What the server complains of is told of all that is sent at the time."""
+
+        async def send(to: Channel, message: Message) -> None:
+            with mapping_faults(to):
+                async with asyncio.timeout(to.timeout):
+                    # The server says that nobody listens to the one who asks, where it awaits the answer.
+                    replies = await connection.subscribe(message.reply_to) if message.reply_to else None
+                    headers = _headers(message)
+                    check_size(connection, headers, message.payload)
+                    await connection.publish(to.address, message.payload, reply=message.reply_to or "", headers=headers)
+                    await _asked(connection, errors, to.timeout)
+                    if replies is not None and replies.pending_msgs and _is_unanswered(await replies.next_msg()):
+                        raise Refused(_NO_RESPONDERS)
+
+        async with connected(channel) as (connection, errors):
+            yield send
+
+    @asynccontextmanager
+    async def receive(self, channel: Channel) -> AsyncIterator[AsyncIterator[BrokerMessage]]:
+        """Subscribe, as one of the queue group if the document names one."""
+        async with connected(channel) as (connection, errors):
+            with mapping_faults(channel):
+                async with asyncio.timeout(channel.timeout):
+                    queue = word(channel.bindings.operation, "queue")
+                    subscription = await connection.subscribe(channel.address, queue=queue or "")
+                    await _asked(connection, errors, channel.timeout)
+            yield _deliveries(channel, subscription)
+
+
+@contextmanager
+def mapping_faults(channel: Channel) -> Iterator[None]:
+    """Turn what goes wrong within into a CallFailed."""
+    errors = _library("nats.errors")
+    known = {
+        errors.AuthorizationError: DENIED,
+        errors.MaxPayloadError: TOO_LARGE,
+        errors.BadSubjectError: ("BadArguments", "this is not a subject"),
+        errors.BadHeaderError: ("BadArguments", "this cannot be the name of a header"),
+        UnicodeEncodeError: ("BadArguments", "this cannot be sent over NATS"),
+        errors.ConnectionClosedError: LOST,
+        errors.StaleConnectionError: LOST,
+    }
+    with translating(channel, known, errors.Error):
+        try:
+            yield
+        except errors.Error as error:
+            # What the server complains of has words, and no kind.
+            if str(error).removeprefix("nats: ").strip("'").lower().startswith(_DENIALS):
+                raise Refused(DENIED, str(error)) from error
+            raise
+
+
+def connected(channel: Channel) -> AbstractAsyncContextManager[tuple[Any, list[Exception]]]:
+    """Connect once; also return what the server complains of, which the library tells only by the way."""
+    return mapped(_connected(channel), partial(mapping_faults, channel))
+
+
+@asynccontextmanager
+async def _connected(channel: Channel) -> AsyncIterator[tuple[Any, list[Exception]]]:
+    errors: list[Exception] = []
+
+    async def note(error: Exception) -> None:
+        errors.append(error)
+
+    library, port = _library("nats"), channel.port or _PORT
+    host = await connect_address(channel, port)
+    connection = _library("nats.aio.client").Client()
+    try:
+        await connection.connect(
+            f"{'tls' if channel.tls else 'nats'}://{f'[{host}]' if ':' in host else host}:{port}",
+            error_cb=note,
+            name=channel.client_id,
+            connect_timeout=channel.timeout,
+            allow_reconnect=False,
+            # The library tries again and again where it may not connect again; this is as little as it can be told.
+            max_reconnect_attempts=1,
+            reconnect_time_wait=0,
+            user=channel.credentials.username,
+            password=channel.credentials.password,
+            token=channel.credentials.token,
+            tls=channel.tls,
+        )
+        yield connection, errors
+    except library.errors.NoServersError:
+        raise errors[-1] from None
+    finally:
+        # After a handshake that failed, the library waits for the end of a connection that has ended.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSING):
+                await connection.close()
+
+
+async def unless_closed(
+    connection: Any, asking: Coroutine[Any, Any, _T], complaint: Callable[[], Exception | None] = lambda: None
+) -> _T:
+    """Return what *asking* does. Raises Refused if the connection ends, and a *complaint* of the server that there is.
+
+    The library lets it wait in vain, untold.
+    """
+    answer = asyncio.create_task(asking)
+    try:
+        while not (await asyncio.wait((answer,), timeout=_LOOKING))[0]:
+            if connection.is_closed:
+                raise Refused(LOST)
+            if (error := complaint()) is not None:
+                raise error
+        return await answer
+    finally:
+        answer.cancel()
+
+
+def check_size(connection: Any, headers: Mapping[str, str] | None, payload: bytes) -> None:
+    """Raise Refused for more than the server takes: it ends the connection then, and the library counts no headers."""
+    size = sum(len(f"{name}: {value}\r\n".encode()) for name, value in headers.items()) if headers else -_HEAD
+    if _HEAD + size + len(payload) > connection.max_payload:
+        raise Refused(TOO_LARGE, f"with its headers it has {_HEAD + size + len(payload):,} bytes")
+
+
+def _is_unanswered(received: Any) -> bool:
+    return not received.data and (received.headers or {}).get("Status") == "503"
+
+
+async def _asked(connection: Any, errors: list[Exception], timeout: float) -> None:
+    """Return when the server has dealt with all that it was sent. Raises what it complained of."""
+    # The library's first question may overtake what was to be sent before it; the second one cannot.
+    for _ in range(2):
+        await unless_closed(connection, connection.flush(timeout))
+    if errors:
+        raise errors[0]
+
+
+async def _deliveries(channel: Channel, subscription: Any) -> AsyncIterator[BrokerMessage]:
+    while True:
+        with mapping_faults(channel):
+            received = await subscription.next_msg(timeout=None)
+        yield BrokerMessage(incoming(received), _accept)
+
+
+async def _accept() -> None:
+    """Do nothing: the server sent the message, and knows no more of it."""
+
+
+def _headers(message: Message) -> Mapping[str, str] | None:
+    headers = dict(message.headers)
+    if message.content_type is not None:
+        headers.setdefault(_CONTENT_TYPE, message.content_type)
+    return headers or None
+
+
+def incoming(received: Any) -> Message:
+    headers = dict(received.headers or {})
+    types = [value for name, value in headers.items() if name.lower() == _CONTENT_TYPE]
+    return Message(
+        received.data, content_type=types[0] if types else None, headers=headers, reply_to=received.reply or None
+    )
+
+
+def _library(module: str) -> Any:
+    return optional(module, "nats", "functions of type 'asyncapi' over NATS")

@@ -1,0 +1,73 @@
+"""The protocols that an AsyncAPI document may name, and what speaks each."""
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+from swf_temporal.events.brokers.port import Broker
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    family: str
+    """What the protocol's bindings are called."""
+    port: int
+    """The one where servers usually listen."""
+    is_secure: bool = False
+
+
+WIRES = {
+    "mqtt": Wire("mqtt", 1883),
+    "mqtt5": Wire("mqtt", 1883),
+    "mqtts": Wire("mqtt", 8883, is_secure=True),
+    "secure-mqtt": Wire("mqtt", 8883, is_secure=True),
+    "amqp": Wire("amqp", 5672),
+    "amqps": Wire("amqp", 5671, is_secure=True),
+    "nats": Wire("nats", 4222),
+    "nats+tls": Wire("nats", 4222, is_secure=True),
+    "kafka": Wire("kafka", 9092),
+    "kafka-secure": Wire("kafka", 9093, is_secure=True),
+    "ws": Wire("ws", 80),
+    "wss": Wire("ws", 443, is_secure=True),
+    "http": Wire("http", 80),
+    "https": Wire("http", 443, is_secure=True),
+}
+"""By the names that documents and URLs give them."""
+
+BY_HTTP = frozenset({"ws", "http"})
+"""The families that begin with a request of HTTP, which carries headers and a query."""
+
+_CLASSES = {
+    "mqtt": ("mqtt", "Mqtt"),
+    "amqp": ("amqp", "Amqp"),
+    "nats": ("nats", "Nats"),
+    "kafka": ("kafka", "Kafka"),
+    "ws": ("websocket", "WebSocket"),
+}
+
+
+class Brokers:
+    """One broker for each family of protocols, made when it is first needed: each has a library of its own.
+
+    *by_http* is the one that speaks HTTP: it belongs to whoever has a client of it.
+    """
+
+    def __init__(self, by_http: Broker) -> None:
+        self._made: dict[str, Any] = {"http": by_http}
+
+    def speaking(self, family: str) -> Broker:
+        """Return the broker of a family. Raises CallFailed if the worker lacks its library."""
+        if family not in self._made:
+            self._made[family] = self._make(family)
+        broker: Broker = self._made[family]
+        return broker
+
+    async def aclose(self) -> None:
+        """Close the connections that brokers kept open."""
+        for broker in self._made.values():
+            if hasattr(broker, "aclose"):
+                await broker.aclose()
+
+    def _make(self, family: str) -> Any:
+        module, name = _CLASSES[family]
+        return getattr(importlib.import_module(f"swf_temporal.events.brokers.{module}"), name)()

@@ -1,0 +1,72 @@
+"""Compares data with a JSON Schema in a helper process, where it can be stopped.
+
+A schema of a few lines can take years on data of a few lines: by patterns, by references that are followed twice on
+each level, by comparing every element with every other. A library that is quicker moves that, and does not end it:
+the ones that are compiled have no limit either, and word what is wrong otherwise. So `schema_checking` does its work
+in a process that may use so much time and memory, and no more (`expressions/guarding/guard.py`).
+"""
+
+from swf_temporal.base.accounting import current_account
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import ExpressionLimitExceeded
+from swf_temporal.base.strict_json import NotJSON, read_written, write_json
+from swf_temporal.expressions.guarding.bounds import schema_bound
+from swf_temporal.expressions.guarding.deferring import ask
+from swf_temporal.expressions.guarding.guard import SCHEMAS, guard, written
+from swf_temporal.expressions.guarding.jq_process import NOT_COMPILED
+from swf_temporal.expressions.patterns import PatternTooSlow
+from swf_temporal.expressions.schema_checking.checking import MAX_VIOLATIONS, BadSchema, nested_too_deeply
+
+__all__ = ["MAX_VIOLATIONS", "BadSchema", "DataSchemaValidator", "SchemaTooSlow"]
+
+
+class SchemaTooSlow(PatternTooSlow):
+    """Validating data against a schema exceeded the limits."""
+
+    def __init__(self, why: str) -> None:
+        Exception.__init__(self, why)
+
+
+class DataSchemaValidator:
+    """A JSON Schema, ready to be compared with data."""
+
+    def __init__(self, schema: JSON, *, checks_formats: bool = False) -> None:
+        """Read *schema*, in which `format` says something with *checks_formats*: what `schema_checking/formats` knows.
+
+        Raises BadSchema where it is not one, or refers to something outside itself.
+        """
+        try:
+            self._schema = write_json({"schema": schema, "formats": checks_formats})
+        except NotJSON as error:
+            raise BadSchema(f"it is not JSON: {error}") from None
+        self._bound = schema_bound(self._schema)
+        try:
+            answer = guard(SCHEMAS).run(self._schema, None)
+        except ExpressionLimitExceeded as limit:
+            raise BadSchema(f"it cannot be checked: {_of_schema(limit)}") from None
+        if answer.status == NOT_COMPILED:
+            problem = read_written(answer.text)
+            raise BadSchema(problem["message"], problem["path"])
+
+    def violations(self, data: JSON, *, slow_is_fatal: bool = False) -> list[str]:
+        """Return what is wrong with *data*, each with the path to it: nothing if it fits, a few things at most.
+
+        That it takes too long to tell is something wrong, too, or raises PatternTooSlow if *slow_is_fatal*.
+        """
+        try:
+            text = written(data)
+            answer = ask(self._schema, text, self._bound, SCHEMAS)
+        except NotJSON:
+            return [nested_too_deeply()]
+        except ExpressionLimitExceeded as limit:
+            slow = SchemaTooSlow(f"it takes too long to tell whether the data fits: {_of_schema(limit)}")
+            if slow_is_fatal:
+                raise slow from None
+            return [f"$: {slow}"]
+        current_account().charge_helper(len(text), len(answer.text), is_python=True)
+        violations: list[str] = read_written(answer.text)
+        return violations
+
+
+def _of_schema(limit: ExpressionLimitExceeded) -> str:
+    return limit.message.replace("an expression", "the check", 1)

@@ -1,0 +1,166 @@
+"""Compares data with a JSON Schema, and says what is wrong with it in a sentence each: within a helper process.
+
+Schemas are of the drafts 4 to 2020-12, as their `$schema` says; one that does not say is of the latest. References
+are followed within the schema and to the drafts themselves, and nowhere else: a run must not depend on a network.
+jsonschema is imported only where there is a schema, since most definitions have none.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from swf_temporal.base.data import JSON
+from swf_temporal.expressions.patterns import BadPattern, compiled
+
+if TYPE_CHECKING:
+    from jsonschema import FormatChecker
+    from jsonschema.protocols import Validator
+    from referencing import Registry
+
+MAX_VIOLATIONS = 5
+"""The number of problems with data that are reported."""
+
+_MAX_QUOTED = 200
+DATA_KEYWORDS = ("const", "enum", "default", "examples")
+"""Keywords under which a `$ref` is data and refers to nothing."""
+
+
+class BadSchema(ValueError):  # noqa: N818 - named for what it is about
+    """A schema that is none. `path` leads to the part of it that is wrong."""
+
+    def __init__(self, message: str, path: Sequence[str | int] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = tuple(path)
+
+
+class SchemaCheck:
+    """A JSON Schema, ready to be compared with data. Nothing but the limits of its process bounds what it takes."""
+
+    def __init__(self, schema: JSON, formats: "FormatChecker | None" = None) -> None:
+        """Read *schema*, in which `format` says something if *formats* checks it.
+
+        Raises BadSchema where it is not one, or refers to something outside itself.
+        """
+        self._validator = _validator(schema, formats)
+
+    def violations(self, data: JSON) -> list[str]:
+        """Return what is wrong with *data*, each with the path to it: nothing if it fits, a few things at most."""
+        try:
+            found = [_sentence(error) for error in islice(self._validator.iter_errors(data), MAX_VIOLATIONS + 1)]
+        except RecursionError:
+            return [nested_too_deeply()]
+        return found if len(found) <= MAX_VIOLATIONS else [*found[:MAX_VIOLATIONS], "and more"]
+
+
+def nested_too_deeply() -> str:
+    """Return what is wrong where neither the schema nor the data comes to an end."""
+    return "$: the schema refers to itself in a cycle, or the data is nested too deeply"
+
+
+def _validator(schema: Any, formats: "FormatChecker | None") -> "Validator":
+    from jsonschema.exceptions import SchemaError  # noqa: PLC0415 - heavy, and seldom needed
+    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # noqa: PLC0415 - has no types
+
+    if not isinstance(schema, Mapping | bool):
+        raise BadSchema("a JSON Schema is an object, or true or false")
+    kind = _draft(schema)
+    try:
+        kind.check_schema(schema, format_checker=kind.FORMAT_CHECKER)
+        _check_parts(schema, kind, REGISTRY)
+    except SchemaError as error:
+        raise BadSchema(_shortened(error.message), list(error.absolute_path)) from None
+    except RecursionError:
+        raise BadSchema("it is nested too deeply") from None
+    if isinstance(schema, Mapping):
+        # Where a reference leads back to the whole, the library would take its own validator of that name.
+        schema = {key: value for key, value in schema.items() if key != "$schema"}
+    ready: Validator = _bounded(kind)(schema, registry=REGISTRY, format_checker=formats)
+    return ready
+
+
+@cache
+def _bounded(kind: Any) -> Any:
+    """Return the validator *kind* with patterns as all of them are here: those of the library that checks them."""
+    from jsonschema.exceptions import ValidationError  # noqa: PLC0415 - heavy, and seldom needed
+    from jsonschema.validators import extend  # noqa: PLC0415 - as above
+
+    def pattern(validator: Any, pattern: str, instance: Any, _: Any) -> Iterator[Any]:
+        if validator.is_type(instance, "string") and compiled(pattern).search(instance) is None:
+            yield ValidationError(f"{instance!r} does not match {pattern!r}")
+
+    return extend(kind, {"pattern": pattern})  # type: ignore[no-untyped-call]  # has no types
+
+
+def _draft(schema: Any) -> Any:
+    """Return the validator of the draft that *schema* is written in."""
+    from jsonschema.validators import Draft202012Validator, validator_for  # noqa: PLC0415 - heavy, and seldom needed
+
+    if isinstance(schema, bool) or "$schema" not in schema:
+        return Draft202012Validator
+    kind: Any = None
+    if isinstance(schema["$schema"], str):
+        with suppress(ValueError):  # not even a URI
+            kind = validator_for(schema, default=None)  # type: ignore[arg-type]  # its types are too narrow
+    if kind is None:
+        raise BadSchema(f"{schema['$schema']!r} is not a draft of JSON Schema that is known here", ["$schema"])
+    return kind
+
+
+def _check_parts(schema: Any, kind: Any, registry: "Registry[Any]") -> None:
+    """Refuse references that lead nowhere, and patterns that are none: a run is too late to learn of them."""
+    from referencing.exceptions import Unresolvable  # noqa: PLC0415 - heavy, and seldom needed
+    from referencing.jsonschema import specification_with  # noqa: PLC0415 - as above
+
+    specification = specification_with(kind.META_SCHEMA.get("$schema") or kind.META_SCHEMA["id"])
+    root = specification.create_resource(schema)
+    resolver = registry.resolver_with_root(root)
+    for path, part, base in _parts(schema, (), resolver, specification):
+        _check_patterns(part, path)
+        reference = part.get("$ref")
+        if not isinstance(reference, str):
+            continue
+        try:
+            base.lookup(reference)
+        except Unresolvable:
+            message = f"the reference {reference!r} leads to nothing within the schema"
+            raise BadSchema(message, [*path, "$ref"]) from None
+
+
+def _check_patterns(part: Mapping[str, JSON], path: tuple[str | int, ...]) -> None:
+    named = part.get("patternProperties")
+    written = [(one, (*path, "patternProperties", one)) for one in named] if isinstance(named, Mapping) else []
+    if isinstance(part.get("pattern"), str):
+        written.append((str(part["pattern"]), (*path, "pattern")))
+    for pattern, place in written:
+        try:
+            compiled(pattern)
+        except BadPattern as error:
+            raise BadSchema(f"{pattern!r} is not a pattern: {error}", place) from None
+
+
+def _parts(
+    value: Any, path: tuple[str | int, ...], base: Any, specification: Any
+) -> Iterator[tuple[tuple[str | int, ...], Mapping[str, JSON], Any]]:
+    """Yield every object in a schema, with the path to it and what references in it start from."""
+    if isinstance(value, Mapping):
+        if path and isinstance(value.get("$id", value.get("id")), str):  # and not properties with such a name
+            base = base.in_subresource(specification.create_resource(value))
+        yield path, value, base
+        for key, item in value.items():
+            if key not in DATA_KEYWORDS:
+                yield from _parts(item, (*path, key), base, specification)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _parts(item, (*path, index), base, specification)
+
+
+def _sentence(error: Any) -> str:
+    where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
+    return f"${where}: {_shortened(error.message)}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MAX_QUOTED else f"{text[:_MAX_QUOTED]}…"

@@ -1,0 +1,59 @@
+"""JSON Schemas and patterns in a helper process: `jq_process` runs this file there.
+
+What is compiled is a JSON text: `{"schema": …}`, whose input is the data and whose output is the list of what is wrong
+with it, or `{"pattern": …}`, whose input is a text and whose output says whether the pattern is found in it. The
+processor time of the process is limited, and nothing else stops a pattern here.
+"""
+
+from typing import Any
+
+import regex
+
+from swf_temporal.base.strict_json import read_written, write_json
+from swf_temporal.expressions.schema_checking.checking import BadSchema, SchemaCheck
+from swf_temporal.expressions.schema_checking.formats import FORMATS, format_checker
+
+_DRAFTS = ("04", "06", "07")
+_FORMATS = format_checker()
+WARMING = (
+    '{"schema": {"patternProperties": {"a": {"type": "string"}}, "format": "regex"}, "formats": true}',
+    '{"a": 1}',
+)
+"""A schema and data by which the libraries load what they need."""
+
+
+class _Schema:
+    def __init__(self, schema: Any, *, checks_formats: bool = False) -> None:
+        try:
+            self._check = SchemaCheck(schema, _FORMATS if checks_formats else None)
+        except BadSchema as error:
+            raise ValueError(write_json({"message": error.message, "path": error.path})) from None
+
+    def input_text(self, text: str) -> list[str]:
+        """Return what is wrong with the data, as one list."""
+        return [write_json(self._check.violations(read_written(text)))]
+
+
+class _Pattern:
+    def __init__(self, pattern: str) -> None:
+        self._pattern = regex.compile(pattern)
+
+    def input_text(self, text: str) -> list[str]:
+        return [write_json(self._pattern.search(read_written(text)) is not None)]
+
+
+def compiled(text: str) -> _Schema | _Pattern:
+    """Return what *text* asks for. Raises ValueError for a schema that is none."""
+    asked = read_written(text)
+    return (
+        _Pattern(asked["pattern"]) if "pattern" in asked else _Schema(asked["schema"], checks_formats=asked["formats"])
+    )
+
+
+for _draft in _DRAFTS:
+    # What belongs to each draft is read from files when it is first asked for, and files are forbidden then.
+    _Schema({"$schema": f"http://json-schema.org/draft-{_draft}/schema#", "type": "string"}).input_text("1")
+for _has_format in FORMATS.values():
+    _has_format("2024-01-01T00:00:00Z")
+    _has_format("a@b.example")
+_Schema({"$schema": "https://json-schema.org/draft/2019-09/schema", "type": "string"}).input_text("1")

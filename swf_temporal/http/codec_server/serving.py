@@ -1,0 +1,46 @@
+"""Serving the codec server until the process is told to stop."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from swf_temporal.base.errors import UsageError
+from swf_temporal.sdk.logs import log_lines
+from swf_temporal.settings.http import CodecServerSettings, read_codec_server_settings
+from swf_temporal.settings.payloads import PLAIN, PayloadSettings
+from swf_temporal.settings.values import Address, LogFormat, LogLevel
+from swf_temporal.temporal.converter import converter_of
+
+
+def prepare(
+    address: Address, origins: Sequence[str], config: Path | None, log_format: LogFormat | None = None
+) -> tuple[CodecServerSettings, PayloadSettings]:
+    """Return the settings of a codec server, and of the payloads that it reads. Raises UsageError."""
+    payloads = PayloadSettings.read(file=config)
+    if payloads == PLAIN:
+        hint = "give the configuration of the workers with --config or SWF_CONFIG"
+        raise UsageError("payloads are neither encrypted, compressed nor stored: there is nothing to decode", hint)
+    settings = read_codec_server_settings(os.environ, address, origins, file=config)
+    converter_of(payloads)  # what is wrong with keys and storage is told now
+    log_lines(log_format or LogFormat.TEXT, LogLevel.INFO)
+    return settings, payloads
+
+
+async def serve(
+    settings: CodecServerSettings,
+    payloads: PayloadSettings,
+    ready: Callable[[str], None],
+    tls: Mapping[str, Path],
+) -> int:
+    """Serve until cancelled, with *tls* of `tls_files`; *ready* is told the URL. Raises UsageError."""
+    try:
+        from swf_temporal.http.codec_server.application import codec_application  # noqa: PLC0415 - of an extra
+        from swf_temporal.sdk.asgi_server import asgi_server  # noqa: PLC0415 - of an extra
+    except ImportError as error:
+        raise UsageError(f"the codec server needs {error.name}", "pip install 'swf-temporal[codec-server]'") from None
+    application = codec_application(settings, lambda namespace: converter_of(payloads, namespace))
+    async with asgi_server(application, settings.address, "choose another with --host and --port", **tls) as address:
+        ready(f"{'https' if tls else 'http'}://{address}")
+        await asyncio.Event().wait()
+    return 0

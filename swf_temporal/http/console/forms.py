@@ -1,0 +1,160 @@
+"""Forms that are made of JSON Schemas, and the JSON that people fill them in with.
+
+A form helps; whether its data is right says the schema, which is asked once it is sent.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+from urllib.parse import unquote
+
+from swf_temporal.base.data import JSON
+from swf_temporal.base.strict_json import NotJSON, read_json, show_json
+
+Kind: TypeAlias = Literal["text", "number", "choice", "json", "group"]
+
+RAW: Final = "json"
+"""The field that holds all the data as JSON, instead of those of a form."""
+_DEEPEST: Final = 4
+"""How deep groups of fields are nested; what is deeper is written as JSON."""
+_MOST: Final = 200
+"""How many fields a form has; further ones are written as JSON."""
+_TYPES: Final = {"date": "date", "email": "email", "uri": "url", "date-time": "text", "time": "text"}
+"""By the format of a text, the type of its element `input`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    name: str
+    """Where its value stands in the data: a JSON pointer."""
+    label: str
+    kind: Kind
+    about: str = ""
+    is_required: bool = False
+    type: str = "text"
+    """That of the element `input`."""
+    step: str = "any"
+    value: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+    """The values to choose from, as JSON, and how they are shown."""
+    error: str = ""
+    fields: tuple["Field", ...] = ()
+    """Those of a group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What a form was filled in with."""
+
+    data: JSON
+    errors: Mapping[str, str]
+    """By the names of fields, what is wrong with their values."""
+
+
+def fields_of(
+    schema: JSON, given: Mapping[str, str] | None = None, errors: Mapping[str, str] | None = None
+) -> tuple[Field, ...]:
+    """Return the fields of an object that fits *schema*; none if there is no telling what it holds.
+
+    They have the values *given* before, else the defaults of the schema, and the *errors* of these.
+    """
+    return tuple(_Form(schema, given, errors or {}).fields(schema, "", 0))
+
+
+def filled(schema: JSON, given: Mapping[str, str]) -> Filled:
+    """Return the data that a form holds: all of it as JSON, or that of its fields. Those left empty are left out."""
+    if RAW in given:
+        text = given[RAW].strip()
+        try:
+            return Filled(read_json(text) if text else {}, {})
+        except NotJSON as error:
+            return Filled(None, {RAW: f"this is not JSON: {error}"})
+    errors: dict[str, str] = {}
+    return Filled(_object(fields_of(schema, given), errors), errors)
+
+
+class _Form:
+    def __init__(self, root: JSON, given: Mapping[str, str] | None, errors: Mapping[str, str]) -> None:
+        self._root = root
+        self._given = given
+        self._errors = errors
+        self._count = 0
+
+    def fields(self, schema: JSON, place: str, depth: int) -> Iterator[Field]:
+        schema = self._resolved(schema)
+        properties = schema.get("properties") if isinstance(schema, dict) else None
+        if not isinstance(schema, dict) or not isinstance(properties, dict):
+            return
+        required = schema.get("required")
+        for name, one in properties.items():
+            self._count += 1
+            if self._count > _MOST:
+                return
+            is_required = isinstance(required, list) and name in required
+            pointer = f"{place}/{name.replace('~', '~0').replace('/', '~1')}"
+            yield self._field(self._resolved(one), name, pointer, depth, is_required=is_required)
+
+    def _field(self, schema: JSON, name: str, pointer: str, depth: int, *, is_required: bool) -> Field:
+        said: dict[str, Any] = schema if isinstance(schema, dict) else {}
+        title, about = said.get("title"), said.get("description")
+        label = title if isinstance(title, str) and title else name
+        common: dict[str, Any] = {
+            "name": pointer,
+            "label": label,
+            "about": about if isinstance(about, str) else "",
+            "is_required": is_required,
+            "error": self._errors.get(pointer, ""),
+        }
+        kind = said.get("type")
+        if kind == "object" and depth < _DEEPEST and (inner := tuple(self.fields(said, pointer, depth + 1))):
+            return Field(kind="group", fields=inner, **common)
+        choices = [said["const"]] if "const" in said else said.get("enum", [True, False] if kind == "boolean" else None)
+        if isinstance(choices, list) and choices:
+            options = tuple((show_json(one), one if isinstance(one, str) else show_json(one)) for one in choices)
+            return Field(kind="choice", options=options, value=self._value(pointer, said, show_json), **common)
+        if kind in ("integer", "number"):
+            step = "1" if kind == "integer" else "any"
+            return Field(kind="number", type="number", step=step, value=self._value(pointer, said, show_json), **common)
+        if kind == "string":
+            of_format = _TYPES.get(str(said.get("format")), "text")
+            return Field(kind="text", type=of_format, value=self._value(pointer, said, str), **common)
+        return Field(kind="json", value=self._value(pointer, said, lambda one: show_json(one, indent=2)), **common)
+
+    def _value(self, pointer: str, schema: Mapping[str, Any], show: Any) -> str:
+        if self._given is not None:
+            return self._given.get(pointer, "")
+        return str(show(schema["default"])) if "default" in schema else ""
+
+    def _resolved(self, schema: JSON) -> JSON:
+        """Return what a reference within the schema leads to; an empty one where it leads elsewhere."""
+        for _ in range(_DEEPEST):
+            reference = schema.get("$ref") if isinstance(schema, dict) else None
+            if not isinstance(reference, str):
+                return schema
+            found: Any = self._root
+            for step in unquote(reference.removeprefix("#")).split("/")[1:]:
+                key = step.replace("~1", "/").replace("~0", "~")
+                found = found.get(key) if reference.startswith("#") and isinstance(found, dict) else None
+            schema = found if isinstance(found, dict) else {}
+        return {}
+
+
+def _object(fields: tuple[Field, ...], errors: dict[str, str]) -> dict[str, JSON]:
+    data: dict[str, JSON] = {}
+    for one in fields:
+        name = one.name.rpartition("/")[2].replace("~1", "/").replace("~0", "~")
+        if one.kind == "group":
+            inner = _object(one.fields, errors)
+            if inner or one.is_required:
+                data[name] = inner
+        elif one.value.strip():
+            try:
+                data[name] = one.value if one.kind == "text" else read_json(one.value)
+            except NotJSON:
+                errors[one.name] = "this is not a number" if one.kind == "number" else "this is not JSON"
+                continue
+            if one.kind == "number" and not isinstance(data[name], int | float):
+                errors[one.name] = "this is not a number"
+            if one.kind == "choice" and one.value not in (value for value, _ in one.options):
+                errors[one.name] = "this is none of the choices"
+    return data

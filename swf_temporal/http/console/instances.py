@@ -1,0 +1,287 @@
+"""Pages of instances: a list that can be filtered, and where one is, what happened in it and what it waits for."""
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Awaitable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from markupsafe import Markup
+from starlette.responses import Response
+from temporalio.client import WorkflowExecutionDescription
+from temporalio.common import RawValue
+from temporalio.service import RPCError, RPCStatusCode
+
+from swf_temporal.base.client_errors import InstanceNotFoundError, RunEnded
+from swf_temporal.base.errors import PayloadUnavailable, SwfError, UsageError
+from swf_temporal.http.console.awaited import Awaited, awaited_of
+from swf_temporal.http.console.pages import shown_json
+from swf_temporal.http.console.payloads import shown_payload
+from swf_temporal.http.console.visits import Visit, redirect
+from swf_temporal.http.gateway.instances import TenantInstance, instance_of
+from swf_temporal.http.gateway.refusals import Refused, refusal_of
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.instance_history import (
+    RunFacts,
+    first_start,
+    history_of_run,
+    input_of_start,
+    list_runs,
+    record_of_start,
+)
+from swf_temporal.operations.instances import facts_of
+from swf_temporal.operations.listing import PAUSED, STATUSES, filter_of, is_open, row_of
+from swf_temporal.operations.rerunning import RETRIED
+from swf_temporal.settings.http import Operation
+from swf_temporal.temporal.client import Handle, query, result
+from swf_temporal.temporal.client_errors import has_ended
+from swf_temporal.temporal.descriptions import entry_to_json
+from swf_temporal.temporal.pausing import pause, resume
+
+_PAGE: Final = 50
+MAX_RUNS: Final = 50
+"""How many runs of an instance a page lists: the latest, and from the page of a run those before it."""
+_MOST_ENTRIES: Final = 200
+"""How many entries of a trace a page shows: the latest."""
+_SINCE: Final = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(weeks=1)}
+_ATTRIBUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,80}")
+DONE: Final = {
+    "sent": "The event was sent.",
+    "cancel": "The instance was asked to cancel.",
+    "terminate": "The instance was terminated.",
+    "pause": "The instance is paused.",
+    "resume": "The instance goes on.",
+    "retry": "The instance goes on.",
+}
+"""By what was done, what a person is told of it."""
+
+
+class Listing(NamedTuple):
+    rows: list[dict[str, Any]]
+    next: str
+    """What leads to the next page; empty if there is none."""
+
+
+async def listing(visit: Visit, definitions: Sequence[str], size: int, wanted: str = "", after: str = "") -> Listing:
+    """Return instances of *definitions*, in the order of `swf list`, which the list filter *wanted* finds too."""
+    if not definitions:
+        return Listing([], "")
+    try:
+        token = urlsafe_b64decode(after.encode()) or None
+    except ValueError:
+        token = None
+    found = visit.asked.client.temporal.list_workflows(
+        _of(definitions, wanted), page_size=size, limit=size, next_page_token=token
+    )
+    rows = [row_of(one) async for one in found]
+    following = found.next_page_token if len(rows) == size else None
+    return Listing(rows, urlsafe_b64encode(following).decode() if following else "")
+
+
+def _of(definitions: Sequence[str], wanted: str) -> str:
+    types = ", ".join(map(_quoted, definitions))
+    return f"WorkflowType IN ({types})" + (f" AND {wanted}" if wanted else "")
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+async def list_instances(visit: Visit) -> Response:
+    visit.refuse(Operation.READ)
+    query = {name: visit.query(name) for name in ("definition", "status", "since", "id", "attribute", "value", "after")}
+    known = visit.asked.known()
+    chosen = visit.asked.known(query["definition"]) if query["definition"] else known
+    parts = []
+    if query["since"] in _SINCE:
+        parts.append(f"StartTime > '{(datetime.now(UTC) - _SINCE[query['since']]).isoformat()}'")
+    if query["id"]:
+        parts.append(f"WorkflowId STARTS_WITH {_quoted(query['id'])}")
+    if query["attribute"]:
+        parts.append(f"`{query['attribute']}` = {_quoted(query['value'])}")
+    refusal, found, counts = _wrong(query), Listing([], ""), dict[str, int]()
+    if refusal is None:
+        of_status = [filter_of(query["status"], None)] if query["status"] else []
+        try:
+            found = await listing(visit, chosen, _PAGE, " AND ".join(parts + of_status), query["after"])
+            counts = await _counts(visit, chosen, " AND ".join(parts))
+        except Exception as error:  # noqa: BLE001 - what a person asks for, the server may refuse
+            refusal = _refusal(error)
+    return visit.page(
+        "instances.html",
+        422 if refusal else 200,
+        rows=found.rows,
+        next=found.next,
+        counts=counts,
+        query=query,
+        known=known,
+        statuses=STATUSES,
+        refusal=refusal,
+    )
+
+
+def _wrong(query: Mapping[str, str]) -> Refused | None:
+    """Return what is wrong with the filters in the address of the list, which a person may have written."""
+    for name, known in (("status", STATUSES), ("since", _SINCE)):
+        if query[name] and query[name] not in known:
+            return Refused(422, "bad-filter", f"{name} is {query[name]!r}", f"it is one of {', '.join(known)}")
+    if query["attribute"] and not _ATTRIBUTE.fullmatch(query["attribute"]):
+        return Refused(422, "bad-filter", f"{query['attribute']!r} is not the name of a search attribute")
+    return None
+
+
+def _refusal(error: Exception) -> Refused:
+    if isinstance(error, RPCError) and error.status is RPCStatusCode.INVALID_ARGUMENT:
+        return Refused(422, "bad-filter", f"the server does not understand the filter: {error.message}")
+    return refusal_of(error)
+
+
+async def _counts(visit: Visit, definitions: Sequence[str], wanted: str) -> dict[str, int]:
+    """Return how many instances have each status."""
+    if not definitions:
+        return {}
+    found = await visit.asked.client.temporal.count_workflows(f"{_of(definitions, wanted)} GROUP BY ExecutionStatus")
+    names = {filter_of(status, None).partition('"')[2].rstrip('"'): status for status in STATUSES}
+    return {names.get(str(one.group_values[0]), str(one.group_values[0])): one.count for one in found.groups}
+
+
+async def show_instance(visit: Visit) -> Response:
+    """Show an instance, or one of its runs."""
+    visit.refuse(Operation.READ)
+    found, run = await _instance(visit), visit.query("run")
+    return await (_show_run(visit, found, run) if run else shown(visit, found))
+
+
+async def _show_run(visit: Visit, found: TenantInstance, run_id: str) -> Response:
+    """Show what happened in one run of an instance, and the runs before it."""
+    client, instance_id = visit.asked.client, found.instance.id
+    runs = [one async for one in list_runs(client, instance_id)]
+    number = next((number for number, one in enumerate(runs) if one.described.run_id == run_id), None)
+    if number is None or not visit.asked.tenant.has_workflow(runs[number].described.workflow_type):
+        raise InstanceNotFoundError(f"there is no run {run_id!r} of {instance_id!r}", instance=instance_id)
+    [followed] = await (await history_of_run(client, instance_id, run_id)).replayed(client.temporal.data_converter)
+    drawn, why = list[Markup](), ""
+    try:
+        pictures = await visit.drawing.pictures_of(client, instance_id, run_id)
+        drawn = [Markup(one) for one in pictures]  # noqa: S704 - it escapes all texts
+    except UsageError as error:
+        why = str(error)
+    return visit.page(
+        "run.html",
+        instance_id=instance_id,
+        run=_run_row(runs[number]),
+        earlier=[_run_row(one) for one in runs[number + 1 :][:MAX_RUNS]],
+        trace=[entry_to_json(one) for one in followed.trace[-_MOST_ENTRIES:]],
+        cut=max(0, len(followed.trace) - _MOST_ENTRIES),
+        drawn=drawn,
+        why=why,
+    )
+
+
+def _run_row(run: RunFacts) -> dict[str, Any]:
+    return {**row_of(run.described), "why": run.why}
+
+
+async def shown(
+    visit: Visit, found: TenantInstance, refusal: Refused | None = None, forms: Sequence[Awaited] | None = None
+) -> Response:
+    """Show an instance, with why something was refused, and the forms as they were sent."""
+    live = await live_of(visit.asked.client, found)
+    if forms is not None or not visit.may(Operation.TASKS):
+        live["awaited"] = forms or []
+    row = await found.instance.handle.describe()
+    runs = [_run_row(one) async for one in list_runs(visit.asked.client, row.id, MAX_RUNS)]
+    return visit.page(
+        "instance.html",
+        422 if refusal else 200,
+        runs=runs,
+        instance_id=found.instance.id,
+        definition=found.definition,
+        parent=row.parent_id,
+        input=await _input_of(visit.asked.client, row),
+        refusal=refusal,
+        done=DONE.get(visit.query("done"), ""),
+        link=found.instance.link if visit.asked.sees_everything else None,
+        **live,
+    )
+
+
+async def live_of(client: Client, found: TenantInstance) -> dict[str, Any]:
+    """Return what changes while an instance runs, for the templates that show it."""
+    instance = found.instance
+    facts = await facts_of(client, instance.id, with_trace=True)
+    trace = facts.pop("trace", [])
+    is_running = is_open(facts["status"])
+    data = output = None
+    if is_running and "note" not in facts:
+        data = await _shown(client, query(client.temporal, instance.id, "data", result_type=RawValue))
+    if facts["status"] == "completed":
+        handle: Handle = client.temporal.get_workflow_handle(instance.id, result_type=RawValue)
+        output = await _shown(client, result(handle))
+    return {
+        "facts": facts,
+        "trace": trace[-_MOST_ENTRIES:],
+        "cut": max(0, len(trace) - _MOST_ENTRIES),
+        "is_open": is_running,
+        "has_failed": facts["status"] in RETRIED,
+        "is_paused": facts["status"] == PAUSED,
+        "awaited": awaited_of(instance.id, found.definition, facts) if is_running else [],
+        "data": data,
+        "output": output,
+    }
+
+
+async def _shown(client: Client, asked: Awaitable[Any]) -> str | None:
+    """Return the JSON of what *asked* gives as it is shown; None if it cannot be had."""
+    try:
+        return shown_payload((await asked).payload, client.temporal.data_converter)
+    except (SwfError, RunEnded):
+        return None
+
+
+async def _input_of(client: Client, row: WorkflowExecutionDescription) -> str | None:
+    """Return the data with which an instance was started, as it is shown; None if it cannot be had."""
+    try:
+        start = await first_start(client, row.id, row.run_id)
+        given = start.workflow_execution_started_event_attributes.input.payloads
+        converter = client.temporal.data_converter
+        if await record_of_start(converter, given):  # it went on there: its first input is in what it carried
+            return shown_json(await input_of_start(converter, given))
+        raw = await converter.decode(given[:1], [RawValue] * len(given[:1]))
+        return shown_payload(raw[0].payload, converter) if raw else shown_json(None)
+    except (RPCError, PayloadUnavailable, ValueError, RuntimeError):
+        return None
+
+
+async def act(visit: Visit) -> Response:
+    """Do to an instance what a person asks for: cancel, terminate, pause, resume."""
+    visit.refuse(Operation.END)
+    given, found = await visit.form(), await _instance(visit)
+    what = str(visit.asked.request.path_params["action"])
+    reason = given.get("reason", "").strip() or None
+    try:
+        await _act(visit, found, what, reason)
+    except UsageError as error:
+        return await shown(visit, found, refusal_of(error))
+    return redirect(f"{visit.asked.request.url.path.rpartition('/')[0]}?done={what}")
+
+
+async def _act(visit: Visit, found: TenantInstance, what: str, reason: str | None) -> None:
+    client, instance = visit.asked.client.temporal, found.instance
+    if not is_open(found.status):
+        raise has_ended(instance.id)
+    match what:
+        case "cancel":
+            await instance.cancel()
+        case "terminate":
+            await instance.terminate(reason)
+        case "pause":
+            await pause(client, instance.id, reason)
+        case "resume":
+            await resume(client, instance.id, reason)
+        case _:
+            raise Refused(404, "unknown-path", f"there is no action {what!r}")
+
+
+async def _instance(visit: Visit) -> TenantInstance:
+    return await instance_of(visit.asked, visit.asked.path_id(), 1.0)

@@ -1,0 +1,135 @@
+"""Instances whose pages move: all who watch one share each look at it, and there are only so many who do."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Any, Final
+
+from temporalio.service import RPCError
+
+from swf_temporal.base.errors import SwfError
+from swf_temporal.base.strict_json import write_json
+from swf_temporal.http.console.instances import live_of
+from swf_temporal.http.console.pages import macros
+from swf_temporal.http.gateway.instances import TenantInstance
+from swf_temporal.http.gateway.refusals import Refused
+from swf_temporal.http.gateway.requests import PATIENCE
+from swf_temporal.operations.client import Client, refusals_as_usage_errors
+from swf_temporal.sdk.http_connections import RequestUnderWay
+from swf_temporal.settings.http import GatewaySettings, Tenant
+
+_EVERY: Final = 1.0
+"""Seconds between two looks at an instance."""
+_AT_LEAST: Final = 5
+"""After how many looks it is asked anew though its history is as long as before: an attempt may have failed."""
+
+
+class Look:
+    """What was seen of an instance, and the parts of its page that are the same for all, as JSON."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        made, facts = macros("live.html"), values["facts"]
+        self.values = values
+        self.parts = {
+            "live-head": write_json(str(made.head(facts, values["is_open"]))),
+            "live-values": write_json(str(made.values(values["data"], values["output"], facts, values["is_open"]))),
+            "live-trace": write_json(str(made.entries(values["trace"], values["cut"], facts))),
+        }
+
+
+class WatchedInstance:
+    """An instance at which one looks again and again, for all who watch it."""
+
+    def __init__(self, client: Client, found: TenantInstance) -> None:
+        self._client = client
+        self._found = found
+        self._looked: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._last: Look | None = None
+        self.watchers = 0
+        self.looking = asyncio.create_task(self._look())
+
+    async def looks(self, stopping: asyncio.Event, seconds: float) -> AsyncIterator[Look]:
+        """Yield what is seen, the last that was seen first, for so many *seconds*, until the server is *stopping*.
+
+        It ends sooner if the instance has ended, or cannot be looked at.
+        """
+        last, until = None, time.monotonic() + seconds
+        is_over = asyncio.create_task(stopping.wait())
+        try:
+            while not is_over.done() and (left := until - time.monotonic()) > 0:
+                looked = self._looked
+                if self._last is not None and self._last is not last:
+                    last = self._last
+                    yield last
+                elif self.looking.done():
+                    return
+                else:
+                    awaited: list[asyncio.Future[Any]] = [looked, self.looking, is_over]
+                    await asyncio.wait(awaited, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            is_over.cancel()
+
+    async def _look(self) -> None:
+        length, number, is_open = -1, 0, True
+        with suppress(SwfError, RPCError, TimeoutError), refusals_as_usage_errors():  # the next who asks is told
+            while is_open:
+                async with asyncio.timeout(PATIENCE):
+                    now = (await self._found.instance.handle.describe()).history_length
+                    if now != length or number % _AT_LEAST == 0:
+                        length = now
+                        values = await live_of(self._client, self._found)
+                        is_open = values["is_open"]
+                        self._tell(Look(values))
+                number += 1
+                await asyncio.sleep(_EVERY if is_open else 0)
+
+    def _tell(self, look: Look) -> None:
+        self._last, looked, self._looked = look, self._looked, asyncio.get_running_loop().create_future()
+        looked.set_result(None)
+
+
+class Watching:
+    """Who watches which instances."""
+
+    def __init__(self, settings: GatewaySettings) -> None:
+        self._settings = settings
+        self._by_tenant = Counter[str]()
+        self._instances: dict[tuple[int, str], WatchedInstance] = {}
+
+    def count(self, tenant: Tenant, request: RequestUnderWay) -> None:
+        """Count one who watches until *request* ends. Raises Refused if there are too many."""
+        count = self._by_tenant
+        if count[tenant.name] >= tenant.max_live_pages:
+            raise _refused(f"{count[tenant.name]} pages of instances are open with this key")
+        if count.total() >= self._settings.max_live_pages:
+            raise _refused(f"{count.total()} pages of instances are open here")
+        count.update([tenant.name])
+        request.left.callback(count.subtract, [tenant.name])
+
+    def watch(self, client: Client, found: TenantInstance, request: RequestUnderWay) -> WatchedInstance:
+        """Return an instance that is watched until *request* ends."""
+        key = id(client), found.instance.id
+        watched = self._instances.get(key)
+        if watched is None or watched.looking.done():
+            watched = self._instances[key] = WatchedInstance(client, found)
+        watched.watchers += 1
+        request.left.callback(self._leave, key, watched)
+        return watched
+
+    def _leave(self, key: tuple[int, str], watched: WatchedInstance) -> None:
+        watched.watchers -= 1
+        if not watched.watchers:
+            watched.looking.cancel()
+            if self._instances.get(key) is watched:
+                del self._instances[key]
+
+
+def _refused(detail: str) -> Refused:
+    detail += ", as many as may be at once: this one does not show what changes until another is closed"
+    return Refused(429, "too-many-pages", detail, retry_after=_RETRY_AFTER)
+
+
+_RETRY_AFTER: Final = 30
+"""Seconds after which a page asks again."""

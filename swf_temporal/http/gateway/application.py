@@ -1,0 +1,215 @@
+"""The application of the gateway: its endpoints, their description, and what tells operators how it is."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from swf_temporal.http.console.application import Console
+from swf_temporal.http.gateway.authentication import Authentication, refuse_operation
+from swf_temporal.http.gateway.departures import while_connected
+from swf_temporal.http.gateway.description import docs_routes, show_description
+from swf_temporal.http.gateway.endpoints import ENDPOINTS, SONATAFLOW, Endpoint
+from swf_temporal.http.gateway.limits import TenantLimits
+from swf_temporal.http.gateway.metrics import Metrics
+from swf_temporal.http.gateway.refusals import Refused, refusal_of
+from swf_temporal.http.gateway.requests import PATIENCE, RequestContext, TenantCatalogue
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.operations.client import Client, refusals_as_usage_errors
+from swf_temporal.sdk.http_connections import UNDER_WAY
+from swf_temporal.sdk.logs import in_one_line
+from swf_temporal.settings.http import LOOPBACK, GatewaySettings
+from swf_temporal.temporal.metrics import meter_of
+from swf_temporal.temporal.server_timeout import answers
+from swf_temporal.temporal.tracing import continued
+
+_log = logging.getLogger("swf")
+
+
+class Gateway:
+    """Answers requests, each by the client of its tenant."""
+
+    def __init__(self, settings: GatewaySettings, catalogue: Catalogue, clients: Mapping[str | None, Client]) -> None:
+        """Answer for the definitions of *catalogue*, as they are at each moment.
+
+        *clients* are those of the namespaces that tenants have; that of None is for tenants without one.
+        """
+        self._settings = settings
+        self._catalogue = catalogue
+        self._clients = clients
+        self._authentication = Authentication(settings)
+        self._limits = TenantLimits(settings)
+        self._metrics = Metrics(meter_of(next(iter(clients.values())).temporal))
+
+    def application(self) -> Any:
+        """Return the ASGI application."""
+        settings = self._settings
+        routes = self._routes((*ENDPOINTS, Endpoint("GET", "/openapi.json", show_description, None)))
+        routes += [Route("/livez", _livez), Route("/readyz", self._readyz)]
+        cors = Middleware(
+            CORSMiddleware,
+            allow_origins=settings.origins,
+            allow_methods=["GET", "POST", "PUT", *(["DELETE", "PATCH"] if settings.sonataflow_api else [])],
+            allow_headers=["*"],  # attributes of events have any names
+            expose_headers=["Location", "Retry-After"],
+            max_age=600,
+        )
+        if settings.console:
+            console = Console(self._asked, self._refuse_pages, _refusal_or_bug, settings)
+            routes += console.routes()
+        routes += docs_routes()
+        if settings.sonataflow_api:  # last: a definition may have the id `events`
+            routes += self._routes(SONATAFLOW)
+        handlers: Any = {404: _unknown_path, 405: _unknown_path}
+        middleware = [cors] if settings.origins else []
+        return _raw_paths(Starlette(routes=routes, middleware=middleware, exception_handlers=handlers))
+
+    def _routes(self, endpoints: Iterable[Endpoint]) -> list[Route]:
+        paths: dict[str, dict[str, Endpoint]] = {}
+        for one in endpoints:
+            methods = (one.method, "PUT") if one.takes_events else (one.method,)
+            paths.setdefault(one.path, {}).update(dict.fromkeys(methods, one))
+        return [Route(path, self._answering(path, own), methods=list(_METHODS)) for path, own in paths.items()]
+
+    def _answering(self, path: str, methods: Mapping[str, Endpoint]) -> Callable[[Request], Awaitable[Response]]:
+        allowed = ", ".join(sorted({*methods, "OPTIONS", *(["HEAD"] if "GET" in methods else [])}))
+
+        async def endpoint(request: Request) -> Response:
+            began, method = time.monotonic(), "GET" if request.method == "HEAD" else request.method
+            self._metrics.begin()
+            status = 500
+            try:
+                if method == "OPTIONS":
+                    response = Response(headers={"Allow": allowed} | _webhook_headers(request))
+                elif method not in methods:
+                    detail = f"{request.method} is not for this path"
+                    response = Refused(405, "unknown-method", detail, headers={"Allow": allowed}).response()
+                else:
+                    response = await self._answered(request, methods[method])
+                status = response.status_code
+            finally:
+                self._metrics.end(f"{method} {path}", status, time.monotonic() - began)
+            return response
+
+        return endpoint
+
+    async def _answered(self, request: Request, endpoint: Endpoint) -> Response:
+        try:
+            self._refuse_pages(request)
+            if endpoint.takes_events:  # whoever does not wait for the answer has sent them, too
+                return await self._worked(request, endpoint)
+            return await while_connected(request, lambda watched: self._worked(watched, endpoint))
+        except ClientDisconnect:
+            return Response(status_code=400)
+        except Exception as error:  # noqa: BLE001 - whatever it is gets an answer
+            refusal = _refusal_or_bug(error, request)
+        who = request.client.host if request.client else "?"
+        path = in_one_line(request.url.path)
+        _log.info(
+            "refused %s %s from %s: %s %s", request.method, path, who, refusal.status, in_one_line(refusal.detail)
+        )
+        return refusal.response()
+
+    async def _worked(self, request: Request, endpoint: Endpoint) -> Response:
+        asked = await self._asked(request)
+        if endpoint.permits is not None:
+            refuse_operation(asked.tenant, endpoint.permits)
+        with refusals_as_usage_errors(), continued(request.headers, f"{endpoint.method} {endpoint.path}"):
+            waiting = asked.seconds_to_wait(always=endpoint.always_waits)
+            patience = None if endpoint.takes_events else PATIENCE + waiting
+            async with asyncio.timeout(patience):
+                return await endpoint.work(asked)
+
+    async def _asked(self, request: Request, token: str | None = None) -> RequestContext:
+        tenant, identity = await self._authentication.caller_of(request, token)
+        if not self._settings.is_open:
+            request.scope[UNDER_WAY].admit(tenant.name)
+        await self._limits.count_request(tenant)
+        catalogue = TenantCatalogue(self._catalogue, tenant)
+        client = self._clients[tenant.namespace]
+        return RequestContext(request, tenant, client, catalogue, self._settings, self._limits, self._metrics, identity)
+
+    def _refuse_pages(self, request: Request) -> None:
+        """Refuse web pages of other origins, which a browser would let ask without looking at the answer.
+
+        Where no key is needed, nor may a page reach this machine by a name of its own: that is how DNS is rebound.
+        """
+        settings, headers = self._settings, request.headers
+        origin, host = headers.get("origin"), headers.get("host", "")
+        own = {f"{scheme}://{host.lower()}" for scheme in ("http", "https") if host}
+        if origin is not None and origin.lower() not in {*settings.origins, *own}:
+            detail = f"requests from {origin} are not allowed"
+            raise Refused(403, "foreign-page", detail, "add it to gateway › origins, or --origin")
+        is_local = settings.is_open and settings.address.host in LOOPBACK
+        if is_local and _name_in(host) not in LOOPBACK:
+            raise Refused(
+                421, "foreign-host", f"this gateway does not serve the host {host!r}", "use 127.0.0.1 or localhost"
+            )
+
+    async def _readyz(self, _: Request) -> Response:
+        if self._catalogue.unreadable is not None and not list(self._catalogue):
+            return PlainTextResponse("not ready: no definition could be read\n", 503)
+        is_ready = all(await asyncio.gather(*(answers(one.temporal) for one in self._clients.values())))
+        return PlainTextResponse("ready\n") if is_ready else PlainTextResponse("not ready\n", 503)
+
+
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+
+
+def _refusal_or_bug(error: Exception, request: Request) -> Refused:
+    try:
+        return refusal_of(error)
+    except Exception:  # noqa: BLE001 - what nothing foresaw is logged, and not shown
+        _log.exception("a bug in swf-temporal: %s %s", request.method, in_one_line(request.url.path))
+        return Refused(500, "bug", "the gateway failed because of a bug, which its log describes")
+
+
+def _name_in(host: str) -> str | None:
+    """Return the name or address in a Host header; None if there is none."""
+    try:
+        return urlsplit(f"//{host}").hostname
+    except ValueError:
+        return None
+
+
+async def _livez(_: Request) -> Response:
+    return PlainTextResponse("alive\n")
+
+
+async def _unknown_path(request: Request, error: Exception) -> Response:
+    if request.method not in _METHODS:
+        return Refused(501, "unknown-method", f"{request.method} is for no path").response()
+    if isinstance(error, HTTPException) and error.status_code == 405:  # noqa: PLR2004 - its headers have what is allowed
+        detail = f"{request.method} is not for this path"
+        return Refused(405, "unknown-method", detail, headers=error.headers).response()
+    return Refused(404, "unknown-path", f"there is no {request.url.path}", "see /docs").response()
+
+
+def _webhook_headers(request: Request) -> dict[str, str]:
+    """Return the consent to deliveries that a sender asks for, by the Web Hooks of CloudEvents: keys decide on each."""
+    origin = request.headers.get("webhook-request-origin")
+    if origin is None or not origin.isprintable():
+        return {}
+    return {"WebHook-Allowed-Origin": origin, "WebHook-Allowed-Rate": "*"}
+
+
+def _raw_paths(application: Any) -> Any:
+    """Return *application* such that it sees paths as they were sent: a slash may be part of an id."""
+
+    async def with_raw_paths(scope: Any, receive: Any, send: Any) -> None:
+        raw = scope.get("raw_path")
+        if raw is not None:
+            scope = {**scope, "path": raw.partition(b"?")[0].decode("ascii", errors="replace")}
+        await application(scope, receive, send)
+
+    return with_raw_paths

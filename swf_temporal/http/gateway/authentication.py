@@ -1,0 +1,99 @@
+"""Assigns requests to tenants: by API key, or by the claims of a JWT."""
+
+import hashlib
+import logging
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from starlette.requests import Request
+
+from swf_temporal.http.authentication import JwtVerifier, KeysUnavailableError, NotAuthenticatedError, bearer_token
+from swf_temporal.http.gateway.refusals import Refused, unavailable
+from swf_temporal.settings.http import EVERYONE, GatewaySettings, Operation, Tenant
+
+_log = logging.getLogger("swf")
+
+API_KEY = "x-api-key"
+"""The header of an API key, beside that of bearer tokens."""
+
+
+class Caller(NamedTuple):
+    """Who sent a request."""
+
+    tenant: Tenant
+    name: str | None
+    """The subject of the token, or the tenant of the key; None if everyone may ask."""
+
+
+class Authentication:
+    """Finds who sent a request."""
+
+    def __init__(self, settings: GatewaySettings) -> None:
+        self._settings = settings
+        # By their hashes: how long it takes to find one tells nothing about those that there are.
+        self._by_key = {_hashed(key): tenant for tenant in settings.tenants.values() for key in tenant.keys}
+        self._jwts = None if settings.jwks is None else JwtVerifier(settings)
+
+    async def caller_of(self, request: Request, token: str | None = None) -> Caller:
+        """Return who sent *request*, whose *token* it is, unless it stands in a header.
+
+        Raises Refused: 401 without a key that counts, 403 if it is of no tenant, 503 if that cannot be known.
+        """
+        if self._settings.is_open:
+            return Caller(EVERYONE, None)
+        try:
+            if token is None:
+                token = request.headers.get(API_KEY) or bearer_token(request)
+            tenant = self._by_key.get(_hashed(token))
+            if tenant is not None:
+                return Caller(tenant, tenant.name)
+            claims = await self._claims_of(token)
+        except NotAuthenticatedError as error:
+            hint = "send an API key as Authorization: Bearer KEY, or as X-API-Key"
+            raise Refused(401, "unauthenticated", str(error), hint, headers={"WWW-Authenticate": "Bearer"}) from None
+        except KeysUnavailableError as error:
+            _log.error("%s", error)
+            raise unavailable("the keys of the issuer of tokens cannot be fetched") from None
+        found = next(
+            (one for one in self._settings.tenants.values() if one.claims and _claims(claims, one.claims)), None
+        )
+        if found is None:
+            raise Refused(
+                403,
+                "no-tenant",
+                "the token does not belong to a tenant of this gateway",
+                "see gateway › tenants › claims",
+            )
+        return Caller(found, str(claims.get("sub") or found.name))
+
+    async def _claims_of(self, token: str) -> Mapping[str, Any]:
+        if self._jwts is None:
+            raise NotAuthenticatedError("this is not an API key of this gateway")
+        return await self._jwts.claims_of(token)
+
+
+def refuse_operation(tenant: Tenant, operation: Operation) -> None:
+    if operation not in tenant.operations:
+        may = ", ".join(sorted(tenant.operations)) or "nothing"
+        raise Refused(403, "not-permitted", f"this key is not for {operation!s}", f"it is for {may}")
+
+
+def refuse_workflow(tenant: Tenant, definition_id: str) -> None:
+    """Raise Refused if the definition of that id is not for *tenant*, whether there is one or not."""
+    if not tenant.has_workflow(definition_id):
+        raise Refused(403, "not-permitted", f"this key is not for the definition {definition_id!r}")
+
+
+def _claims(claims: Mapping[str, Any], wanted: Mapping[str, str]) -> bool:
+    return all(value in _values(claims.get(name)) for name, value in wanted.items())
+
+
+def _values(claim: object) -> list[str]:
+    """Return the values of a claim: those of a list, and of a text also its words, as `scope` has them."""
+    if isinstance(claim, str):
+        return [claim, *claim.split()]
+    return [str(one) for one in claim] if isinstance(claim, list) else [] if claim is None else [str(claim)]
+
+
+def _hashed(key: str) -> bytes:
+    return hashlib.sha256(key.encode(errors="replace")).digest()

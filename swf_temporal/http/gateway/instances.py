@@ -1,0 +1,202 @@
+"""Instances over HTTP: their state, their result and their end; and tasks, the events that they wait for."""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+from starlette.responses import JSONResponse, Response
+
+from swf_temporal.base.client_errors import InstanceNotFoundError, RunEnded
+from swf_temporal.http.gateway.answers import Fault, InstanceFacts, Outcome
+from swf_temporal.http.gateway.parameters import (
+    ACTION,
+    DEFINITION,
+    DROP_EVENTS,
+    DRY_RUN,
+    EVENT,
+    FROM,
+    INSTANCE_FACTS,
+    MAX_INSTANCES,
+    MAX_TASKS,
+    STATUS,
+)
+from swf_temporal.http.gateway.refusals import Refused
+from swf_temporal.http.gateway.requests import RequestContext
+from swf_temporal.operations.client import Instance
+from swf_temporal.operations.instances import described, facts_of
+from swf_temporal.operations.listing import RUNNING, filter_of, is_open, listed
+from swf_temporal.operations.rerunning import Plan, plan_rerun, plan_retry
+from swf_temporal.operations.tasks import Tasks, complete_task, find_task, list_tasks
+from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.temporal.client_errors import has_ended
+from swf_temporal.temporal.search_attributes import NotRegisteredError
+
+_PATIENCE: Final = 2.0
+"""For how many seconds an instance is looked for: an event that was accepted starts its own in a moment."""
+_PAUSE: Final = 0.1
+"""Seconds between two looks for an instance that is not there yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class TenantInstance:
+    instance: Instance
+    definition: str
+    status: str | None
+
+
+def link_to(instance_id: str) -> str:
+    return f"/instances/{quote(instance_id, safe='')}"
+
+
+async def instance_of(asked: RequestContext, instance_id: str, seconds: float | None = None) -> TenantInstance:
+    """Return an instance of the tenant's, for which it waits *seconds* at most: two if that is not said.
+
+    Raises InstanceNotFoundError, also if it is one of another tenant: after the same time, so that nobody learns which
+    ids are taken.
+    """
+    until = time.monotonic() + (_PATIENCE if seconds is None else seconds)
+    while True:
+        try:
+            return await _instance_of(asked, instance_id)
+        except InstanceNotFoundError:
+            if time.monotonic() + _PAUSE > until:
+                raise
+            await asyncio.sleep(_PAUSE)
+
+
+async def _instance_of(asked: RequestContext, instance_id: str) -> TenantInstance:
+    row = await described(asked.client, instance_id)
+    if not asked.tenant.has_workflow(row["definition"]) or row["definition"] in WORKFLOW_TYPES:
+        raise InstanceNotFoundError(f"there is no instance {instance_id!r}", instance=instance_id)
+    return TenantInstance(asked.client.instance(instance_id), row["definition"], row["status"])
+
+
+async def list_instances(asked: RequestContext) -> Response:
+    """List instances."""
+    definition, status = asked.parameter(DEFINITION), asked.parameter(STATUS)
+    facts = {one["name"]: asked.parameter(one) for one in INSTANCE_FACTS}
+    limit, known = asked.number(MAX_INSTANCES), asked.known(definition)
+    if not known:
+        return JSONResponse({"instances": []})
+    types = ", ".join("'" + one.replace("'", "''") + "'" for one in known)
+    wanted = filter_of(status, None, f"WorkflowType IN ({types})", attributes=facts)
+    try:
+        found = await listed(asked.client, wanted, limit)
+    except NotRegisteredError as error:
+        raise Refused(409, "not-registered", error.message, error.hint) from None
+    return JSONResponse({"instances": found.rows})
+
+
+async def show_instance(asked: RequestContext) -> Response:
+    """Show an instance's status."""
+    instance_id = asked.path_id()
+    await instance_of(asked, instance_id)
+    return JSONResponse(await facts_of(asked.client, instance_id))
+
+
+async def show_result(asked: RequestContext) -> Response:
+    """Show an instance's result."""
+    instance_id, seconds = asked.path_id(), asked.seconds_to_wait()
+    until = time.monotonic() + seconds
+    found = await instance_of(asked, instance_id, max(seconds, _PATIENCE))
+    return await outcome(found, max(0.0, until - time.monotonic()))
+
+
+async def cancel_instance(asked: RequestContext) -> Response:
+    """Cancel an instance."""
+    return await _end(asked, "cancel")
+
+
+async def terminate_instance(asked: RequestContext) -> Response:
+    """Terminate an instance."""
+    return await _end(asked, "terminate")
+
+
+async def _end(asked: RequestContext, how: str) -> Response:
+    body = await asked.json()
+    if body is not None and not (isinstance(body, dict) and isinstance(body.get("reason", ""), str)):
+        raise Refused(422, "bad-body", "the body is not an object with a reason", 'send {"reason": "…"}, or nothing')
+    reason = body.get("reason") if isinstance(body, dict) else None
+    found = await instance_of(asked, asked.path_id())
+    if not is_open(found.status):
+        raise has_ended(found.instance.id)  # the server takes such a request, and does nothing
+    if how == "cancel":
+        await found.instance.cancel()
+    else:
+        await found.instance.terminate(str(reason) if reason else None)
+    return JSONResponse(InstanceFacts(id=found.instance.id, definition=found.definition), 202)
+
+
+async def retry_instance(asked: RequestContext) -> Response:
+    """Let an instance that failed go on from the state that it was in."""
+    return await _go_on(asked, plan_retry)
+
+
+async def rerun_instance(asked: RequestContext) -> Response:
+    """Let an instance go on from a state where it has been."""
+    state, action, body = str(asked.parameter(FROM)), asked.parameter(ACTION), await asked.json()
+    patch = body.get("data") if isinstance(body, dict) else None
+    if body is not None and not isinstance(patch, dict):
+        raise Refused(422, "bad-body", "the body is not an object with data", 'send {"data": {…}}, or nothing')
+    return await _go_on(asked, lambda client, instance_id: plan_rerun(client, instance_id, state, action, patch))
+
+
+async def _go_on(asked: RequestContext, planned: Plan) -> Response:
+    is_planned, drop_events = asked.flag(DRY_RUN), asked.flag(DROP_EVENTS)
+    found = await instance_of(asked, asked.path_id())
+    plan = await planned(asked.client, found.instance.id)
+    if is_planned:
+        return JSONResponse(plan.facts())
+    run = await plan.begin(asked.client, drop_events=drop_events)
+    return JSONResponse(plan.facts() | {"runId": run}, 202, {"Location": link_to(plan.workflow_id)})
+
+
+async def outcome(found: TenantInstance, seconds: float) -> Response:
+    """Answer with what came of an instance within *seconds*, or with where to ask later."""
+    answer: Outcome = {"id": found.instance.id, "definition": found.definition, "status": RUNNING}
+    try:
+        # One that has ended tells at once.
+        async with asyncio.timeout(seconds if is_open(found.status) else None):
+            output = await found.instance.result()
+    except TimeoutError:
+        link = link_to(found.instance.id)
+        return JSONResponse(answer, 202, {"Location": link})
+    except RunEnded as ended:
+        return JSONResponse(answer | {"status": ended.how, "error": _error(ended)})
+    return JSONResponse(answer | {"status": "completed", "output": output})
+
+
+def _error(ended: RunEnded) -> Fault:
+    return {"name": ended.name, "code": ended.code, "message": str(ended)}
+
+
+async def show_tasks(asked: RequestContext) -> Response:
+    """List open tasks."""
+    found = await tasks_for(asked, asked.parameter(DEFINITION), asked.number(MAX_TASKS))
+    tasks = [one.facts() for one in found.tasks]
+    return JSONResponse({"tasks": tasks, "silent": found.silent, "more": found.more})
+
+
+async def tasks_for(asked: RequestContext, definition: str | None, limit: int) -> Tasks:
+    """Return the tasks of the tenant's instances, of *limit* at most for each definition."""
+    every = asked.sees_everything and definition is None
+    return await list_tasks(asked.client, [None] if every else asked.known(definition), limit=limit)
+
+
+async def show_task(asked: RequestContext) -> Response:
+    """Show an instance's task."""
+    instance_id, event = asked.path_id(), asked.parameter(EVENT)
+    await instance_of(asked, instance_id)
+    task = await find_task(asked.client, instance_id, event)
+    return JSONResponse({**task.facts(), "schema": task.data_schema})
+
+
+async def do_task(asked: RequestContext) -> Response:
+    """Complete an instance's task."""
+    instance_id, event = asked.path_id(), asked.parameter(EVENT)
+    data = await asked.json()
+    await instance_of(asked, instance_id)
+    status = await complete_task(asked.client, instance_id, event, data)
+    return JSONResponse({"id": instance_id, "status": status}, 202)

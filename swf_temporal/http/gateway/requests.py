@@ -1,0 +1,148 @@
+"""A request as the gateway's operations see it: whose it is, what it may do, and what it carries."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote
+
+from starlette.requests import Request
+
+from swf_temporal.base.data import JSON
+from swf_temporal.http.bodies import BodyTooLargeError, SlowBodyError, body_of
+from swf_temporal.http.gateway.cloud_events import json_of_body
+from swf_temporal.http.gateway.limits import TenantLimits
+from swf_temporal.http.gateway.metrics import Metrics
+from swf_temporal.http.gateway.parameters import BUSINESS_KEY, WAIT, Parameter, what_is_wrong
+from swf_temporal.http.gateway.refusals import Refused
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.port import Definition
+from swf_temporal.operations.client import Client
+from swf_temporal.settings.http import GatewaySettings, Tenant
+from swf_temporal.settings.values import TASK_QUEUE
+from swf_temporal.temporal import start_options
+from swf_temporal.text.charsets import content_type_of
+
+PATIENCE: Final = 20.0
+"""Seconds that Temporal has for a request, or for each event of it, besides those for which it asks to wait."""
+_CLOSE: Final = {"Connection": "close"}
+_PREFERENCE: Final = re.compile(r'\s*wait\s*=\s*"?(\d+)"?\s*(?:;|$)', re.IGNORECASE)
+
+
+class TenantCatalogue(Catalogue):
+    """The definitions of a tenant. They lead to all others: a sub-workflow need not be the tenant's own."""
+
+    def __init__(self, everything: Catalogue, tenant: Tenant) -> None:
+        super().__init__()
+        self.share(everything)
+        self.unreadable = everything.unreadable
+        self._tenant = tenant
+
+    def __iter__(self) -> Iterator[Definition]:
+        """Yield the definitions of the tenant."""
+        return (one for one in super().__iter__() if self._tenant.has_workflow(one.id))
+
+
+@dataclass(frozen=True, slots=True)
+class RequestContext:
+    """A request of a tenant, and what it is answered with."""
+
+    request: Request
+    tenant: Tenant
+    client: Client
+    catalogue: TenantCatalogue
+    settings: GatewaySettings
+    limits: TenantLimits
+    metrics: Metrics
+    identity: str | None
+    """Who sent it, if that is known."""
+
+    @property
+    def task_queue(self) -> str:
+        """The task queue of the tenant's instances."""
+        return self.tenant.task_queue or self.settings.task_queue or TASK_QUEUE
+
+    def path_id(self, name: str = "id") -> str:
+        raw = str(self.request.path_params[name])
+        try:
+            found = unquote(raw, errors="strict")
+        except UnicodeError:
+            found = ""
+        if not found.strip() or not found.isprintable():
+            raise Refused(404, "unknown-id", f"there is no id {raw!r}", "an id in a path is percent-encoded UTF-8")
+        return found
+
+    async def body(self, limit: int | None = None) -> bytes:
+        """Return the body of the request. Raises Refused if it has more bytes than *limit*, or is compressed."""
+        limit = self.settings.max_bytes if limit is None else limit
+        if self.request.headers.get("content-encoding", "identity").lower() != "identity":
+            raise Refused(415, "content-encoding", "compressed bodies are not supported", "send it uncompressed")
+        try:
+            return await body_of(self.request, limit)
+        except BodyTooLargeError as error:
+            raise Refused(
+                413, "too-large", str(error), "send less at once, or a reference to the data", headers=_CLOSE
+            ) from None
+        except SlowBodyError as error:
+            raise Refused(408, "slow-body", str(error), headers=_CLOSE) from None
+
+    async def json(self) -> JSON:
+        """Return the JSON that the request carries; None if it has no body. Raises Refused."""
+        body = await self.body()
+        if not body:
+            return None
+        media, charset = content_type_of(self.request.headers.get("content-type", ""))
+        if media != "application/json" and not media.endswith("+json"):
+            raise Refused(415, "no-json", f"Content-Type is {media or 'missing'}", "send application/json")
+        return json_of_body(body, charset)
+
+    def parameter(self, parameter: Parameter) -> str | None:
+        """Return a parameter; None if it is not there. Raises Refused if it is not as it has to be, or there twice."""
+        name, request = parameter["name"], self.request
+        values = (request.headers if parameter["in"] == "header" else request.query_params).getlist(name)
+        if len(values) > 1:
+            raise Refused(400, "bad-parameter", f"the parameter {name} is given more than once")
+        if not values and "required" in parameter:
+            raise Refused(400, "bad-parameter", f"the parameter {name} is missing", parameter.get("description"))
+        if values and (hint := what_is_wrong(parameter, values[0])):
+            raise Refused(400, "bad-parameter", f"the parameter {name} is {values[0]!r}", hint)
+        return values[0] if values else None
+
+    def number(self, parameter: Parameter) -> int:
+        """Return a number in the query, or its default. Raises Refused."""
+        return int(self.parameter(parameter) or parameter["schema"]["default"])
+
+    def flag(self, parameter: Parameter) -> bool:
+        """Return whether a parameter in the query is true. Raises Refused."""
+        return self.parameter(parameter) == "true"
+
+    def memo(self) -> dict[str, JSON]:
+        """Return what an instance keeps of the request that starts it. Raises Refused."""
+        given = {name: self.request.headers.getlist(name) for name in self.settings.kept_headers}
+        found: dict[str, JSON] = {
+            start_options.HEADERS: {name: ",".join(values) for name, values in given.items() if values},
+            start_options.IDENTITY: self.identity,
+            start_options.BUSINESS_KEY: self.parameter(BUSINESS_KEY),
+        }
+        return {name: value for name, value in found.items() if value}
+
+    @property
+    def sees_everything(self) -> bool:
+        """Whether all definitions are the tenant's."""
+        return "*" in self.tenant.workflows
+
+    def known(self, definition: str | None = None) -> list[str]:
+        """Return the ids of the tenant's definitions, or the one that is asked for, if it is one of them."""
+        return sorted({one.id for one in self.catalogue if definition in (None, one.id)})
+
+    def seconds_to_wait(self, *, always: bool = False) -> float:
+        """Return how long the client wants to wait, by `?wait=` or the header `Prefer`; at most as long as it may.
+
+        Unless it says so it does not want to, or, if clients *always* do, as long as it may.
+        """
+        most, text = self.settings.max_wait.total_seconds(), self.parameter(WAIT)
+        if text is None:
+            given = ",".join(self.request.headers.getlist("prefer")).split(",")
+            found = next(filter(None, map(_PREFERENCE.match, given)), None)
+            text = found[1] if found else None
+        return min(float(text), most) if text is not None else most if always else 0.0

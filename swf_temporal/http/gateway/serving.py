@@ -1,0 +1,158 @@
+"""Serving the gateway: by itself until the process is told to stop, or within another program."""
+
+import logging
+import os
+from collections.abc import AsyncIterator, Callable, Container, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from swf_temporal.base.errors import Problem, UsageError
+from swf_temporal.base.stopping import stop_signal
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.known import import_everything
+from swf_temporal.operations.client import Client
+from swf_temporal.sdk.definitions import catalogue_of, resources_of, with_led_to
+from swf_temporal.sdk.documents import in_one_line
+from swf_temporal.sdk.logs import log_lines
+from swf_temporal.sdk.metrics import export_metrics
+from swf_temporal.sdk.rereading import RereadCatalogue, reread
+from swf_temporal.sdk.server_connection import connected
+from swf_temporal.settings.http import GatewaySettings, read_gateway_settings
+from swf_temporal.settings.payloads import PayloadSettings
+from swf_temporal.settings.values import Address, LogFormat, LogLevel
+from swf_temporal.temporal.connecting import refuse_unless_readable
+from swf_temporal.temporal.worker import tune_gc
+
+GATEWAY_PORT: Final = 8080
+"""The port where it listens if no other is chosen."""
+_NEEDED: Final = ("jinja2", "jwt", "starlette", "uvicorn")
+"""The packages of its extra."""
+EXTRA = "pip install 'swf-temporal[gateway]'"
+_HINT: Final = "put one there, which is served then, or name another folder"
+_PORT_HINT = "choose another with --host and --port"
+
+
+_log = logging.getLogger("swf")
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    settings: GatewaySettings
+    catalogue: RereadCatalogue
+    payloads: PayloadSettings
+    server: str | None
+    namespace: str | None
+    tls: Mapping[str, Path]
+
+
+def prepare(  # noqa: PLR0913 - what may be said of a gateway, most of it optional
+    definitions: Iterable[Path],
+    address: Address,
+    *,
+    origins: Sequence[str] = (),
+    config: Path | None = None,
+    resources: Iterable[Path] = (),
+    strict: bool = False,
+    tls: Mapping[str, Path] | None = None,
+    server: str | None = None,
+    namespace: str | None = None,
+    log_format: LogFormat | None = None,
+    log_level: LogLevel | None = None,
+    tell: Callable[[str], None],
+    **options: object,
+) -> Prepared:
+    """Return a gateway for what is at *definitions*. *options* win over its settings in the configuration.
+
+    Raises UsageError, and InvalidDefinition.
+    """
+    refuse_missing_extra()
+    import_everything()
+    settings = read_gateway_settings(os.environ, address, origins, file=config, **options)
+    paths, readable = list(definitions), resources_of(resources)
+
+    def warn(problem: object) -> None:
+        tell(in_one_line(problem) if isinstance(problem, Problem) else str(problem))
+
+    def read(known: Container[Path]) -> Catalogue:
+        warned: list[Problem] = []
+        found = catalogue_of(paths, readable, warned, known=known, strict=strict)
+        for problem in warned:
+            warn(problem)
+        return with_led_to(found, paths, readable, warn=warn, strict=strict)
+
+    catalogue = RereadCatalogue(paths, read)
+    log_lines(log_format or LogFormat.TEXT, log_level or LogLevel.INFO)
+    return Prepared(settings, catalogue, PayloadSettings.read(file=config), server, namespace, tls or {})
+
+
+async def serve(prepared: Prepared, ready: Callable[[str], None], *, waits: bool = True) -> int:
+    """Serve until the process is told to stop; *ready* is told the URL. Raises UsageError.
+
+    If it *waits*, it does so while no Temporal server answers at its start.
+    """
+    export_metrics(prepared.settings.metrics_port)
+    stopping = stop_signal()
+    clients = await connected(lambda: clients_of(prepared), stopping, waits=waits)
+    if clients is None:
+        return 0
+    async with (
+        gateway(prepared.settings, prepared.catalogue, clients, _PORT_HINT, prepared.tls) as url,
+        reread(prepared.catalogue),
+    ):
+        if not list(prepared.catalogue):
+            _log.warning("there is no definition in %s: no event starts anything; %s", prepared.catalogue.where, _HINT)
+        tune_gc()
+        ready(url)
+        await stopping.wait()
+    return 0
+
+
+async def clients_of(prepared: Prepared) -> dict[str | None, Client]:
+    """Return a client for each namespace that a tenant has, and one for the others.
+
+    Raises UsageError where a namespace is missing, or instances in it may not be asked for.
+    """
+    names = dict.fromkeys([None, *(one.namespace for one in prepared.settings.tenants.values())])
+    clients = {
+        name: await Client.connect(prepared.server, namespace=name or prepared.namespace, payloads=prepared.payloads)
+        for name in names
+    }
+    for client in clients.values():
+        await refuse_unless_readable(client.temporal)
+    return clients
+
+
+def is_installed() -> bool:
+    return _missing() is None
+
+
+def refuse_missing_extra() -> None:
+    """Raise UsageError if a package is missing that the gateway needs."""
+    if (missing := _missing()) is not None:
+        raise UsageError(f"the gateway needs its extra: {missing} is not installed", EXTRA)
+
+
+def _missing() -> str | None:
+    return next((name for name in _NEEDED if find_spec(name) is None), None)
+
+
+@asynccontextmanager
+async def gateway(
+    settings: GatewaySettings,
+    catalogue: Catalogue,
+    clients: Mapping[str | None, Client],
+    hint: str,
+    tls: Mapping[str, Path] | None = None,
+) -> AsyncIterator[str]:
+    """Serve for as long as the context lasts; yield the URL. Raises UsageError with *hint* if nothing can listen."""
+    try:
+        from swf_temporal.http.gateway.application import Gateway  # noqa: PLC0415 - of an extra
+        from swf_temporal.sdk.asgi_server import asgi_server  # noqa: PLC0415 - of an extra
+    except ImportError as error:
+        raise UsageError(f"the gateway needs its extra: {error.name} is not installed", EXTRA) from None
+    application = Gateway(settings, catalogue, clients).application()
+    async with asgi_server(application, settings.address, hint, **(tls or {})) as address:
+        yield f"{'https' if tls else 'http'}://{address}"

@@ -1,0 +1,266 @@
+"""Loads definitions: each becomes a workflow that can run, or a list of everything that is wrong with it."""
+
+import os
+import re
+import stat
+from collections.abc import Container, Iterable, Mapping
+from contextlib import suppress
+from copy import deepcopy
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from swf_temporal.base.arguments import kind_of
+from swf_temporal.base.errors import InvalidDefinition, Position, Problem, UsageError
+from swf_temporal.base.files import ENDINGS, files_below, is_folder, read_bytes
+from swf_temporal.base.strict_json import NotJSON, write_json
+from swf_temporal.languages.definition_cache import note_read, of_definitions
+from swf_temporal.languages.known import looks_like_definition, migrate, read, read_part, read_pinned
+from swf_temporal.languages.port import Checked, Definition
+from swf_temporal.text.fetching.resources import ReadingMode, Resources, is_web
+from swf_temporal.text.located import Object, written
+from swf_temporal.text.origin import Source
+from swf_temporal.text.properties import PropertiesText, in_production
+from swf_temporal.text.resources import Fetch, ResourceError, nothing
+
+_PROPERTIES = (("application.properties", None), ("application-prod.properties", "prod"))
+_SCENARIO = re.compile(r"""^["']?scenario["']?[ \t]*:""", re.MULTILINE)
+
+
+def check(
+    text: str | bytes | Mapping[str, Any],
+    *,
+    name: str = "<definition>",
+    folder: Path | None = None,
+    resources: Resources | None = None,
+) -> Checked:
+    """Return what is to be said about the definition in *text*: about itself, then about documents that it names.
+
+    It is YAML or JSON, or an object. Raises UsageError for anything else.
+
+    Problems call the text *name*. URIs in it are relative to *name* if that is a URL, else to *folder*. *resources*
+    says what else it may read, and in which mode it is read; by default the environment does for what lies in a folder,
+    and nothing else may.
+    """
+    if isinstance(text, bytes):
+        return _check_bytes(text, name, folder, resources)
+    if resources is None and folder is not None:
+        resources = Resources.from_environment(os.environ)
+    source = Source(_text_of(text), name)
+    if resources is not None and resources.mode is not None:
+        with suppress(InvalidDefinition):  # what is wrong is told when it is read
+            source = Source(migrate(source, _properties(resources, folder), keeps_effects=True).text, name)
+    return read(source, _fetch(name, folder, resources))
+
+
+def check_file(
+    path: str | os.PathLike[str], *, resources: Resources | None = None, folder: Path | None = None
+) -> Checked:
+    """Return what is to be said about the definition in the file at *path*, in the namespace that *folder* is.
+
+    Without one it stands alone in its folder. Raises UsageError.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise UsageError(f"a file is named by a path, and this is {kind_of(path)}")
+    path = Path(path)
+    checked = _check_bytes(_content(path), str(path), path.parent, resources)
+    if checked.definition is None:
+        return checked
+    place = path.name if folder is None else path.resolve().relative_to(folder.resolve()).as_posix()
+    return replace(checked, definition=checked.definition.placed_at(f"/{place}"))
+
+
+def check_part(root: Object, source: Source) -> Checked:
+    """Return what is to be said about the definition that *root* is, which stands within the text of *source*.
+
+    Problems are told where they stand in that text. What travels with a run is the definition alone, as JSON.
+    """
+    checked = read_part(deepcopy(root), source)
+    if checked.definition is None:
+        return checked
+    alone = Source(written(root), source.name)
+    return replace(checked, definition=checked.definition.with_source(alone))
+
+
+def check_url(url: str, *, resources: Resources | None = None) -> Checked:
+    """Return what is to be said about the definition at *url*. Raises UsageError if it may not be had."""
+    resources = resources or Resources.from_environment(os.environ)
+    try:
+        found = resources.fetch(url)
+    except ResourceError as error:
+        raise UsageError(f"the definition is at {url}, {error.reason}", error.hint) from None
+    return _check_bytes(found.content, url, None, resources)
+
+
+def load(
+    definition: str | bytes | os.PathLike[str] | Mapping[str, Any],
+    *,
+    name: str | None = None,
+    resources: Resources | None = None,
+    folder: Path | None = None,
+) -> Definition:
+    """Return the workflow that *definition* describes: a file, a URL, a text or bytes in YAML or JSON, or an object.
+
+    A text is a file if it is one line, is not an object, and names a file or ends like one. Loading the same
+    text again costs almost nothing. *resources* is what the definition may read besides its own folder; without,
+    the environment says it for files and URLs, and texts and objects read nothing. *folder* is the namespace of a file,
+    as for `check_file`. Raises InvalidDefinition with
+    every problem, warnings too, if one of them is an error, and UsageError if there is no such file.
+    """
+    if isinstance(definition, str) and _is_url(definition):
+        return _valid(check_url(definition, resources=resources))
+    if isinstance(definition, os.PathLike) or (isinstance(definition, str) and _is_path(definition)):
+        return _valid(check_file(definition, resources=resources, folder=folder))
+    text = definition if isinstance(definition, bytes) else _text_of(definition)
+    if resources is None and isinstance(text, str):
+        return _loaded(text, name or "<definition>")
+    return _valid(check(text, name=name or "<definition>", resources=resources))
+
+
+def check_in_mode(root: Object, source: Source, mode: ReadingMode) -> Checked:
+    """Return what is to be said about the definition that *root* is, which stands within *source*, in a mode."""
+    return check(written(root), name=source.name, resources=Resources(mode=mode))
+
+
+def load_pinned(text: str, *, name: str) -> Definition:
+    """Return the workflow that a running instance carries as *text*, without asking whether it follows the rules.
+
+    They were asked when the instance was started. A rule that came later must not end what runs since before it.
+    Raises InvalidDefinition if no workflow can be read in the text.
+    """
+    note_read(text)
+    checked = read_pinned(Source(text, name))
+    if checked.definition is None:
+        raise InvalidDefinition(checked.problems)
+    return checked.definition
+
+
+def documents_in(folder: Path, endings: tuple[str, ...] = ENDINGS) -> list[Path]:
+    """Return the files with those *endings* in *folder* and in the folders in it, except those that are hidden.
+
+    Raises UsageError if one of the folders cannot be listed.
+    """
+    try:
+        return list(files_below(folder, endings))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise UsageError(f"{error.filename} is not a folder") from None
+    except OSError as error:
+        raise _unreadable(folder, error) from None
+
+
+def files_in(folder: Path, known: Container[Path] = ()) -> list[Path]:
+    """Return the files in *folder* that hold definitions, and those *known* to have held one: it may be half written.
+
+    Raises UsageError if a folder or a file cannot be read: what is in it is not known to be gone.
+    """
+    return [file for file in documents_in(folder) if file in known or holds_definition(file)]
+
+
+def files_at(path: Path, known: Container[Path] = ()) -> list[Path]:
+    """Return *path* itself, or what `files_in` finds if it is a folder."""
+    return files_in(path, known) if is_folder(path) else [path]
+
+
+def holds_definition(path: Path) -> bool:
+    """Tell whether the file at *path* is a definition by its name, or looks like one; scenarios only bring some.
+
+    Raises UsageError if it cannot be read.
+    """
+    if path.suffix not in ENDINGS:
+        return False
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return False
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if ".sw." in path.name:
+        return True
+    text = _content(path).decode("utf-8", "replace")
+    return looks_like_definition(text) and _SCENARIO.search(text) is None
+
+
+def conflicting(workflows: Iterable[Definition]) -> list[Problem]:
+    """Return a problem for each workflow that has the id and version of one before it, and another text."""
+    first: dict[tuple[str, str | None], Definition] = {}
+    problems: list[Problem] = []
+    for workflow in workflows:
+        other = first.setdefault((workflow.id, workflow.version), workflow)
+        if other.digest != workflow.digest:
+            which = f"version {workflow.version!r}" if workflow.version else "no version"
+            message = f"there are several definitions with the id {workflow.id!r} and {which}"
+            hint = f"the first is at {other.source.name}:{other.id_position.line}"
+            place, file = workflow.id_position, workflow.source.name
+            problems.append(Problem("duplicate-definition", message, place, hint=hint, file=file))
+    return problems
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return read_bytes(path)
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: OSError) -> UsageError:
+    return UsageError(f"{error.filename or path} cannot be read: {error.strerror}")
+
+
+def _fetch(name: str, folder: Path | None, resources: Resources | None) -> Fetch:
+    # A text without a place may be one that travelled with a run: it must mean the same wherever it is read.
+    return nothing if resources is None else partial(resources.fetch, base=name if is_web(name) else folder)
+
+
+def _properties(resources: Resources, folder: Path | None) -> dict[str, str]:
+    """Return what the properties of the application say that stand in the *folder* of a definition."""
+    found = []
+    for name, profile in _PROPERTIES:
+        with suppress(ResourceError):
+            text = resources.fetch(name, folder).content.decode("utf-8-sig", "replace")
+            found.append(PropertiesText(name, text, profile=profile))
+    return in_production(found)
+
+
+def _check_bytes(content: bytes, name: str, folder: Path | None, resources: Resources | None) -> Checked:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"this is not text in UTF-8: byte {error.start} is 0x{error.object[error.start]:02X}"
+        return Checked(None, (Problem("encoding", message, Position(), file=name),))
+    return check(text, name=name, folder=folder, resources=resources)
+
+
+@of_definitions
+def _loaded(text: str, name: str) -> Definition:
+    note_read(text)
+    return _valid(check(text, name=name))
+
+
+def _text_of(definition: str | Mapping[str, Any]) -> str:
+    if isinstance(definition, str):
+        return definition
+    if not isinstance(definition, Mapping):
+        raise UsageError(f"a definition is a text, bytes or a mapping, and this is {kind_of(definition)}")
+    try:
+        return write_json(definition)
+    except NotJSON as error:
+        raise UsageError(f"the definition is not JSON: {error}") from None
+
+
+def _valid(checked: Checked) -> Definition:
+    if checked.definition is None:
+        raise InvalidDefinition(checked.problems)
+    return checked.definition
+
+
+def _is_url(text: str) -> bool:
+    return is_web(text) and not any(character.isspace() for character in text.strip())
+
+
+def _is_path(text: str) -> bool:
+    if "\n" in text or text.lstrip().startswith("{"):
+        return False
+    try:
+        return text.endswith(ENDINGS) or Path(text).is_file()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,1 @@
+"""What is done to instances: start, list, change, retry, rerun, and answer tasks."""

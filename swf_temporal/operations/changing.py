@@ -1,0 +1,152 @@
+"""Pausing, resuming, cancelling and terminating instances: one, or all that a list filter finds."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from temporalio.service import RPCError
+
+from swf_temporal.base.client_errors import InstanceEndedError, ServerUnavailableError
+from swf_temporal.base.errors import UsageError
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.instances import refuse_ended
+from swf_temporal.operations.listing import PAUSED, RUNNING, filter_of, listed
+from swf_temporal.temporal.client_errors import has_ended, not_there
+from swf_temporal.temporal.pausing import pause, resume
+
+_AT_ONCE = 10
+"""The number of requests that are made side by side."""
+_MOST = 1_000_000
+"""More instances than one command changes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an instance is asked to do; *made* says that it was asked."""
+
+    verb: str
+    made: str
+    make: Callable[[Client, str, str | None], Awaitable[None]]
+    status: str | None = None
+    """The only status that an instance can be in, if it is to have an effect."""
+    if_paused: str = ""
+    """What is said beside *made* of an instance that is paused."""
+
+    async def of_one(self, client: Client, workflow_id: str, reason: str | None) -> str:
+        """Ask one instance; return what was done. Raises UsageError if it has ended, or the server refuses."""
+        is_paused = await refuse_ended(client, workflow_id) == PAUSED
+        await self.make(client, workflow_id, reason)
+        return f"{self.made} {workflow_id}{self.if_paused if is_paused else ''}"
+
+    async def find(self, client: Client, query: str) -> list[dict[str, Any]]:
+        """Return the instances that the list filter *query* finds and that this can have an effect on, by their ids."""
+        open_ones = f"({query}) AND CloseTime IS NULL"
+        found, _ = await listed(client, filter_of(self.status, None, open_ones, only_instances=True), _MOST)
+        rows: dict[str, dict[str, Any]] = {}
+        for row in found:  # lists are a moment behind: they may have the latest run of an id, and the one before
+            rows.setdefault(row["id"], row)
+        return list(rows.values())
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a change of many instances."""
+
+    changed: int = 0
+    ended: int = 0
+    """How many had ended meanwhile, such as sub-workflows of others."""
+    failures: dict[str, UsageError] = field(default_factory=dict)
+    """By the ids of instances, why they were not changed."""
+
+
+async def change_all(
+    client: Client,
+    change: Change,
+    runs: Mapping[str, str],
+    reason: str | None,
+    outcome: Outcome,
+    tell: Callable[[], None],
+) -> None:
+    """Ask instances, some at a time, as `for_each` does: by their ids, the *runs* that were found.
+
+    What was started under the id of one since was not found, and is left alone: that one has ended.
+    """
+
+    async def ask(workflow_id: str) -> None:
+        if not await _goes_on(client, workflow_id, runs[workflow_id]):
+            raise has_ended(workflow_id)
+        await change.make(client, workflow_id, reason)
+
+    await for_each(runs, ask, outcome, tell)
+
+
+async def _goes_on(client: Client, workflow_id: str, run: str) -> bool:
+    """Tell whether the latest run of an id is *run*, or what that has continued as."""
+    try:
+        now = await client.temporal.get_workflow_handle(workflow_id).describe()
+        if now.run_id == run:
+            return True
+        then = await client.temporal.get_workflow_handle(workflow_id, run_id=run).describe()
+    except RPCError as error:
+        raise not_there(error, workflow_id) from None
+    first, latest = (one.raw_description.workflow_execution_info.first_run_id for one in (then, now))
+    return first == latest
+
+
+async def for_each(
+    ids: Iterable[str], do: Callable[[str], Awaitable[None]], outcome: Outcome, tell: Callable[[], None]
+) -> None:
+    """Do something with each of these instances, some at a time; keep what came of it in *outcome*, and *tell* of each.
+
+    What is wrong with one does not stop the rest. Raises ServerUnavailableError if the server does not do it at all.
+    """
+    left = iter(ids)
+
+    async def work() -> None:
+        for workflow_id in left:
+            try:
+                await do(workflow_id)
+                outcome.changed += 1
+            except InstanceEndedError:
+                outcome.ended += 1
+            except ServerUnavailableError:
+                raise
+            except UsageError as error:
+                outcome.failures[workflow_id] = error
+            tell()
+
+    workers = [asyncio.ensure_future(work()) for _ in range(_AT_ONCE)]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for one in workers:
+            one.cancel()
+        await asyncio.wait(workers)
+
+
+async def _cancel(client: Client, workflow_id: str, _: str | None) -> None:
+    await client.instance(workflow_id).cancel()
+
+
+async def _terminate(client: Client, workflow_id: str, reason: str | None) -> None:
+    await client.instance(workflow_id).terminate(reason)
+
+
+async def _pause(client: Client, workflow_id: str, reason: str | None) -> None:
+    await pause(client.temporal, workflow_id, reason)
+
+
+async def _resume(client: Client, workflow_id: str, reason: str | None) -> None:
+    await resume(client.temporal, workflow_id, reason)
+
+
+PAUSE = Change("pause", "paused", _pause, RUNNING)
+RESUME = Change("resume", "resumed", _resume, PAUSED)
+CANCEL = Change(
+    "cancel",
+    "requested cancellation of",
+    _cancel,
+    if_paused="; it is paused, and is cancelled once it is resumed",
+)
+TERMINATE = Change("terminate", "terminated", _terminate)

@@ -1,0 +1,301 @@
+"""A client: starts instances of definitions on a Temporal server, sends them events, and reads what became of them."""
+
+import os
+from asyncio import Lock
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Self, Unpack
+from uuid import uuid4
+from weakref import WeakValueDictionary
+
+from temporalio import client as temporal
+from temporalio.common import WorkflowIDReusePolicy
+from temporalio.service import RPCError
+
+from swf_temporal.base.arguments import check_text, kind_of
+from swf_temporal.base.client_errors import InvalidEventError, ReservedIdError
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import PayloadUnavailable, UsageError
+from swf_temporal.operations.instances import facts_of
+from swf_temporal.operations.taking_up import warned_if_not_taken_up
+from swf_temporal.runtime.ids import DIGITS, why_reserved
+from swf_temporal.settings.values import TASK_QUEUE
+from swf_temporal.temporal import client as engine
+from swf_temporal.temporal import start_options
+from swf_temporal.temporal.client_errors import not_there, refused_by_server
+from swf_temporal.temporal.connected_server import Server, server_of
+from swf_temporal.temporal.connecting import connect
+from swf_temporal.temporal.start_options import StartOptions
+from swf_temporal.temporal.tracing import traced, tracing_interceptors
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.port import Definition
+    from swf_temporal.settings.payloads import PayloadSettings
+
+
+_ONCE = WorkflowIDReusePolicy.REJECT_DUPLICATE
+
+
+class Instance:
+    """An instance of a definition, which a client has started or knows by its id."""
+
+    def __init__(self, client: "Client", handle: engine.Handle) -> None:
+        self._client = client
+        self._handle = handle
+
+    def __repr__(self) -> str:
+        return f"Instance({self.id!r})"
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self._handle.id
+
+    @property
+    def run_id(self) -> str | None:
+        """The id of the run with which it began, where this client has started it."""
+        return self._handle.result_run_id
+
+    @property
+    def link(self) -> str | None:
+        """Its address in the UI, where the server is a development server with one."""
+        return self._client.server.link(self.id, self.run_id)
+
+    @property
+    def handle(self) -> engine.Handle:
+        """The SDK's handle of it, for what is not here."""
+        return self._handle
+
+    async def result(self) -> JSON:
+        """Return its output, once it has ended. Where no worker takes it up soon, a warning is logged.
+
+        Raises RunEnded if it has none to give, and InstanceNotFoundError if there is no such instance.
+        """
+        async with warned_if_not_taken_up(self._handle):
+            return await engine.result(self._handle)
+
+    async def send_event(self, event: CloudEvent | Mapping[str, Any], *, wait: bool = True) -> str:
+        """Send an event, and return what became of it: `taken`, `kept` or `duplicate`; `sent` if that is not known.
+
+        *event* is a CloudEvent, or holds the `name` that the definition gives to an event, and its `data`, which is
+        JSON or what pydantic makes JSON of. Without *wait* it is left with the instance, whether or not a worker runs.
+        Raises InvalidEventError if it is not an event, NeverTakenError if the instance never takes one like it,
+        InboxFullError if it has no room for it now, NoAnswerError if no worker answers within 10 seconds, and
+        InstanceNotFoundError or InstanceEndedError if there is no such instance that runs.
+        """
+        given = json_event(event)
+        if wait:
+            return await engine.deliver(self._client.temporal, self.id, given)
+        await engine.send(self._client.temporal, self.id, given)
+        return engine.SENT
+
+    async def status(self) -> dict[str, Any]:
+        """Return what the server knows of the instance, and what a worker does: its state, and the events it waits for.
+
+        It has `status` (`running`, `completed`, `failed`, …), `started`, `ended`, `calls` in progress, and `reason`
+        where it failed; and `state`, `awaiting` and so on where a worker answers, else a `note` that none does. Raises
+        InstanceNotFoundError if there is no such instance.
+        """
+        return await facts_of(self._client, self.id)
+
+    async def data(self) -> JSON:
+        """Return the data that it works on now.
+
+        Raises NoAnswerError if no worker answers within 10 seconds, and InstancePausedError if it is paused.
+        """
+        data: JSON = await engine.query(self._client.temporal, self.id, "data")
+        return data
+
+    async def trace(self) -> list[dict[str, Any]]:
+        """Return what happened in it, the latest entries. Raises the errors of `data`."""
+        return list(await engine.query(self._client.temporal, self.id, "trace"))
+
+    async def cancel(self) -> None:
+        """Cancel the instance. Its definition may ask for compensation, which is still carried out.
+
+        Raises InstanceNotFoundError if there is no such instance.
+        """
+        await self._ask(self._handle.cancel())
+
+    async def terminate(self, reason: str | None = None) -> None:
+        """Terminate the instance at once: nothing more of its definition is carried out, and nothing compensated.
+
+        Raises InstanceNotFoundError if there is no such instance.
+        """
+        await self._ask(self._handle.terminate(reason=reason))
+
+    async def _ask(self, request: Any) -> None:
+        try:
+            await request
+        except RPCError as error:
+            raise not_there(error, self.id) from None
+
+
+class Client:
+    """Talks to a Temporal server about instances of definitions.
+
+        client = await Client.connect("localhost:7233")
+        instance = await client.start(load("orders.yaml"), {"item": "mouse"})
+        print(await instance.result())
+
+    `Client(temporal_client)` takes a client of the SDK that is connected already.
+    """
+
+    def __init__(self, temporal_client: temporal.Client) -> None:
+        """Talk by *temporal_client*, a client of the SDK. Raises UsageError for anything else."""
+        if not isinstance(temporal_client, temporal.Client):
+            what = f"a Client is made of a client of Temporal's SDK, and this is {kind_of(temporal_client)}"
+            raise UsageError(what, "write await Client.connect(…), or Client(temporalio_client)")
+        self.temporal = temporal_client
+        self.mailbox_locks = WeakValueDictionary[str, Lock]()
+        self.payloads: PayloadSettings | None = None
+        """What becomes of payloads on their way, where this class has connected it."""
+        self._server: Server | None = None
+
+    @classmethod
+    def of(cls, server: Server) -> Self:
+        """Return a client of *server*, whose UI is known."""
+        client = cls(traced(server.client))
+        client._server = server
+        return client
+
+    @property
+    def server(self) -> Server:
+        """The server, and where its UI is."""
+        if self._server is None:
+            self._server = server_of(self.temporal)
+        return self._server
+
+    @property
+    def address(self) -> str:
+        """The address of its server."""
+        return self.temporal.service_client.config.target_host
+
+    @property
+    def namespace(self) -> str:
+        """The namespace on that server."""
+        return self.temporal.namespace
+
+    @classmethod
+    async def connect(
+        cls, address: str | None = None, *, namespace: str | None = None, payloads: "PayloadSettings | None" = None
+    ) -> Self:
+        """Return a client of the server at *address*; without one, of what the environment names (`TEMPORAL_ADDRESS`).
+
+        *payloads* is what becomes of payloads on their way, if not what the environment says. Raises
+        ServerUnavailableError if no server answers there, and UsageError if it refuses the caller, or has no such
+        namespace.
+        """
+        check_text("address", address)
+        check_text("namespace", namespace)
+        payloads = payloads or payloads_of_environment()
+        interceptors = tracing_interceptors()
+        found = cls(await connect(address=address, namespace=namespace, payloads=payloads, interceptors=interceptors))
+        found.payloads = payloads
+        return found
+
+    async def start(
+        self,
+        definition: "Definition | str",
+        data: object = None,
+        *,
+        workflow_id: str | None = None,
+        task_queue: str | None = None,
+        events: Iterable[CloudEvent | Mapping[str, Any]] = (),
+        sub_workflows: "Iterable[Definition]" = (),
+        idempotency_key: str | None = None,
+        **options: Unpack[StartOptions],
+    ) -> Instance:
+        """Start an instance of *definition*: a definition, or the id of one that the workers serve.
+
+        An instance of a definition keeps it, and *sub_workflows* with it, whatever the workers serve later. *data* is
+        its input: JSON, or what pydantic makes JSON of, such as a model or a date. *events* are there from the start.
+        Without a *task_queue* it is that of the workers in this environment: SWF_TASK_QUEUE, or `worker › taskQueue` of
+        the configuration. All starts of a definition with the same *idempotency_key* have the same id, if none is
+        chosen. *options* are those of `start_workflow` of the SDK, see `StartOptions`.
+
+        Raises AlreadyStartedError if an instance of that id is running or, with such a key, was started before and is
+        still retained; ReservedIdError if the id is of a form that is reserved; InvalidInputError or InvalidEventError
+        if the data or an event is not JSON; TooLargeToSendError if they are too large; and ServerUnavailableError if
+        the server does not answer.
+        """
+        if unknown := options.keys() - start_options.NAMES:
+            raise TypeError(f"start() got an unexpected keyword argument {min(unknown)!r}")
+        check_text("task_queue", task_queue)
+        definition_id = definition if isinstance(definition, str) else definition.id
+        start: dict[str, Any] = {
+            "workflow_id": _id_of_start(definition_id, workflow_id, idempotency_key),
+            "task_queue": self.task_queue if task_queue is None else task_queue,
+            "events": [json_event(one) for one in events],
+            "options": {**({"id_reuse_policy": _ONCE} if idempotency_key is not None else {}), **options},
+        }
+        if isinstance(definition, str):
+            handle = await engine.start_known(self.temporal, definition, data, **start)
+        else:
+            handle = await engine.start(self.temporal, [definition, *sub_workflows], data, **start)
+        return Instance(self, handle)
+
+    @cached_property
+    def task_queue(self) -> str:
+        """The task queue of the workers in this environment. Raises UsageError if their settings cannot be read."""
+        if not any(name in os.environ for name in ("SWF_TASK_QUEUE", "SWF_CONFIG")):
+            return TASK_QUEUE
+        from swf_temporal.settings.worker import WorkerSettings  # noqa: PLC0415 - only where there may be any
+
+        return WorkerSettings.read().task_queue
+
+    def instance(self, workflow_id: str) -> Instance:
+        """Return the instance with the id *workflow_id*; whether there is one is not asked."""
+        return Instance(self, self.temporal.get_workflow_handle(workflow_id))
+
+
+def json_event(event: CloudEvent | Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return *event* as a mapping. Raises InvalidEventError if it is none."""
+    if isinstance(event, CloudEvent):
+        return event.to_json()
+    if not isinstance(event, Mapping):
+        hint = "an event is a CloudEvent, or a mapping: {'name': …, 'data': …}"
+        raise InvalidEventError(f"{event!r} is not an event", hint)
+    return event
+
+
+def _id_of_start(definition_id: str, chosen: str | None, idempotency_key: str | None) -> str:
+    if chosen and (why := why_reserved(chosen)):
+        text, hint = f"the id {chosen!r} cannot be chosen: it {why}", "leave it out, or choose another"
+        raise ReservedIdError(text, hint, instance=chosen)
+    if chosen or idempotency_key is None:
+        return chosen or f"{definition_id}-{uuid4().hex[:8]}"
+    digest = sha256(f"{definition_id}\n{idempotency_key}".encode()).hexdigest()
+    return f"{definition_id}:{digest[:DIGITS]}"
+
+
+PAYLOAD_VARIABLES = ("SWF_CONFIG", "SWF_STORAGE", "SWF_ENCRYPTION", "SWF_COMPRESSION")
+"""The beginnings of variables that may say something of payloads."""
+_NOT_CONFIGURED = "[TMPRL1105]"
+"""The code that the SDK gives to a reference to a stored payload where there is no storage."""
+
+
+def payloads_of_environment() -> "PayloadSettings | None":
+    """Return what the environment says of payloads, if it says anything."""
+    if not any(name.startswith(PAYLOAD_VARIABLES) for name in os.environ):
+        return None
+    from swf_temporal.settings.payloads import PayloadSettings  # noqa: PLC0415 - only where there may be any
+
+    return PayloadSettings.read()
+
+
+@contextmanager
+def refusals_as_usage_errors() -> Iterator[None]:
+    """Raise UsageError for what the server refuses, and PayloadUnavailable for what is stored, within the context."""
+    try:
+        yield
+    except RPCError as error:
+        raise refused_by_server(error, "the server refuses") from None
+    except RuntimeError as error:
+        if _NOT_CONFIGURED not in str(error):
+            raise
+        what = "a payload is stored outside of Temporal, and no storage is configured here"
+        raise PayloadUnavailable(what, "set `storage` in the configuration, or SWF_STORAGE") from None

@@ -1,0 +1,261 @@
+"""The state of an instance, as the server and the worker that runs it report it."""
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from temporalio.api.enums.v1 import PendingActivityState, PendingWorkflowTaskState
+from temporalio.api.workflow.v1 import PendingActivityInfo
+from temporalio.client import WorkflowExecutionDescription
+from temporalio.exceptions import ApplicationError
+from temporalio.service import RPCError
+
+from swf_temporal.base.client_errors import (
+    InstanceNotFoundError,
+    InstancePausedError,
+    NoAnswerError,
+    RunEnded,
+    ServerUnavailableError,
+)
+from swf_temporal.base.errors import UsageError
+from swf_temporal.operations.listing import is_open, row_of, status_of, time_text
+from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.temporal import start_options
+from swf_temporal.temporal.client import Handle, query, result
+from swf_temporal.temporal.client_errors import has_ended, not_there
+from swf_temporal.temporal.constants import ENDING, GIVE_WAY
+from swf_temporal.temporal.failed_tasks import why_task_failed
+from swf_temporal.temporal.place_records import LOOK
+from swf_temporal.temporal.statuses import is_closed
+
+if TYPE_CHECKING:
+    from swf_temporal.operations.client import Client
+    from swf_temporal.temporal.replaying import ReplayedRun
+
+PATIENCE = timedelta(seconds=5)
+"""The time in which a worker should have answered a query."""
+_AT_WORK = timedelta(seconds=15)
+"""The same if it is at a workflow task, which local calls hold open for up to ten seconds."""
+
+_OWN_CALLS = (ENDING, GIVE_WAY, LOOK)
+"""Activities of the engine, which are no calls of the definition."""
+_WITH_A_REASON = ("failed", "terminated", "timed-out")
+
+
+async def facts_of(client: "Client", workflow_id: str, *, with_trace: bool = False) -> dict[str, Any]:
+    """Return where an instance is, what is under way for it, and *with_trace* what happened in it."""
+    execution = await _described(client, workflow_id)
+    facts: dict[str, Any] = row_of(execution) | await _under_way(client, execution)
+    if key := await execution.memo_value(start_options.BUSINESS_KEY, None):
+        facts["businessKey"] = key
+    info = execution.raw_description.workflow_extended_info
+    if info.HasField("pause_info"):
+        pause = info.pause_info
+        facts["paused"] = _paused(pause.paused_time.ToDatetime(tzinfo=UTC), pause.identity, pause.reason)
+    if facts["status"] in _WITH_A_REASON:
+        facts["reason"] = await _reason(client, workflow_id)
+    facts["started"] = await _start(client, execution) or facts["started"]
+    if not is_open(facts["status"]):
+        return facts | await _by_history(client, execution, with_trace=with_trace)
+    try:
+        facts |= await query(client.temporal, workflow_id, "status", _patience(execution))
+        if with_trace:
+            facts["trace"] = await query(client.temporal, workflow_id, "trace", _patience(execution))
+        if facts.get("state") is None:  # nothing has begun: a worker may fail at it
+            await _note_failed_task(client, execution, facts, has_begun=False)
+    except InstancePausedError:
+        facts |= await _by_history(client, execution, with_trace=with_trace)
+        is_known = facts.get("state") is not None
+        facts["note"] = f"{'its data' if is_known else 'where it is'} can be seen once it is resumed"
+    except UsageError:
+        facts |= await _by_history(client, execution, with_trace=with_trace)
+        shown = ": its history shows where it is" if facts.get("state") else ""
+        facts["note"] = f"no worker is currently responding{shown}"
+        await _note_failed_task(client, execution, facts)
+    if local := facts.pop("localCalls", None):
+        facts["calls"] = [*facts.get("calls", ()), *local]
+    return facts
+
+
+async def _by_history(client: "Client", execution: WorkflowExecutionDescription, *, with_trace: bool) -> dict[str, Any]:
+    """Return the status of a run, and *with_trace* what happened in it, as its history shows it without a worker."""
+    from swf_temporal.operations.instance_history import history_of_run  # noqa: PLC0415 - heavy, and for these alone
+
+    try:
+        [run] = (await history_of_run(client, execution.id, execution.run_id)).runs
+    except UsageError as error:
+        return {"note": f"its history cannot be read: {error}"} | ({"trace": []} if with_trace else {})
+    return facts_by_history(await run.replayed(client.temporal.data_converter), with_trace=with_trace)
+
+
+def facts_by_history(run: "ReplayedRun", *, with_trace: bool) -> dict[str, Any]:
+    """Return what a worker would answer of *run*: its status and, *with_trace*, what happened in it."""
+    from swf_temporal.temporal.descriptions import entry_to_json  # noqa: PLC0415 - as above
+
+    facts = {name: value for name, value in run.status.items() if name != "localCalls"}
+    if run.failure is not None:
+        facts["note"] = f"this release cannot follow its history: {run.failure}"
+    if with_trace:
+        facts["trace"] = [entry_to_json(entry) for entry in run.trace]
+    return facts
+
+
+async def _start(client: "Client", execution: WorkflowExecutionDescription) -> str | None:
+    """Return when an instance began, of which this is the latest run."""
+    from swf_temporal.operations.instance_history import first_start  # noqa: PLC0415 - as above
+
+    with suppress(RPCError):  # its history is not kept any longer, or may not be read
+        found = await first_start(client, execution.id, execution.run_id)
+        return time_text(found.event_time.ToDatetime(tzinfo=UTC))
+    return None
+
+
+async def _note_failed_task(
+    client: "Client", execution: WorkflowExecutionDescription, facts: dict[str, Any], *, has_begun: bool = True
+) -> None:
+    why = await why_task_failed(client.temporal, execution, has_begun=has_begun)
+    if why is not None:
+        facts["note"] = f"it does not go on: {why}"
+
+
+def _patience(execution: WorkflowExecutionDescription) -> timedelta:
+    """Return the time that a worker may take to answer: one at work on local calls answers after these."""
+    task = execution.raw_description.pending_workflow_task
+    is_at_work = task.state == PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_STARTED
+    return _AT_WORK if is_at_work else PATIENCE
+
+
+class InstanceView(NamedTuple):
+    """An instance at one moment: its status, and the trace or why there is none."""
+
+    status: str | None
+    trace: list[dict[str, Any]] | UsageError
+
+
+async def view_instance(client: "Client", workflow_id: str) -> InstanceView:
+    """Return the status of an instance, and what happened in it. Raises UsageError if there is no such instance."""
+    execution = await _described(client, workflow_id)
+    status, patience = status_of(execution), _patience(execution)
+    if not is_open(status):
+        return InstanceView(status, (await _by_history(client, execution, with_trace=True))["trace"])
+    try:
+        trace: list[dict[str, Any]] | UsageError = await query(client.temporal, workflow_id, "trace", patience)
+    except ServerUnavailableError:
+        raise
+    except InstancePausedError as error:
+        trace = error
+    except UsageError:
+        trace = NoAnswerError(
+            f"no worker answers for {workflow_id!r}, and its trace needs one",
+            f"start one for the task queue {execution.task_queue!r} with `swf worker`",
+            instance=workflow_id,
+            patience=patience,
+        )
+    return InstanceView(status, trace)
+
+
+async def described(client: "Client", workflow_id: str) -> dict[str, Any]:
+    """Return what the server knows of an instance. Raises UsageError if there is none."""
+    return row_of(await _described(client, workflow_id))
+
+
+async def refuse_ended(client: "Client", workflow_id: str) -> str | None:
+    """Return the status of an instance. Raises UsageError if there is none of that id that has not ended."""
+    found = await _described(client, workflow_id)
+    if is_closed(found):
+        raise has_ended(workflow_id)
+    return status_of(found)
+
+
+async def with_sub_workflows(client: "Client", workflow_id: str) -> AsyncIterator[str]:
+    """Yield the ids of an instance and of its sub-workflows that are running, their own included."""
+    found = [workflow_id]
+    for member in found:
+        yield member
+        try:
+            description = await client.temporal.get_workflow_handle(member).describe()
+        except RPCError:
+            continue  # it has just ended
+        found += await _sub_workflows(client, description)
+
+
+async def resting(client: "Client", workflow_id: str) -> list[int]:
+    """Return how long the histories of an instance and its sub-workflows are, if all of them wait; else nothing.
+
+    They wait for events, or for a moment. One for which a call or a worker is under way does not.
+    """
+    try:
+        execution = await _described(client, workflow_id)
+    except InstanceNotFoundError:
+        return []  # a sub-workflow that is about to start
+    under_way = await _under_way(client, execution)
+    if execution.raw_description.HasField("pending_workflow_task") or "calls" in under_way:
+        return []
+    inner = [await resting(client, one) for one in under_way.get("subflows", ())]
+    return [execution.history_length or 0, *(one for each in inner for one in each)] if all(inner) else []
+
+
+async def _described(client: "Client", workflow_id: str) -> WorkflowExecutionDescription:
+    handle: Handle = client.temporal.get_workflow_handle(workflow_id)
+    try:
+        return await handle.describe()
+    except RPCError as error:
+        raise not_there(error, workflow_id) from None
+
+
+async def _reason(client: "Client", workflow_id: str) -> str | None:
+    """Return why an instance that has ended gave no output."""
+    try:
+        await result(client.temporal.get_workflow_handle(workflow_id))
+    except RunEnded as ended:
+        return str(ended)
+    return None  # it was started anew meanwhile
+
+
+async def _under_way(client: "Client", execution: WorkflowExecutionDescription) -> dict[str, list[Any]]:
+    """Return the calls that have no result yet and the ids of sub-workflows that run; nothing where there are none."""
+    pending = execution.raw_description.pending_activities
+    found: dict[str, list[Any]] = {
+        "calls": [await _call(client, one) for one in pending if one.activity_type.name not in _OWN_CALLS],
+        "subflows": await _sub_workflows(client, execution),
+    }
+    return {kind: those for kind, those in found.items() if those}
+
+
+def _paused(at: datetime, by: str, reason: str) -> dict[str, str]:
+    """Return when and by whom an instance or a call was paused, and why if that is known."""
+    facts = {"at": at.isoformat(timespec="seconds"), "by": by, "reason": reason}
+    return {name: value for name, value in facts.items() if value}
+
+
+async def _sub_workflows(client: "Client", execution: WorkflowExecutionDescription) -> list[str]:
+    """Return the ids of the sub-workflows that run, those included that an earlier execution began."""
+    described = execution.raw_description
+    found = [one.workflow_id for one in described.pending_children if one.workflow_type_name not in WORKFLOW_TYPES]
+    for pending in described.pending_activities:
+        if pending.activity_type.name == ENDING and pending.HasField("last_failure"):
+            failure = await client.temporal.data_converter.decode_failure(pending.last_failure)
+            if isinstance(failure, ApplicationError):
+                # A workflow that makes a single call looks for its parent in the same way.
+                found += [one for one in failure.details if one != execution.parent_id]
+    return found
+
+
+async def _call(client: "Client", pending: PendingActivityInfo) -> dict[str, Any]:
+    call: dict[str, Any] = {
+        "id": pending.activity_id,
+        "function": pending.activity_type.name,
+        "attempt": pending.attempt,
+    }
+    rests = pending.state == PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED and pending.attempt > 1
+    if rests and pending.HasField("scheduled_time"):
+        call["next"] = pending.scheduled_time.ToDatetime(tzinfo=UTC).isoformat(timespec="seconds")
+    if pending.paused:
+        pause = pending.pause_info
+        told = pause.rule if pause.HasField("rule") else pause.manual
+        call["paused"] = _paused(pause.pause_time.ToDatetime(tzinfo=UTC), told.identity, told.reason)
+    if pending.HasField("last_failure"):
+        failure = await client.temporal.data_converter.decode_failure(pending.last_failure)
+        call["lastFailure"] = getattr(failure, "message", str(failure))
+    return call

@@ -1,0 +1,98 @@
+"""Pictures of instances: the definition that each runs, with what happened on it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Final, Literal
+
+from temporalio.api.workflow.v1 import PendingActivityInfo
+from temporalio.converter import DataConverter
+
+from swf_temporal.base.errors import UsageError
+from swf_temporal.drawing.course import Course, course_of
+from swf_temporal.drawing.model import Picture
+from swf_temporal.drawing.timeline import Timeline, timeline_of
+from swf_temporal.languages.port import Definition
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.instance_history import InstanceHistory, history_of, replay_file
+from swf_temporal.runtime.host import TraceEntry
+from swf_temporal.temporal.replaying import ReplayedRun
+
+_NO_DEFINITION: Final = "no worker has begun with it yet, or it is a call that runs by itself"
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnRun:
+    """A definition that an instance has run, in one or several executions, and what happened."""
+
+    workflow_id: str
+    definition: Definition
+    course: Course
+    trace: tuple[TraceEntry, ...]
+    closed_as: Literal["failed", "stopped"] | None
+    failures: tuple[str, ...]
+    """Why the histories of some of the executions could not be followed to their ends."""
+
+    @property
+    def picture(self) -> Picture:
+        """What happened, on the definition. Raises UsageError if the extra `drawing` is not installed."""
+        return self.definition.picture(self.course, *self._about)
+
+    @property
+    def timeline(self) -> Timeline | None:
+        """What happened when; None if nothing has begun."""
+        name = self.definition.name or self.definition.id
+        return timeline_of(self.trace, name, *self._about, closed_as=self.closed_as)
+
+    @property
+    def _about(self) -> list[str]:
+        missing = [f"not all is shown, as this release cannot follow the history: {one}" for one in self.failures]
+        return [f"instance {self.workflow_id}: {self.course.words}", *missing]
+
+
+async def runs_in(file: Path) -> list[DrawnRun]:
+    """Return what happened in the execution whose history *file* has. Raises UsageError if it has no definition."""
+    return runs_of([await replay_file(file)])
+
+
+async def runs_of_instance(client: Client, workflow_id: str) -> list[DrawnRun]:
+    """Return what happened in an instance, for each definition that it has run, the latest last.
+
+    Calls that are tried again and again are told as the server knows them. Raises UsageError if the id is unknown.
+    """
+    return await runs_drawn(await history_of(client, workflow_id), client.temporal.data_converter)
+
+
+async def runs_drawn(history: InstanceHistory, converter: DataConverter) -> list[DrawnRun]:
+    """Return what happened in an instance, whose payloads *converter* reads. Raises UsageError if it ran nothing."""
+    found = runs_of(await history.replayed(converter))
+    _add_attempts(found[-1], history.pending)
+    return found
+
+
+def runs_of(executions: Sequence[ReplayedRun]) -> list[DrawnRun]:
+    """Return the definitions that executions ran one after the other. Raises UsageError if they ran none."""
+    known = [(one.definition, one) for one in executions if one.definition is not None]
+    if not known:
+        failures = [one.failure for one in executions if one.failure is not None]
+        raise UsageError("the history shows no definition", "; ".join(failures) or _NO_DEFINITION)
+    runs = []
+    for _, group in groupby(known, key=lambda pair: pair[0].digest):
+        same = list(group)
+        definition, last = same[-1]
+        trace = tuple(entry for _, one in same for entry in one.trace)
+        course = course_of(definition.outline, trace, last.closed_as)
+        told = tuple(one.failure for _, one in same if one.failure is not None)
+        runs.append(DrawnRun(last.workflow_id, definition, course, trace, last.closed_as, told))
+    return runs
+
+
+def _add_attempts(run: DrawnRun, pending: Iterable[PendingActivityInfo]) -> None:
+    """Add to a run what no history has: how often calls under way were tried, and why the last attempt failed."""
+    for call in pending:
+        part = run.definition.outline.part_at(call.activity_id.rpartition("#")[0])
+        own = None if part is None else run.course.parts.get(part.path)
+        if own is not None and call.attempt > 1:
+            own.retried += call.attempt - 1
+            own.error = call.last_failure.message

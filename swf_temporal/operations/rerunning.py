@@ -1,0 +1,487 @@
+"""Letting an instance go on from where it failed, or from a state or an action that it has come to before.
+
+Theory of operation. What becomes of it is a plan, which follows from its history and from what is wanted alone: what it
+goes on from, what is done again, and what came since. Another run carries it out (`temporal/restarting.py`), which has
+a record of the one before: so what happened before that is known still.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple, TypeAlias
+from uuid import uuid4
+
+from temporalio.api.common.v1 import Payload
+from temporalio.client import Client as TemporalClient
+
+from swf_temporal.base.client_errors import InstanceEndedError, InstanceError, InstanceNotFoundError
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.grammar import listed
+from swf_temporal.events.routing.keys import MAILBOX_PREFIX
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.instance_history import FollowedInstance, FollowedRun, followed
+from swf_temporal.operations.instances import described
+from swf_temporal.operations.listing import is_open
+from swf_temporal.runtime.host import FunctionCall, TraceEntry, TraceKind
+from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.temporal.happened_since import (
+    HappenedSince,
+    MailboxMessage,
+    ReceivedEvent,
+    StartedCall,
+    end_of_task,
+    latest_of,
+    reclaim,
+    since_length,
+    since_task,
+)
+from swf_temporal.temporal.place_records import Asking
+from swf_temporal.temporal.places import ask
+from swf_temporal.temporal.records import Wanted
+from swf_temporal.temporal.replaying import ReplayedRun
+from swf_temporal.temporal.restarting import RestartInput, RestartPoint, restart_input_at
+from swf_temporal.text.suggestions import did_you_mean
+
+_TIMED_OUT: Final = [TraceKind.WORKFLOW_TIMED_OUT, TraceKind.WORKFLOW_FAILED]
+"""How a trace ends of an instance that failed because its time was over."""
+
+RETRIED: Final = ("failed", "timed-out", "terminated")
+"""The statuses of instances that can be retried. One that was cancelled may have undone what it did."""
+
+
+class NotFailedError(InstanceError):
+    """An instance that has not failed."""
+
+
+class GoneOnError(InstanceError):
+    """An instance that has gone on since it was planned what becomes of it."""
+
+
+class NeverThereError(InstanceError):
+    """An instance that has never come to the state or the action from which it is to go on."""
+
+
+class SubWorkflowError(InstanceError):
+    """An instance that another began, which does not wait for it again."""
+
+
+class Place(NamedTuple):
+    """A place among the instances that run at once."""
+
+    id: str
+    """Of what gives such places."""
+    limit: int
+
+    async def take_back(self, client: TemporalClient, workflow_id: str) -> None:
+        """Take note that an instance has the place again that it gave back, however many have one by now."""
+        found = await client.get_workflow_handle(workflow_id).describe()
+        request = Asking(
+            instance=workflow_id,
+            run=found.raw_description.workflow_execution_info.first_run_id,
+            ask=str(uuid4()),
+            definition=found.workflow_type,
+            limit=self.limit,
+            runs=True,
+        )
+        await ask(client, self.id, request, found.task_queue)
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """What becomes of an instance that goes on from where it failed, or from a state or an action of it, once more."""
+
+    workflow_id: str
+    definition: str
+    status: str
+    wanted: Wanted
+    state: str
+    entered: datetime
+    """When it had come to the state, or the action."""
+    times: int
+    """How often it had come there. It goes on from the last of these times."""
+    run_id: str
+    again: tuple[str, ...]
+    """The states that are done again, or go on."""
+    done: tuple[StartedCall, ...]
+    """What was begun outside since, and is made again, with the same idempotency keys, if it comes to it again."""
+    events: tuple[ReceivedEvent, ...]
+    """The events that have come since."""
+    leading: tuple[ReceivedEvent, ...]
+    """The events with which it came there."""
+    messages: tuple[MailboxMessage, ...]
+    """The messages that it sent to mailboxes since."""
+    latest: tuple[str, int]
+    """Its latest execution, and how many events that had."""
+    place: Place | None
+    """The place that it had when it came there; None where nothing bounds how many run at once."""
+    point: RestartPoint
+    """Where in the trace of the execution that is."""
+    results: Mapping[str, Payload | None] = field(default_factory=dict)
+    """By their ids, what calls and sub-workflows yielded that were under way there, and have completed since."""
+    children: Mapping[str, "Rerun"] = field(default_factory=dict)
+    """By the ids of their calls, what becomes of its sub-workflows that have failed, and go on from there."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended: its run is terminated then."""
+        return is_open(self.status)
+
+    @property
+    def place_name(self) -> str:
+        """The state from which it goes on, and the action if it is from one."""
+        return self.state if self.wanted.action is None else f"{self.state}/{self.wanted.action}"
+
+    @property
+    def is_retry(self) -> bool:
+        """Whether it goes on from where it failed, within the state."""
+        return self.wanted.state is None
+
+    def facts(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        found: dict[str, Any] = {"id": self.workflow_id, "definition": self.definition, "status": self.status}
+        found |= {"from": self.state} | ({} if self.wanted.action is None else {"action": self.wanted.action})
+        found |= {} if self.wanted.patch is None else {"data": self.wanted.patch}
+        return found | {
+            "entered": self.entered.isoformat(timespec="milliseconds"),
+            "times": self.times,
+            "again": list(self.again),
+            "done": [{"id": one.id, "name": one.name, "kind": one.kind, "outcome": one.outcome} for one in self.done],
+            "events": len(self.events),
+        }
+
+    async def begin(self, client: Client, *, drop_events: bool = False) -> str:
+        """Let the instance go on there, and return the id of its new run. If it still runs, that run is terminated.
+
+        Events that have come since are given to it again, unless they are dropped. Raises UsageError if the server
+        refuses or the data are too large, and GoneOnError if the instance has gone on since this was planned: it may
+        have done more by now, and got events. Once it is begun, being cancelled does not stop it halfway.
+        """
+        now = await client.temporal.get_workflow_handle(self.workflow_id).describe()
+        if (now.run_id, now.history_length) != self.latest:
+            hint = "look again at what is done again, and answer sooner"
+            raise GoneOnError(f"{self.workflow_id!r} has gone on meanwhile", hint, instance=self.workflow_id)
+        return await _to_its_end(self._go_on(client, drop_events=drop_events))
+
+    async def _go_on(self, client: Client, *, drop_events: bool) -> str:
+        leading = self.leading
+        following = await self.restart_input(client, drop_events=drop_events)
+        run = await following.start(client.temporal, self.workflow_id)
+        if self.place is not None:
+            await self.place.take_back(client.temporal, self.workflow_id)
+        has_late = self.is_running and not drop_events
+        late = await since_length(client.temporal, self.workflow_id, *self.latest) if has_late else HappenedSince()
+        await reclaim(client.temporal, () if drop_events else (*self.messages, *late.messages))
+        leading = leading[len(leading) - following.early_updates :]  # it begins with the others
+        again = [] if following.has_events else [*leading, *(() if drop_events else self.events)]
+        with suppress(InstanceEndedError):  # it went on, and needed none of these
+            for event in [*again, *late.leading, *late.events]:
+                await event.send(client.temporal, self.workflow_id)
+        return run
+
+    async def restart_input(self, client: Client, *, drop_events: bool = False) -> RestartInput:
+        """Return what another run begins with there. Raises UsageError if that is too much."""
+        events = () if drop_events else self.events
+        converter = client.temporal.data_converter
+        # Not kept since it was planned: many may be planned at once.
+        handle = client.temporal.get_workflow_handle(self.workflow_id, run_id=self.run_id)
+        found = await restart_input_at(
+            await handle.fetch_history(),
+            converter,
+            self.point,
+            replace(self.wanted, drops_events=drop_events),
+            leading=[await one.sent(client.temporal) for one in self.leading],
+            events=[await one.sent(client.temporal) for one in events],
+        )
+        if not (self.results or self.children):
+            return found
+        children = {call: await one.restart_input(client) for call, one in self.children.items()}
+        results = {call: await _value(client, payload) for call, payload in self.results.items()}
+        return found.knowing(results, children)
+
+
+async def _value(client: Client, payload: Payload | None) -> JSON:
+    if payload is None:
+        return None
+    [value] = await client.temporal.data_converter.decode([payload])
+    return value  # type: ignore[no-any-return]  # JSON, as it was yielded
+
+
+Plan: TypeAlias = Callable[[Client, str], Awaitable[Rerun]]
+"""Plans what becomes of one instance. Raises UsageError if it cannot go on."""
+
+
+async def _to_its_end(work: Coroutine[Any, Any, str]) -> str:
+    """Return what *work* returns. It comes to its end even if who waits for it is cancelled."""
+    working = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await asyncio.wait([working])
+        raise
+
+
+async def plan_rerun(
+    client: Client, workflow_id: str, state: str, action: str | None = None, patch: JSON = None
+) -> Rerun:
+    """Return what becomes of an instance that goes on from *state*, or *action* in it, where it last came there.
+
+    By *patch*, a JSON merge patch, the data are changed with which it enters the state. Raises NeverThereError if it
+    has never come there, and UsageError if it cannot go on from there, and for data of an action.
+    """
+    if patch is not None and not isinstance(patch, dict):
+        raise UsageError("data are changed by a JSON merge patch, which is an object", 'such as {"amount": 12}')
+    if patch is not None and action is not None:
+        raise UsageError(f"the data of the action {action!r} cannot be changed", "go on from its state, without it")
+    return await plan_for(client, await described(client, workflow_id), state, action, patch)
+
+
+async def plan_retry(client: Client, workflow_id: str) -> Rerun:
+    """Return what becomes of an instance that has failed, and goes on from there: what is complete is not done again.
+
+    Raises NotFailedError if it has not failed, and UsageError if it cannot go on from there.
+    """
+    row = await described(client, workflow_id)
+    if row["status"] not in RETRIED:
+        hint, why = "`swf rerun` with --from lets it go on from a state", f"is {row['status']}, and has not failed"
+        raise NotFailedError(f"the instance {workflow_id!r} {why}", hint, instance=workflow_id)
+    return await plan_for(client, row)
+
+
+async def plan_for(
+    client: Client,
+    row: Mapping[str, Any],
+    state: str | None = None,
+    action: str | None = None,
+    patch: JSON = None,
+    latest: str | None = None,
+) -> Rerun:
+    """Return what becomes of the instance of *row*, as it was in its *latest* run; None is the last of all.
+
+    No *state* is where it failed. Raises UsageError if it cannot go on from there.
+    """
+    if row["definition"] in WORKFLOW_TYPES:
+        raise UsageError(f"{row['id']!r} is not an instance of a definition")
+    history = await followed(
+        client, row, lambda trace: bool(list(_places(trace, state, action))), latest, with_interrupted=state is None
+    )
+    if not history.runs:
+        raise InstanceNotFoundError(f"there is no instance {row['id']!r}", instance=row["id"])
+    wanted = Wanted(history.runs[-1].source.run_id, state, action, patch)
+    return plan(history, wanted, datetime.now(UTC).timestamp())
+
+
+def plan(history: FollowedInstance, wanted: Wanted, now: float, *, is_child: bool = False) -> Rerun:
+    """Return what becomes of an instance with this *history* that goes on from where it is *wanted*, at the time *now*.
+
+    A sub-workflow goes on with its parent alone, of which it *is_child*. Raises UsageError if it cannot go on from
+    there.
+    """
+    for source, replayed in reversed(history.runs):
+        parent = source.start.parent_workflow_execution.workflow_id
+        if parent and not parent.startswith(MAILBOX_PREFIX) and not is_child:
+            hint = f"let that go on from the state that began it: swf rerun {parent} --from STATE"
+            what = f"{history.id!r} was begun by {parent!r}, which does not wait for it again"
+            raise SubWorkflowError(what, hint, instance=history.id)
+        if not replayed.has_begun:
+            raise NeverThereError(f"{history.id!r} has not begun", instance=history.id)
+        if replayed.failure is not None:
+            raise UsageError(f"this release cannot follow the history of {history.id!r}: {replayed.failure}")
+    for number in range(len(history.runs) - 1, -1, -1):
+        places = list(_places(history.runs[number].replayed.trace, wanted.state, wanted.action))
+        if places:
+            since = replace(history, runs=history.runs[number:])
+            if wanted.state is None:
+                place = where(history.runs[number].replayed.trace)
+                return _retry(since, wanted, places[-1] if place is None else place, now)
+            return _rerun(since, wanted, places[-1], now)
+    raise _never_came(history.id, history.trace, wanted.state, wanted.action)
+
+
+def where(trace: Sequence[TraceEntry]) -> int | None:
+    """Return where in *trace* the instance entered the state that it is in; None where it has entered none.
+
+    That is the last that was entered and not left, or else the last that was left: a state whose work is undone is left
+    after those that undo it. What came before the time of the instance was over has ended with that.
+    """
+    left = dict[str, None]()
+    entered = dict[str, int]()
+    for place in range(len(trace) - 1, -1, -1):
+        entry = trace[place]
+        if entry.kind is TraceKind.WORKFLOW_TIMED_OUT and entered:
+            break
+        if entry.kind is TraceKind.STATE_LEFT and entry.lane == entry.state and not entry.is_in_branch:
+            left.setdefault(entry.state)
+        elif entry.enters_state and entry.state not in left:
+            return place
+        elif entry.enters_state:
+            entered.setdefault(entry.state, place)
+    return entered.get(next(iter(left), ""))
+
+
+def _places(trace: Sequence[TraceEntry], state: str | None, action: str | None) -> Iterator[int]:
+    """Yield where in *trace* the instance came to *state*, or to *action* in it; no state is any."""
+    for place, entry in enumerate(trace):
+        if action is not None:
+            if entry.kind is TraceKind.ACTION_STARTED and (entry.state, entry.name) == (state, action):
+                yield place
+        elif entry.enters_state and state in (None, entry.state):
+            yield place
+
+
+def _rerun(history: FollowedInstance, wanted: Wanted, place: int, now: float) -> Rerun:
+    """Return what becomes of an instance that goes on from *place* in its first run, before a state or an action."""
+    (execution, replayed), *later = history.runs
+    entry = replayed.trace[place]
+    _check_time(history, place, now)
+    first = _after(history.runs[0], place, entry.state)
+    parts = [first, *(since_task(one.history.events, 0) for one, _ in later)]
+    begun = latest_of(one for part in parts for one in part.done)
+    results = _results(replayed, replayed.open_before(place), begun)
+    over = replayed.known_as({*replayed.over_before(place), *results})
+    trace = history.trace[place:]
+    return Rerun(
+        workflow_id=history.id,
+        definition=history.row["definition"],
+        status=history.row["status"],
+        wanted=wanted,
+        state=entry.state,
+        entered=entry.at,
+        times=sum(1 for _ in _places(replayed.trace, entry.state, wanted.action)),
+        run_id=execution.run_id,
+        again=tuple(dict.fromkeys([entry.state, *(one.state for one in trace if one.enters_state)])),
+        done=tuple(one for one in begun.values() if one.id not in over),
+        events=tuple(one for part in parts for one in part.events),
+        leading=tuple(first.leading),
+        messages=tuple(one for part in parts for one in part.messages),
+        place=_place(replayed),
+        point=RestartPoint(place),
+        results=results,
+        latest=_latest(history),
+    )
+
+
+def _retry(history: FollowedInstance, wanted: Wanted, entered: int, now: float) -> Rerun:
+    """Return what becomes of an instance that goes on from its end, in the state that it *entered* in its first run."""
+    first, latest = history.runs[0].replayed, history.runs[-1]
+    entry, trace = first.trace[entered], latest.replayed.trace
+    if not trace:
+        raise UsageError(f"{history.id!r} ended before it went on", f"go on from a state: swf rerun {history.id}")
+    if any(one.kind is TraceKind.COMPENSATING for one in trace) and history.row["status"] == "cancelled":
+        raise UsageError(f"{history.id!r} has undone what it did")
+    last = len(trace) - 1
+    has_failed = trace[last].kind is TraceKind.WORKFLOW_FAILED
+    _check_time(history, last, now)
+    since = _after(latest, last, entry.state)
+    begun = latest.calls
+    results = _results(latest.replayed, latest.replayed.under_way, begun)
+    done = list(_made_again(latest.replayed, begun, results))
+    children = _interrupted(history, now)
+    return Rerun(
+        workflow_id=history.id,
+        definition=history.row["definition"],
+        status=history.row["status"],
+        wanted=wanted,
+        state=entry.state,
+        entered=entry.at,
+        times=sum(1 for _ in _places(first.trace, entry.state, None)),
+        run_id=latest.source.run_id,
+        again=(entry.state,),
+        done=(*done, *(each for one in children.values() for each in one.done)),
+        events=tuple(since.events),
+        leading=tuple(since.leading),
+        messages=tuple(since.messages),
+        place=_place(latest.replayed),
+        point=RestartPoint(last, is_after=not has_failed),
+        results=results,
+        children=children,
+        latest=_latest(history),
+    )
+
+
+def _made_again(
+    replayed: ReplayedRun, begun: Mapping[str, StartedCall], results: Mapping[str, Payload | None]
+) -> Iterator[StartedCall]:
+    """Yield the calls that were under way at the end, and whose results nobody knows."""
+    for call_id, call in replayed.under_way.items():
+        if call_id in results:
+            continue
+        known = next(iter(replayed.known_as([call_id]) & begun.keys()), None)
+        if known is not None:
+            yield begun[known]
+        elif isinstance(call, FunctionCall):
+            yield StartedCall(call_id, call.function.name, "call")
+        else:
+            yield StartedCall(call_id, call.workflow_id, "subflow")
+
+
+def _results(
+    replayed: ReplayedRun, under_way: Iterable[str], begun: Mapping[str, StartedCall]
+) -> dict[str, Payload | None]:
+    """Return what those yielded of the calls *under_way* that are completed, by their ids."""
+    found: dict[str, Payload | None] = {}
+    for call in under_way:
+        for known in replayed.known_as([call]) & begun.keys():
+            if begun[known].outcome == "completed":
+                found[call] = begun[known].result
+    return found
+
+
+def _interrupted(history: FollowedInstance, now: float) -> dict[str, Rerun]:
+    """Return what becomes of the sub-workflows that go on where they failed, or were interrupted, by their calls."""
+    found: dict[str, Rerun] = {}
+    for call, child in history.interrupted.items():
+        if child.row["status"] in (*RETRIED, "cancelled") and child.runs:
+            with suppress(UsageError):  # it cannot go on, and begins anew
+                found[call] = plan(child, Wanted(child.runs[-1].source.run_id), now, is_child=True)
+    return found
+
+
+def _after(run: FollowedRun, place: int, state: str) -> HappenedSince:
+    """Return what the history of *run* has after the workflow task in which it came to *place*."""
+    events, replayed = run.source.history.events, run.replayed
+    task = end_of_task(events, replayed.lengths[place])
+    if task is None:
+        raise UsageError(f"{replayed.workflow_id!r} has just come to {state!r}: nothing has been done there")
+    return since_task(events, task)
+
+
+def _check_time(history: FollowedInstance, place: int, now: float) -> None:
+    """Raise UsageError if the time of the instance is over, and that has not been dealt with before *place*."""
+    deadline = history.runs[-1].replayed.deadline
+    if deadline is None or deadline > now:
+        return
+    before = [entry.kind for entry in history.runs[0].replayed.trace[: place + 1]]
+    if TraceKind.WORKFLOW_TIMED_OUT not in before or before[-2:] == _TIMED_OUT:
+        hint = "start another instance, with the data of this one"
+        raise UsageError(f"the time of {history.id!r} is over: it would end at once", hint)
+
+
+def _latest(history: FollowedInstance) -> tuple[str, int]:
+    run, _ = history.runs[-1]
+    return run.run_id, len(run.history.events)
+
+
+def _place(replayed: ReplayedRun) -> Place | None:
+    asked = None if replayed.definition is None else replayed.definition.concurrency
+    return None if replayed.place is None or asked is None else Place(replayed.place, asked.limit)
+
+
+def _never_came(workflow_id: str, trace: Sequence[TraceEntry], state: str | None, action: str | None) -> UsageError:
+    entered = list(dict.fromkeys(one.state for one in trace if one.enters_state))
+    hint: str | None
+    if state is None or not entered:
+        what, hint = f"{workflow_id!r} has entered no state", "start another instance"
+    elif action is not None and state in entered:
+        begun = sorted({one.name for one in trace if one.kind is TraceKind.ACTION_STARTED and one.state == state})
+        hint = did_you_mean(action, begun) or (f"it has begun {listed(begun)}" if begun else None)
+        what = f"{workflow_id!r} has begun no action {action!r} of {state!r}"
+    elif inside := next((one for one in trace if one.kind is TraceKind.STATE_ENTERED and one.state == state), None):
+        hint = f"name the state that has it: {inside.lane.partition('/')[0]}"
+        what = f"{state!r} of {workflow_id!r} belongs to a branch or an iteration, beside which others run"
+    else:
+        hint = did_you_mean(state, entered) or f"it has entered {listed(entered)}"
+        what = f"{workflow_id!r} has never entered a state {state!r}"
+    return NeverThereError(what, hint, instance=workflow_id)

@@ -1,0 +1,76 @@
+"""Schedules on a server: applying one, and what is known of each."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from temporalio.client import ScheduleActionExecutionStartWorkflow, ScheduleDescription, ScheduleListDescription
+
+from swf_temporal.base.data import JSON
+from swf_temporal.operations.client import Client
+from swf_temporal.temporal import schedules
+
+if TYPE_CHECKING:
+    from swf_temporal.languages.port import Definition
+
+
+async def apply(
+    client: Client,
+    workflow: "Definition",
+    sub_workflows: "Sequence[Definition]",
+    *,
+    data: JSON,
+    task_queue: str,
+    paused: bool,
+) -> dict[str, Any]:
+    """Make the schedule of a definition, or change it; return what came of it."""
+    applied = await schedules.apply(
+        client.temporal, workflow, sub_workflows, data=data, task_queue=task_queue, paused=paused
+    )
+    return {
+        "id": applied.id,
+        "definition": workflow.id,
+        "outcome": str(applied.outcome),
+        "paused": applied.paused,
+        "next": _time(applied.next_time),
+    }
+
+
+async def listed(client: Client) -> list[dict[str, Any]]:
+    """Return what is known of all schedules, in the order of their definitions."""
+    rows = [await _facts_of(one) async for one in schedules.list_all(client.temporal)]
+    return sorted(rows, key=lambda row: str(row["definition"]))
+
+
+async def facts_of(client: Client, definition_id: str) -> dict[str, Any]:
+    """Return all that is known of the schedule of a definition."""
+    return await _facts_of(await schedules.describe(client.temporal, definition_id))
+
+
+async def _facts_of(found: ScheduleDescription | ScheduleListDescription) -> dict[str, Any]:
+    """Return what the server tells of a schedule: less of one in a list than of one that was asked for."""
+    state = found.schedule and found.schedule.state
+    upcoming = found.info.next_action_times if found.info else ()
+    facts: dict[str, Any] = {
+        "id": found.id,
+        "definition": found.id.removeprefix(schedules.schedule_id("")),
+        "paused": bool(state and state.paused),
+        "note": state and state.note,
+        "next": _time(upcoming[0]) if upcoming else None,
+    }
+    if isinstance(found, ScheduleDescription):
+        known = await schedules.facts_of(found)
+        facts |= {"version": known and known.version, "digest": known and known.digest}
+        facts["upcoming"] = [_time(time) for time in upcoming]
+        facts["started"] = found.info.num_actions
+        facts["missed"] = found.info.num_actions_missed_catchup_window
+        facts["recent"] = [
+            {"at": _time(one.scheduled_at), "instance": one.action.workflow_id}
+            for one in found.info.recent_actions
+            if isinstance(one.action, ScheduleActionExecutionStartWorkflow)
+        ]
+    return facts
+
+
+def _time(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="seconds")

@@ -1,0 +1,1 @@
+"""What programs import: workers, plugins, and what serves them."""

@@ -1,0 +1,155 @@
+"""Serving an ASGI application for as long as a context lasts."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any, Final
+
+import uvicorn
+
+from swf_temporal.base.errors import UsageError
+from swf_temporal.sdk.http_connections import AT_ONCE, CONNECTION, UNDER_WAY, Connections, ListeningSocket, watched
+from swf_temporal.settings.values import Address
+
+_GRACE = 5
+"""Seconds in which requests that are under way may still be answered."""
+
+
+STOPPING: Final = "swf.stopping"
+"""The key under which the scope of a request has an event: that the server stops, for what never ends by itself."""
+_TICKS: Final = 10
+"""How often the library looks after its connections in a second."""
+_MAX_HEAD: Final = 64 * 1024
+"""The size limit of the head of a request, in bytes, in which each header counts some more."""
+_HEADER_COST: Final = 32
+_TOO_LONG: Final = f"The head of a request has at most {_MAX_HEAD:,} bytes."
+
+
+try:
+    import httptools
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+except ImportError:  # then uvicorn reads requests with h11, which limits heads by itself
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    _PROTOCOL: Any = H11Protocol
+else:
+
+    class _Protocol(HttpToolsProtocol):
+        """Refuses requests with more before, between and behind their bodies than a head may have.
+
+        The library would gather it for ever.
+        """
+
+        _head = 0
+        """What the head takes, of what is read of it; and trailers, which are headers behind a body."""
+        _gathered = 0
+        """The bytes that came since a request, or a part of its body, was read."""
+        _latest = 0
+
+        def data_received(self, data: bytes) -> None:
+            self._latest = len(data)  # at most 256 KiB
+            super().data_received(data)
+            self._gathered += self._latest
+            if self._gathered > _MAX_HEAD and not self.transport.is_closing():
+                self.send_400_response(_TOO_LONG)
+
+        def on_message_begin(self) -> None:
+            self._head, self._gathered = 0, -self._latest
+            super().on_message_begin()
+
+        def on_url(self, url: bytes) -> None:
+            self._count(len(url))
+            super().on_url(url)
+
+        def on_header(self, name: bytes, value: bytes) -> None:
+            self._count(len(name) + len(value) + _HEADER_COST)
+            super().on_header(name, value)
+
+        def on_body(self, body: bytes) -> None:
+            self._gathered = -self._latest
+            super().on_body(body)
+
+        def on_message_complete(self) -> None:
+            self._gathered = -self._latest
+            super().on_message_complete()
+
+        def send_400_response(self, msg: str) -> None:
+            super().send_400_response(_TOO_LONG if self._head > _MAX_HEAD else msg)
+
+        def _count(self, size: int) -> None:
+            self._head += size
+            if self._head > _MAX_HEAD:
+                raise httptools.HttpParserError(_TOO_LONG)
+
+    _PROTOCOL = _Protocol
+
+
+class _Server(uvicorn.Server):
+    """A server in a process that has its own way of being told to stop. It closes connections to have room."""
+
+    def __init__(self, config: uvicorn.Config, connections: Connections) -> None:
+        super().__init__(config)
+        self._open = connections
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def on_tick(self, counter: int) -> bool:
+        """Close connections that stand still, once a second, and do what the library does."""
+        if counter % _TICKS == 0:
+            self._open.close_idle()
+        return await super().on_tick(counter)
+
+
+@asynccontextmanager
+async def asgi_server(application: Any, address: Address, hint: str, **options: Any) -> AsyncIterator[Address]:
+    """Serve *application* at *address*, whose port may be 0, for as long as the context lasts; yield where that is.
+
+    *options* are those of uvicorn. Raises UsageError with *hint* if nothing can listen there.
+    """
+    stopping, connections = asyncio.Event(), Connections()
+
+    async def counted(scope: Any, receive: Any, send: Any) -> None:
+        scope[STOPPING] = stopping
+        with scope["state"][CONNECTION].answering() as scope[UNDER_WAY]:
+            await application(scope, receive, send)
+
+    with _listening(address, hint) as listening:
+        listening.connections = connections
+        config = uvicorn.Config(
+            counted,
+            http=watched(_PROTOCOL, connections),
+            backlog=AT_ONCE,
+            h11_max_incomplete_event_size=_MAX_HEAD,
+            lifespan="off",
+            ws="none",
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=_GRACE,
+            **options,
+        )
+        server = _Server(config, connections)
+        serving = asyncio.create_task(server.serve([listening]))
+        try:
+            yield Address(address.host, listening.getsockname()[1])
+        finally:
+            stopping.set()
+            server.should_exit = True
+            await serving
+
+
+def _listening(address: Address, hint: str) -> ListeningSocket:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    try:
+        made = socket.create_server((address.host, address.port), family=family)
+    except OSError as error:
+        why = str(error.strerror or error).partition(" (while attempting")[0]  # what follows is a tuple of Python's
+        raise UsageError(f"nothing can listen at {address}: {why}", hint) from None
+    listening = ListeningSocket(made.family, made.type, made.proto, made.detach())
+    # asyncio does this for sockets that it makes itself. Without it the body of an answer, which is a second packet,
+    # waits for the client to acknowledge the first: 40 ms.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening

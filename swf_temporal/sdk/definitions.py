@@ -1,0 +1,237 @@
+"""The definitions at given paths: files, folders, standard input, and the sub-workflows beside them."""
+
+import os
+import sys
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import InvalidDefinition, Problem, UsageError
+from swf_temporal.base.files import STDIN, is_folder
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.loading import check, check_file, conflicting, files_at, holds_definition
+from swf_temporal.languages.port import Checked, Definition
+from swf_temporal.text.fetching.resources import Resources
+from swf_temporal.text.origin import Source
+
+Warn = Callable[[object], None]
+"""Is told what is doubtful about definitions that can run, one thing at a time."""
+
+
+def resources_of(folders: Iterable[Path] | None) -> Resources:
+    """Return what definitions may read: what the environment allows, and *folders*. Raises UsageError."""
+    found = list(folders or ())
+    for folder in found:
+        if not is_folder(folder):
+            raise UsageError(f"{folder} is not a folder", "see --resources")
+    return Resources.from_environment(os.environ, found)
+
+
+def catalogue_of(
+    paths: Iterable[Path],
+    resources: Resources | None = None,
+    warned: list[Problem] | None = None,
+    *,
+    known: Container[Path] = (),
+    strict: bool = False,
+) -> Catalogue:
+    """Return the definitions at *paths*, which are files and folders; files *known* to hold one still are to.
+
+    What is wrong with those that can run is added to *warned*, or refused where *strict* counts warnings as errors.
+    Raises InvalidDefinition with the problems of all that cannot run, and UsageError if anything cannot be read.
+    """
+    files = {file: None if file == path else path for path in paths for file in files_at(path, known)}
+    checked = [check_file(file, resources=resources, folder=folder) for file, folder in files.items()]
+    if any(one.definition is None for one in checked):
+        raise InvalidDefinition([problem for one in checked for problem in one.errors])
+    workflows = [one.definition for one in checked if one.definition is not None]
+    if conflicts := conflicting(workflows):
+        raise InvalidDefinition(conflicts)
+    doubtful = [problem for one in checked for problem in one.warnings]
+    if strict and doubtful:
+        raise InvalidDefinition(doubtful)
+    if warned is not None:
+        warned.extend(doubtful)
+    return Catalogue(workflows)
+
+
+def with_led_to(
+    catalogue: Catalogue,
+    paths: Iterable[Path],
+    resources: Resources | None = None,
+    *,
+    warn: Warn,
+    strict: bool = False,
+) -> Catalogue:
+    """Return *catalogue*, which was read from *paths*, with what the files among these lead to: it is beside them.
+
+    As `with_sub_workflows`, it warns of what is left out or doubtful.
+    """
+    files = {str(path): path for path in paths if not is_folder(path)}
+    served = {(one.id, one.version) for one in catalogue}
+    led_to: list[Definition] = []
+    for workflow in catalogue:
+        file = files.get(workflow.source.name)
+        if file is not None:
+            led_to += with_sub_workflows(workflow, file, (), resources, warn=warn, strict=strict)[1:]
+    return Catalogue(catalogue, [one for one in led_to if (one.id, one.version) not in served])
+
+
+def check_given(file: Path, resources: Resources | None = None, folders: Iterable[Path] = ()) -> Checked:
+    """Return what is to be said about the definition in *file*, or on stdin if that is `-`. Raises UsageError.
+
+    What a definition on stdin names is looked for in the current folder. A file in one of *folders* has its place there
+    by which it may be known.
+    """
+    if file != STDIN:
+        folder = next((one for one in folders if file.resolve().is_relative_to(one.resolve())), None)
+        return check_file(file, resources=resources, folder=folder)
+    try:
+        text = sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError("the input on stdin is not UTF-8 text") from None
+    if not text.strip():
+        raise UsageError("there is no definition on stdin", "as in `swf validate - < orders.yaml`")
+    return check(text, name="<stdin>", folder=Path.cwd(), resources=resources)
+
+
+def load_given(file: Path, resources: Resources | None = None) -> Definition:
+    """Return the workflow in *file*, or on stdin if that is `-`. Raises InvalidDefinition if it cannot run."""
+    checked = check_given(file, resources)
+    if checked.definition is None:
+        raise InvalidDefinition(checked.problems)
+    return checked.definition
+
+
+def read_to_run(
+    file: Path,
+    resources: Resources | None = None,
+    folders: Iterable[Path] = (),
+    *,
+    warn: Warn,
+    strict: bool = False,
+) -> Definition:
+    """Return the workflow in *file*, and warn of what is doubtful about it.
+
+    Raises InvalidDefinition if it cannot run, or if anything is doubtful and *strict* counts warnings as errors.
+    """
+    checked = check_given(file, resources, folders)
+    if checked.definition is None:
+        raise InvalidDefinition(checked.problems)
+    _warn_of(checked.warnings, warn, strict=strict)
+    return checked.definition
+
+
+def _only_folders(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        if not is_folder(path):
+            raise UsageError(f"{path} is not a folder", "see --definitions")
+        yield path
+
+
+def read_related(
+    file: Path,
+    folders: Iterable[Path],
+    resources: Resources | None = None,
+    *,
+    warn: Warn,
+    strict: bool = False,
+) -> list[Definition]:
+    """Return the definition in *file*, and those that it can lead to: as `read_to_run` and `with_sub_workflows` do."""
+    folders = list(folders)
+    workflow = read_to_run(file, resources, folders, warn=warn, strict=strict)
+    return with_sub_workflows(workflow, file, folders, resources, warn=warn, strict=strict)
+
+
+def with_sub_workflows(
+    workflow: Definition,
+    file: Path,
+    folders: Iterable[Path],
+    resources: Resources | None = None,
+    *,
+    warn: Warn,
+    strict: bool = False,
+) -> list[Definition]:
+    """Return *workflow*, which was read from *file*, and the definitions that it can lead to.
+
+    They are looked for in *folders*, and beside *file*. What is beside it and is broken, or cannot be read, is left
+    out, with a warning. What is doubtful about those that it can lead to is warned of as well.
+    """
+    warned: list[Problem] = []
+    catalogue = catalogue_of(_only_folders(folders), resources, warned)
+    if workflow.sub_workflows or workflow.continuations:
+        catalogue = Catalogue([*_beside(file, resources, warned, warn), *catalogue])
+    catalogue.add(workflow)
+    reachable = list(catalogue.with_reachable(workflow))
+    led_to = {one.source.name for one in reachable} - {workflow.source.name}
+    _warn_of([problem for problem in warned if problem.file in led_to], warn, strict=strict)
+    return [_anywhere(one) for one in reachable]
+
+
+def refuse_unfit(workflow: Definition, data: JSON) -> None:
+    """Raise UsageError if a run of *workflow* would fail at once, because *data* does not fit its schema."""
+    refusal = workflow.refusal_of({} if data is None else data)
+    if refusal is not None:
+        raise UsageError(refusal, f"{workflow.words.input_schema} of {workflow.id!r} describes the required input")
+
+
+def scheduled_in(paths: Iterable[Path], folders: Sequence[Path], *, warn: Warn) -> list[list[Definition]]:
+    """Return the definitions with a schedule at *paths*, each with the sub-workflows that it can lead to.
+
+    Those are looked for beside the file, and in *folders*.
+    """
+    return [with_sub_workflows(workflow, file, folders, warn=warn) for workflow, file in _scheduled(paths)]
+
+
+def _warn_of(warnings: Sequence[Problem], warn: Warn, *, strict: bool) -> None:
+    if strict and warnings:
+        raise InvalidDefinition(warnings)
+    for warning in warnings:
+        warn(warning)
+
+
+def _anywhere(workflow: Definition) -> Definition:
+    """Return *workflow* knowing its file by the absolute path: a worker may run in another folder."""
+    source = workflow.source
+    return workflow.with_source(Source(source.text, str(Path(source.name).resolve())))
+
+
+def _beside(file: Path, resources: Resources | None, warned: list[Problem], warn: Warn) -> Iterator[Definition]:
+    try:
+        inside = sorted(file.parent.iterdir())
+    except OSError as error:
+        raise UsageError(f"{file.parent} cannot be read: {error.strerror}") from None
+    for other in inside:
+        try:
+            if other == file or other.name[0] == "." or not holds_definition(other):
+                continue
+            checked: Checked = check_file(other, resources=resources)
+        except UsageError as error:
+            warn(f"{other} is left out: {error.message}")
+            continue
+        if checked.definition is None:
+            warn(f"{other} is left out: it has errors (see `swf validate {other}`)")
+        else:
+            warned.extend(checked.warnings)
+            yield checked.definition
+
+
+def _scheduled(paths: Iterable[Path]) -> list[tuple[Definition, Path]]:
+    """Return the definitions with a schedule that *paths* name, each with its file; a folder may have others, too.
+
+    All are read before anything is changed. Raises UsageError where a file has none, or two are of the same id.
+    """
+    found: list[tuple[Definition, Path]] = []
+    for path in paths:
+        inside = [(load_given(file), file) for file in files_at(path)]
+        scheduled = [one for one in inside if one[1] == path or one[0].has_schedule]
+        if not scheduled:
+            raise UsageError(f"no definition in {path} has a schedule", "it is written under start: schedule:")
+        found += scheduled
+    by_id: dict[str, Path] = {}
+    for workflow, file in found:
+        workflow.schedule()
+        if workflow.id in by_id:
+            raise UsageError(f"{by_id[workflow.id]} and {file} both define {workflow.id!r}, which has one schedule")
+        by_id[workflow.id] = file
+    return found

@@ -1,0 +1,54 @@
+"""The router of events: sends those that come from brokers, and those that instances produce, where they go."""
+
+from swf_temporal.base.client_errors import InboxFullError, ServerUnavailableError
+from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.errors import CallFailed, DefinitionsUnavailable, PayloadUnavailable, UsageError
+from swf_temporal.events.consumers.port import NeverError, NotNowError
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.operations.client import Client
+from swf_temporal.operations.event_sending import is_sent, send, why_stopped
+from swf_temporal.settings.values import MAX_HOPS
+from swf_temporal.temporal.event_dispatch import Receipt
+from swf_temporal.temporal.variable_claims import namespace_id
+
+
+class Router:
+    """Sends events where they go among the definitions of a catalogue."""
+
+    def __init__(self, client: Client, catalogue: Catalogue, task_queue: str, *, max_hops: int = MAX_HOPS) -> None:
+        self.client = client
+        self._catalogue = catalogue
+        self._task_queue = task_queue
+        self._max_hops = max_hops
+
+    async def deployment(self) -> str:
+        """Return what tells the one that this sends events for from all others. Raises RPCError."""
+        return f"{await namespace_id(self.client.temporal)}/{self._task_queue}"
+
+    async def take(self, event: CloudEvent) -> int:
+        """Send *event*; return how many instances or definitions it went to. Raises NotNowError or NeverError."""
+        receipts = await self._send(event)
+        sent = sum(map(is_sent, receipts))
+        if receipts and not sent:
+            raise NeverError(why_stopped(event))
+        return sent
+
+    async def _send(self, event: CloudEvent) -> list[Receipt]:
+        try:
+            return await send(self.client, event, self._catalogue, self._task_queue, max_hops=self._max_hops)
+        except (ServerUnavailableError, InboxFullError) as error:
+            raise NotNowError(error.message) from error
+        except UsageError as error:
+            raise NeverError(error.message) from error
+        except (DefinitionsUnavailable, PayloadUnavailable) as error:
+            raise NotNowError(str(error)) from error
+
+    async def deliver(self, event: CloudEvent) -> bool:
+        """Send *event*, as a sink of produced events; tell whether a definition consumes it. Raises CallFailed."""
+        try:
+            return any(map(is_sent, await self._send(event)))
+        except NotNowError as error:
+            raise CallFailed(f"the event {event.id!r} is not routed yet: {error}", code="NotRouted") from error
+        except NeverError as error:
+            message = f"the event {event.id!r} cannot be routed: {error}"
+            raise CallFailed(message, code="NotRouted", retryable=False) from error

@@ -1,0 +1,181 @@
+"""Logging of a worker, and what commands that run one let through."""
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from cachetools import LRUCache
+from temporalio import activity, workflow
+from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
+
+from swf_temporal.base.strict_json import show_json
+from swf_temporal.functions.log_scrubbing import Scrubbing
+from swf_temporal.sdk.reachability import SERVER_LOG, CoreLines
+from swf_temporal.settings.values import LogFormat, LogLevel
+from swf_temporal.temporal.logger_names import CALLS, FACTS, INSTANCES
+from swf_temporal.temporal.tracing import TraceIds, is_tracing
+
+_NOISY = ("httpx", "httpcore", "asyncio", "temporalio")
+_OF_ACTIVITY = ("workflow_id", "activity_type", "attempt")
+_OF_WORKFLOW = ("workflow_id",)
+"""Fields of a log line that are shown to people: those of the instance and of the call."""
+_FOR_PROGRAMS = ("workflow_id", "run_id", "workflow_type", "activity_type")
+_OF_TRACE = ("trace_id", "span_id")
+_LOGGED_ELSEWHERE = ("Completing activity as failed", "Worker failed, shutting down")
+"""Messages of the library that are left out, since a better one of ours stands beside them."""
+
+
+class OneLine(logging.Formatter):
+    """Writes a record in one line: of an exception its kind and what it says, and no traceback."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)-7s %(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        bare = logging.makeLogRecord({**vars(record), "exc_info": None, "exc_text": None, "stack_info": None})
+        text = super().format(bare)
+        keys = _OF_ACTIVITY if hasattr(record, "temporal_activity") else _OF_WORKFLOW
+        about = _about(record)
+        text += "".join(f" {key}={about[key]}" for key in keys if key in about)
+        raised = _raised(record)
+        return " ".join((f"{text}: {raised}" if raised else text).split())
+
+
+class JsonLine(logging.Formatter):
+    """Writes a record as one JSON object, with what it says of an instance or a call as members of their own."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        about = _about(record)
+        about.setdefault("run_id", about.get("workflow_run_id"))
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": " ".join(record.getMessage().split()),
+            **{key: about[key] for key in _FOR_PROGRAMS if about.get(key)},
+            **{key: getattr(record, key) for key in _OF_TRACE if hasattr(record, key)},
+            **getattr(record, FACTS, {}),
+        }
+        raised = _raised(record)
+        if raised:
+            line["exception"] = raised
+        if record.exc_info and is_debugging():
+            line["traceback"] = self.formatException(record.exc_info)
+        return show_json(line)
+
+
+class HeldDown(logging.Filter):
+    """Lets a library say the same once a minute, and then how often it has: in an outage, some say it incessantly."""
+
+    _OURS = ("swf", "temporalio.activity", "temporalio.workflow")
+    _NO_FILE = "socket.accept() out of system resource"
+    _QUIET = 60.0
+    _ALIKE = 40
+    """The length of the beginning by which lines of one place in a program are the same."""
+    _MAX_KNOWN = 1000
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock = clock
+        self._said: LRUCache[tuple[str, int, str], list[float]] = LRUCache(self._MAX_KNOWN)
+        """When a line was written last, and how often it was not since."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether *record* is to be written; it may be rewritten."""
+        if record.name.startswith(self._OURS):
+            return True
+        text, now = str(record.msg), self._clock()
+        place = (record.name, record.lineno, text[: self._ALIKE])
+        when, left_out = self._said.get(place, (-self._QUIET, 0))
+        if now - when < self._QUIET:
+            self._said[place][1] += 1
+            return False
+        self._said[place] = [now, 0]
+        if text.startswith(self._NO_FILE):
+            record.msg = "no connection can be accepted for now; the limit of open files, `ulimit -n`, may be too low"
+        if left_out:
+            record.msg, record.args = f"{record.getMessage()} ({left_out:.0f} more like this were left out)", ()
+        return True
+
+
+def log_lines(form: LogFormat = LogFormat.TEXT, level: LogLevel = LogLevel.INFO) -> None:
+    """Log to stderr, one line for each thing that happened. SWF_DEBUG=1 logs everything, with tracebacks."""
+    handler = logging.StreamHandler(sys.stderr)
+    if form is LogFormat.JSON:
+        handler.setFormatter(JsonLine())
+    elif not is_debugging():
+        handler.setFormatter(OneLine())
+    if not is_debugging():
+        activity.logger.activity_info_on_message = False
+        workflow.logger.workflow_info_on_message = False
+        for noisy in _NOISY:
+            logging.getLogger(noisy).setLevel(max(logging.WARNING, _number(level)))
+        handler.addFilter(_is_news)
+        handler.addFilter(CoreLines())
+        handler.addFilter(HeldDown())
+    handler.addFilter(Scrubbing())
+    if is_tracing():
+        handler.addFilter(TraceIds())
+    logging.basicConfig(level=logging.DEBUG if is_debugging() else _number(level), handlers=[handler])
+    _forward()
+
+
+def be_quiet() -> None:
+    """Keep the SDK of Temporal from logging: what a user has to know is told by the command."""
+    logger = logging.getLogger("temporalio")
+    if not is_debugging():
+        for quiet in (logger.name, SERVER_LOG, INSTANCES, CALLS):
+            logging.getLogger(quiet).setLevel(logging.CRITICAL + 1)
+    _forward()
+
+
+def show_what_functions_say() -> None:
+    """Write to stderr what workflows log with `sysout`, where nothing else is logged."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(OneLine())
+    logger = logging.getLogger("swf.function")
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG if is_debugging() else logging.INFO)
+    logger.propagate = False
+
+
+def in_one_line(text: str) -> str:
+    """Return what a client wrote as a line of the log may have it."""
+    return " ".join("".join(one if one.isprintable() else " " for one in text).split())[:500]
+
+
+def is_debugging() -> bool:
+    """Tell whether SWF_DEBUG asks for everything."""
+    return bool(os.environ.get("SWF_DEBUG"))
+
+
+def core_logging() -> LoggingConfig:
+    """Return how the core of the library logs: by a logger. Left alone, it writes to stdout, among a command's data."""
+    forwarding = LogForwardingConfig(logging.getLogger("temporalio"))
+    return LoggingConfig(filter=TelemetryFilter("WARN", "ERROR"), forwarding=forwarding)
+
+
+def _forward() -> None:
+    Runtime.set_default(Runtime(telemetry=TelemetryConfig(logging=core_logging())), error_if_already_set=False)
+
+
+def _number(level: LogLevel) -> int:
+    return logging.getLevelNamesMapping()[level.name]
+
+
+def _about(record: logging.LogRecord) -> dict[str, Any]:
+    return dict(getattr(record, "temporal_activity", None) or getattr(record, "temporal_workflow", None) or {})
+
+
+def _raised(record: logging.LogRecord) -> str:
+    if not record.exc_info or record.exc_info[1] is None:
+        return ""
+    return f"{type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    return not (record.name.startswith("temporalio.") and record.msg in _LOGGED_ELSEWHERE)

@@ -1,0 +1,203 @@
+"""Several worker processes under one command: each is started again if it dies, and they are seen as one.
+
+The command that is given runs once more in each process, with a place (`WorkerProcess`) in its environment. A process
+answers health and metrics on ports of its own, on loopback; the one above them answers for all.
+"""
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+import httpx
+
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.exit_codes import ExitCode
+from swf_temporal.base.grammar import counted
+from swf_temporal.base.stopping import stop_signal
+from swf_temporal.expressions.guarding.helper import WORKER_PROCESS
+from swf_temporal.sdk.http_answers import answering
+from swf_temporal.sdk.logs import log_lines
+from swf_temporal.sdk.worker_process import LOOPBACK, WorkerProcess
+from swf_temporal.settings.worker import WorkerSettings
+from swf_temporal.temporal.server import free_ports
+
+_FIRST_PAUSE, _MAX_PAUSE = 0.2, 30.0
+"""Seconds before a process is started again: more, each time that it dies soon."""
+_LONG: Final = 60.0
+"""Seconds after which a process that dies has not died soon."""
+_PATIENCE: Final = 2.0
+"""Seconds within which a process has to say how it is."""
+_log = logging.getLogger("swf")
+
+
+def wanted(processes: str) -> int:
+    """Return how many processes *processes* asks for: a number, or `auto` for one for each core. Raises UsageError."""
+    if processes == "auto":
+        return len(os.sched_getaffinity(0))
+    if not processes.isdecimal() or int(processes) < 1:
+        raise UsageError(f"--processes is a number from 1 on, or auto, and not {processes!r}")
+    return int(processes)
+
+
+@dataclass(slots=True)
+class _Child:
+    number: int
+    count: int
+    process: asyncio.subprocess.Process | None = None
+    place: WorkerProcess | None = None
+    was_ready: bool = False
+    pause: float = _FIRST_PAUSE
+
+    async def start(self, command: Sequence[str]) -> None:
+        health, metrics = free_ports()
+        self.place = WorkerProcess(self.number, self.count, health, metrics, os.getpid())
+        env = {**os.environ, WORKER_PROCESS: self.place.said()}
+        # In a group of its own: Ctrl-C in a terminal is for the process above, which passes it on.
+        self.process = await asyncio.create_subprocess_exec(*command, env=env, start_new_session=True)
+
+    def can_listen(self) -> bool:
+        """Tell whether the ports are still free that the process was given, long before it listens there."""
+        assert self.place is not None  # noqa: S101 - it was started
+        with suppress(OSError):
+            for port in (self.place.health_port, self.place.metrics_port):
+                socket.create_server((LOOPBACK, port)).close()
+            return True
+        return False
+
+    async def get(self, path: str, client: httpx.AsyncClient) -> httpx.Response | None:
+        if self.place is None or self.process is None or self.process.returncode is not None:
+            return None
+        port = self.place.metrics_port if path == "/metrics" else self.place.health_port
+        with suppress(httpx.HTTPError):
+            return await client.get(f"http://{LOOPBACK}:{port}{path}")
+        return None
+
+    async def is_ready(self, client: httpx.AsyncClient) -> bool:
+        answer = await self.get("/readyz", client)
+        ready = answer is not None and answer.is_success
+        self.was_ready = self.was_ready or ready
+        return ready
+
+
+@dataclass(slots=True)
+class Processes:
+    """The processes that a command runs in."""
+
+    command: Sequence[str]
+    """What each of them runs."""
+    count: int
+    health_port: int | None = None
+    metrics_port: int | None = None
+    _children: list[_Child] = field(default_factory=list)
+    _client: httpx.AsyncClient = field(default_factory=lambda: httpx.AsyncClient(timeout=_PATIENCE, trust_env=False))
+
+    async def run(self) -> int:
+        """Let them work until this process is told to stop; return the exit code.
+
+        A process that ends is started again; but if one cannot begin, by a mistake that all would have, all end.
+        """
+        stopping = stop_signal()
+        self._children = [_Child(number, self.count) for number in range(1, self.count + 1)]
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(self._client)
+            for port, option in ((self.health_port, "--health"), (self.metrics_port, "--metrics")):
+                if port is not None:
+                    await stack.enter_async_context(answering(port, self._answer, option))
+            _log.info("working in %s", counted(self.count, "process"))
+            tasks = [asyncio.create_task(self._keep(child)) for child in self._children]
+            stop = asyncio.create_task(stopping.wait())
+            try:
+                done, _ = await asyncio.wait([stop, *tasks], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in (stop, *tasks):
+                    task.cancel()
+                await asyncio.wait([stop, *tasks])
+                await self._end()
+        failed = [task for task in done if task is not stop]
+        return failed[0].result() if failed else 0
+
+    async def _keep(self, child: _Child) -> int:
+        """Start a process again whenever it ends; return its exit code if it cannot begin."""
+        loop = asyncio.get_running_loop()
+        while True:
+            begun = loop.time()
+            await child.start(self.command)
+            assert child.process is not None  # noqa: S101 - it was started
+            noticing = asyncio.create_task(self._notice_ready(child))
+            code = await child.process.wait()
+            noticing.cancel()
+            if code == ExitCode.USAGE and not child.was_ready and child.can_listen():
+                return code
+            if loop.time() - begun > _LONG:
+                child.pause = _FIRST_PAUSE
+            _log.error(
+                "process %d of %d ended (%s), and is started again in %g s",
+                child.number, self.count, f"signal {-code}" if code < 0 else f"exit code {code}", child.pause,
+            )  # fmt: skip
+            await asyncio.sleep(child.pause)
+            child.pause = min(2 * child.pause, _MAX_PAUSE)
+
+    async def _notice_ready(self, child: _Child) -> None:
+        while not await child.is_ready(self._client):  # noqa: ASYNC110 - what is asked is another process
+            await asyncio.sleep(0.5)
+
+    async def _end(self) -> None:
+        """Tell all to stop, and wait for them: each has the grace period of its settings."""
+        running = [one.process for one in self._children if one.process is not None and one.process.returncode is None]
+        for process in running:
+            with suppress(ProcessLookupError):
+                process.terminate()
+        try:
+            await asyncio.gather(*(process.wait() for process in running))
+        except asyncio.CancelledError:
+            for process in running:
+                with suppress(ProcessLookupError):
+                    process.kill()
+            raise
+
+    async def _answer(self, path: str) -> tuple[int, str]:
+        """Answer for all of them."""
+        if path == "/livez":
+            return 200, "alive\n"
+        if path == "/readyz":
+            ready = sum(await asyncio.gather(*(one.is_ready(self._client) for one in self._children)))
+            return (200 if ready == self.count else 503), f"{ready} of {self.count} processes are ready\n"
+        if path == "/metrics":
+            answers = await asyncio.gather(*(one.get(path, self._client) for one in self._children))
+            return 200, merged(answer.text for answer in answers if answer is not None and answer.is_success)
+        return 404, "there are /livez, /readyz and /metrics\n"
+
+
+def merged(texts: Iterable[str]) -> str:
+    """Return the metrics of several processes as those of one, each family once: their labels tell them apart."""
+    heads: dict[str, list[str]] = {}
+    samples: dict[str, list[str]] = {}
+    for text in texts:
+        family = ""
+        for line in text.splitlines():
+            if line.startswith("# "):
+                family = line.split(" ", 3)[2]
+                head = heads.setdefault(family, [])
+                if line not in head:
+                    head.append(line)
+            elif line:
+                samples.setdefault(family, []).append(line)
+    return "".join(f"{line}\n" for family in heads for line in (*heads[family], *samples.get(family, ())))
+
+
+async def supervised(settings: WorkerSettings) -> int:
+    """Run the command of this process in as many as *settings* say; return the exit code."""
+    log_lines(settings.log_format, settings.log_level)
+    processes = Processes(own_command(), wanted(settings.processes), settings.health_port, settings.metrics_port)
+    return await processes.run()
+
+
+def own_command() -> list[str]:
+    """Return the command that this process runs, for others to run."""
+    return [sys.executable, "-m", "swf_temporal.cli", *sys.argv[1:]]

@@ -1,0 +1,198 @@
+"""A run of one definition to its end, with a worker of its own, on a server that is there already or is started."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from swf_temporal.base.errors import UsageError
+from swf_temporal.temporal.connected_server import Server, is_free, server_of
+from swf_temporal.temporal.connecting import configured, connect
+from swf_temporal.temporal.constants import DEFAULT_PORT
+from swf_temporal.temporal.server import local_server
+
+if TYPE_CHECKING:
+    from swf_temporal.settings.payloads import PayloadSettings
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from swf_temporal.base.client_errors import RunEnded, ServerUnavailableError
+from swf_temporal.base.data import JSON
+from swf_temporal.base.durations import format_duration
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.port import Definition
+from swf_temporal.operations.client import Client, Instance
+from swf_temporal.operations.outlasting import Outlasting
+from swf_temporal.sdk.function_modules import functions_of
+from swf_temporal.sdk.worker import Worker
+from swf_temporal.settings.calls import Settings, read_settings
+from swf_temporal.settings.events import EventSettings
+from swf_temporal.settings.payloads import PLAIN, PayloadSettings
+from swf_temporal.settings.worker import WorkerSettings
+from swf_temporal.temporal.server_timeout import FOR_ENDS, FOR_REQUESTS
+from swf_temporal.text.fetching.resources import Resources
+
+_GRACE = 10
+"""Seconds in which a cancelled instance may end by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A run that was requested: the definition, its input and its options."""
+
+    workflows: Sequence[Definition]
+    """The definition, and its sub-workflows."""
+    data: JSON = None
+    workflow_id: str | None = None
+    events: Sequence[Mapping[str, Any]] = ()
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    call_settings: Settings = field(default_factory=Settings)
+    timeout: timedelta | None = None
+    payloads: PayloadSettings = PLAIN
+    event_settings: EventSettings | None = None
+
+
+def with_functions(order: Order, modules: Iterable[str], config: Path | None, resources: Resources) -> Order:
+    """Return *order* with the functions of *modules*, and with calls as the configuration and the environment say.
+
+    It is for a definition that is run on the machine of its author: services there may be called. Raises UsageError.
+    """
+    settings = read_settings(os.environ, local=True, file=config, resources=resources)
+    functions, payloads = functions_of(modules, settings.modules), PayloadSettings.read(file=config)
+    return replace(
+        order,
+        functions=functions,
+        call_settings=settings,
+        payloads=payloads,
+        event_settings=EventSettings.read(file=config),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class StartedRun:
+    """An instance that runs, and the server that it runs on."""
+
+    client: Client
+    instance: Instance
+    is_own_server: bool
+    """Whether the server was started for this run, and ends with it."""
+    timeout: timedelta | None
+    task_queue: str
+
+    async def output(self) -> JSON:
+        """Return the output of the instance. Raises RunEnded if it has none; out of time, it is cancelled.
+
+        Raises ServerUnavailableError, with what becomes of the instance, if the server does not answer for long.
+        """
+        usual = FOR_REQUESTS if self.is_own_server else FOR_ENDS
+        outlasting = Outlasting(self.client, self.instance.id, "", usual=usual, fate=self._fate)
+        try:
+            async with asyncio.timeout(None if self.timeout is None else self.timeout.total_seconds()):
+                return await outlasting(self.instance.result)
+        except TimeoutError:
+            await self.cancel()
+            limit = "" if self.timeout is None else f" within {format_duration(self.timeout)}"
+            text = f"it did not end{limit}, and was cancelled"
+            raise RunEnded(text, "cancelled", instance=self.instance.id) from None
+
+    async def cancel(self) -> None:
+        """Ask the instance to end; terminate it if it does not within a short time, since its worker ends with us.
+
+        Raises ServerUnavailableError, with what becomes of it, if the server does not answer.
+        """
+        try:
+            with suppress(RunEnded):
+                try:
+                    async with asyncio.timeout(_GRACE):
+                        await self.instance.cancel()
+                        await self.instance.result()
+                except TimeoutError:
+                    await self.instance.terminate("its worker was stopped")
+        except ServerUnavailableError as error:
+            raise ServerUnavailableError(f"it was not cancelled: {error.message}", self._fate) from None
+
+    @property
+    def _fate(self) -> str:
+        """What becomes of the instance if it is left before it ends."""
+        if self.is_own_server:
+            return "the server was started for this run, and the instance ends with it"
+        found = f"--address {self.client.address} --namespace {self.client.namespace}"
+        return (
+            f"the instance {self.instance.id!r} is without a worker now: "
+            f"`swf worker --task-queue {self.task_queue} {found}` lets it go on, "
+            f"`swf terminate {self.instance.id} {found}` ends it"
+        )
+
+
+@asynccontextmanager
+async def started(order: Order, address: str | None = None, namespace: str | None = None) -> AsyncIterator[StartedRun]:
+    """Start an instance of the first definition of *order* on some server, and serve it as long as the context lasts.
+
+    The server is one that is there already, see `some_server`, or is started. Raises UsageError if one that was named
+    does not answer.
+    """
+    first, *others = order.workflows
+    async with some_server(address, namespace, order.payloads) as (server, is_own):
+        client = Client.of(server)
+        # Its definitions alone are served: more may be called here than on a worker, and anyone may find the queue.
+        settings = WorkerSettings(
+            task_queue=f"swf-run-{uuid4().hex[:12]}", known_definitions_only=True, grace_period=timedelta()
+        )
+        worker = Worker(
+            client,
+            definitions=Catalogue(order.workflows),
+            functions=order.functions,
+            settings=settings,
+            call_settings=order.call_settings,
+            events=order.event_settings,
+        )
+        async with worker:
+            instance = await client.start(
+                first,
+                order.data,
+                workflow_id=order.workflow_id,
+                task_queue=settings.task_queue,
+                events=order.events,
+                sub_workflows=others,
+            )
+            yield StartedRun(client, instance, is_own, order.timeout, settings.task_queue)
+
+
+@asynccontextmanager
+async def some_server(
+    address: str | None, namespace: str | None, payloads: "PayloadSettings | None" = None
+) -> AsyncIterator[tuple[Server, bool]]:
+    """Find a server, or start one for as long as the context lasts; the second value tells whether it was started.
+
+    The one at *address* or, without one, that of the environment, or one that listens on this machine. Raises
+    UsageError if the one that was named does not answer.
+    """
+    if address or is_configured():
+        yield await known_server(address, namespace, payloads), False
+        return
+    if not is_free(DEFAULT_PORT):
+        try:
+            server = await known_server(None, namespace, payloads)
+        except UsageError:
+            pass  # something else listens there
+        else:
+            yield server, False
+            return
+    async with local_server(payloads=payloads) as server:
+        yield server, True
+
+
+async def known_server(address: str | None, namespace: str | None, payloads: "PayloadSettings | None" = None) -> Server:
+    """Return the server at *address*, or the one that the environment names. Raises UsageError if none answers."""
+    return server_of(await connect(address=address, namespace=namespace, payloads=payloads))
+
+
+def is_configured() -> bool:
+    """Tell whether the environment, or the user's configuration of Temporal, names a server."""
+    return "target_host" in configured()

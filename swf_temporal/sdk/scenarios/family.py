@@ -1,0 +1,246 @@
+"""An instance and its sub-workflows: what is under way for them.
+
+Theory of operation. That a run stands still must be known, not guessed from how long nothing was seen. So everything
+that was begun and has not arrived is written down as *under way*: a workflow that is to begin, a call that may answer,
+a signal that was sent, an execution that is about to close. The runner of the workflows tells what each of them was
+told and asked for, before the server is told. Where nothing is under way, all of them wait for something that is due,
+which their agenda has, or for events.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from temporalio.bridge.proto.child_workflow import ParentClosePolicy
+from temporalio.bridge.proto.workflow_activation import WorkflowActivationJob
+from temporalio.bridge.proto.workflow_commands import WorkflowCommand
+
+from swf_temporal.sdk.scenarios.agenda import Agenda, Due, Member, PendingCall
+from swf_temporal.sdk.scenarios.virtual_time import CLOCK, CLOSING, ActivationReport, Issued
+
+PendingKey = tuple[str, str, int]
+"""A kind of thing that is under way, the run or the instance that it belongs to, and its number there."""
+
+
+class Family:
+    """A main instance, all that it led to, and the time of them all."""
+
+    def __init__(self, workflow_id: str, on_closing: Callable[[Member, str | None], None]) -> None:
+        """Make the family of a main instance that is about to be started.
+
+        *on_closing* is told of an execution that is about to close, or of an instance if its execution is not known.
+        It asks the server, and calls `closed` when it is.
+        """
+        self.agenda = Agenda()
+        self.main = Member(workflow_id)
+        self.members = {workflow_id: self.main}
+        self.traces: dict[str, Sequence[dict[str, Any]]] = {}
+        """What happened in each execution of the main instance that asked to be closed, in order."""
+        self._on_closing = on_closing
+        self._under_way: set[PendingKey] = {("begin", workflow_id, 0)}
+        self._calm = asyncio.Event()
+        self._children: dict[tuple[str, int], Member] = {}
+        self._deliveries: dict[tuple[str, int], Member] = {}
+        self._closed: set[str] = set()
+        """The executions that the server has closed."""
+
+    async def calm(self) -> None:
+        """Wait until nothing is under way."""
+        await self._calm.wait()
+
+    @property
+    def under_way(self) -> list[str]:
+        """What is under way, in words."""
+        return [" ".join(map(str, one)) for one in sorted(self._under_way)]
+
+    @property
+    def open(self) -> list[Member]:
+        """The instances that have begun and not ended, in order."""
+        return sorted((one for one in self.members.values() if one.run_id and not one.ended), key=lambda m: m.place)
+
+    def expect(self, kind: str, member: Member) -> None:
+        """Write down that something was sent to *member*."""
+        self._begin((kind, member.workflow_id, 0))
+
+    def forget(self, kind: str, member: Member) -> None:
+        """Write down that what was sent to *member* will not come."""
+        self._end((kind, member.workflow_id, 0))
+
+    def take(self, report: ActivationReport) -> None:
+        """Take in what came to an execution, and what it asked for then."""
+        member = self.members[report.workflow_id]
+        member.news += 1
+        if report.trace is not None:
+            self.traces[report.run_id] = report.trace
+        if member.run_id == report.run_id and not report.is_closing:
+            # The server would not have it closed, since something came in between.
+            while member.closing:
+                self._under_way.discard(member.closing.pop())
+        for job in report.jobs:
+            self._came(member, report.run_id, job)
+        for issued in report.issued:
+            self._asked(member, report.run_id, issued)
+        self._look()
+
+    def _came(self, member: Member, run_id: str, job: WorkflowActivationJob) -> None:
+        match job.WhichOneof("variant"):
+            case "initialize_workflow":
+                member.run_id = run_id
+                self._under_way.discard(("begin", member.workflow_id, 0))
+            case "signal_workflow":
+                kind = "clock" if job.signal_workflow.signal_name == CLOCK else "signal"
+                self._under_way.discard((kind, member.workflow_id, 0))
+            case "cancel_workflow":
+                member.is_cancelled = True
+                self._under_way.discard(("cancel", member.workflow_id, 0))
+            case "resolve_request_cancel_external_workflow":
+                seq = job.resolve_request_cancel_external_workflow.seq
+                self._under_way.discard(("asking", run_id, seq))
+            case "resolve_activity":
+                seq = job.resolve_activity.seq
+                self._under_way.discard(("activity", run_id, seq))
+                self.agenda.drop_call(run_id, seq)
+            case "resolve_child_workflow_execution_start":
+                start = job.resolve_child_workflow_execution_start
+                self._under_way.discard(("start", run_id, start.seq))
+                self._deliveries[run_id, start.seq] = member
+                if not start.HasField("succeeded"):
+                    self._never_began(self._children[run_id, start.seq])
+            case "resolve_child_workflow_execution":
+                seq = job.resolve_child_workflow_execution.seq
+                self._under_way.discard(("result", run_id, seq))
+                self.agenda.drop("child", run_id, seq)
+                self._children[run_id, seq].is_reported = True
+                self._deliveries[run_id, seq] = member
+
+    def _asked(self, member: Member, run_id: str, issued: Issued) -> None:
+        command = issued.command
+        kind = command.WhichOneof("variant")
+        if kind == "start_timer":
+            self.agenda.add("timer", member, run_id, command.start_timer.seq, issued.after or 0)
+        elif kind == "cancel_timer":
+            self.agenda.drop("timer", run_id, command.cancel_timer.seq)
+        elif kind == "schedule_activity":
+            activity = command.schedule_activity
+            self.agenda.add_call(member, run_id, activity.seq, activity.activity_id, issued.after)
+        elif kind == "schedule_local_activity":
+            self._under_way.add(("activity", run_id, command.schedule_local_activity.seq))
+        elif kind == "request_cancel_activity":
+            self.agenda.drop_call(run_id, command.request_cancel_activity.seq)
+            self._under_way.add(("activity", run_id, command.request_cancel_activity.seq))
+        elif kind == "start_child_workflow_execution":
+            self._start_child(member, run_id, issued)
+        elif kind == "request_cancel_external_workflow_execution":
+            request = command.request_cancel_external_workflow_execution
+            self._under_way.add(("asking", run_id, request.seq))
+            self._cancel(self.members[request.workflow_execution.workflow_id])
+        elif kind == "cancel_child_workflow_execution":
+            self._cancel(self._children[run_id, command.cancel_child_workflow_execution.child_workflow_seq])
+        elif kind in CLOSING:
+            self._close(member, run_id, command)
+
+    def _start_child(self, parent: Member, run_id: str, issued: Issued) -> None:
+        asked = issued.command.start_child_workflow_execution
+        if (run_id, asked.seq) in self._children:
+            return  # the workflow task is done again
+        child = Member(asked.workflow_id, issued.place, run_id, asked.seq, asked.parent_close_policy)
+        self.members[asked.workflow_id] = self._children[run_id, asked.seq] = child
+        self._under_way |= {("begin", asked.workflow_id, 0), ("start", run_id, asked.seq)}
+        if issued.after is not None:
+            self.agenda.add("child", parent, run_id, asked.seq, issued.after)
+
+    def _cancel(self, member: Member) -> None:
+        if not member.ended and not member.is_cancelled:
+            self._under_way.add(("cancel", member.workflow_id, 0))
+
+    def _close(self, member: Member, run_id: str, command: WorkflowCommand) -> None:
+        member.closing = [("close", run_id, 0)]
+        if command.HasField("continue_as_new_workflow_execution"):
+            member.closing.append(("begin", member.workflow_id, 0))
+        self._under_way.update(member.closing)
+        self._on_closing(member, run_id)
+
+    def closed(self, member: Member, run_id: str | None, how: str | None) -> None:
+        """Take in that the server has closed an execution, and how; None if it continued as new."""
+        if run_id is not None:
+            self._closed.add(run_id)
+        if member.run_id in (run_id, None):
+            member.closing.clear()
+        self._under_way -= {one for one in self._under_way if one[1] == run_id}
+        self._deliveries = {key: one for key, one in self._deliveries.items() if key[0] != run_id}
+        self.agenda.drop_run(run_id)
+        if how is not None:
+            self._ended(member, how)
+        for (parent_run, _), child in list(self._children.items()):
+            if parent_run == run_id and not child.ended:
+                self._orphaned(child)
+        self._look()
+
+    def _ended(self, member: Member, how: str) -> None:
+        if member.ended:
+            return
+        member.ended, member.ended_at = how, self.agenda.now
+        for kind in ("begin", "clock", "signal", "cancel", "end"):
+            self._under_way.discard((kind, member.workflow_id, 0))
+        if member.parent_run and member.parent_run not in self._closed and not member.is_reported:
+            self._under_way.add(("result", member.parent_run, member.seq))
+
+    def _never_began(self, member: Member) -> None:
+        for kind in ("begin", "cancel"):
+            self._under_way.discard((kind, member.workflow_id, 0))
+        member.is_reported, member.ended = True, "never begun"
+        if member.parent_run:
+            self.agenda.drop("child", member.parent_run, member.seq)
+
+    def _orphaned(self, child: Member) -> None:
+        """Expect what the server does to a sub-workflow whose parent has closed."""
+        if child.policy == ParentClosePolicy.PARENT_CLOSE_POLICY_TERMINATE:
+            self.terminated(child)
+        elif child.policy == ParentClosePolicy.PARENT_CLOSE_POLICY_REQUEST_CANCEL:
+            self._cancel(child)
+
+    def terminated(self, member: Member) -> None:
+        """Expect *member* to close, since it is being terminated."""
+        self._begin(_termination(member))
+        self._on_closing(member, member.run_id)
+
+    def _begin(self, token: PendingKey) -> None:
+        self._under_way.add(token)
+        self._look()
+
+    def _end(self, token: PendingKey) -> None:
+        self._under_way.discard(token)
+        self._look()
+
+    def _look(self) -> None:
+        if self._under_way:
+            self._calm.clear()
+        else:
+            self._calm.set()
+
+    def deliveries(self) -> dict[str, tuple[Member, list[int]]]:
+        """Return what came of sub-workflows and has not been delivered: whom to tell, of which of them, in order."""
+        found: dict[str, tuple[Member, list[int]]] = {}
+        for (run_id, seq), member in sorted(self._deliveries.items(), key=lambda one: one[0]):
+            found.setdefault(run_id, (member, []))[1].append(seq)
+        self._deliveries = {}
+        return found
+
+    def release(self, due: Due) -> None:
+        """Let *due* happen, as far as that is to be done here: a call has its turn, or is not waited for any more."""
+        self.agenda.release(due)
+        if due.kind in {"activity", "call"}:
+            self._begin(("activity", due.run_id, due.seq))
+
+    def park(self, call: PendingCall, after: int) -> None:
+        """Let *call* have its next turn after so much time."""
+        if self.agenda.park(call, after):
+            self._end(("activity", call.run_id, call.seq))
+
+    def child(self, due: Due) -> Member:
+        """Return the sub-workflow whose time is over."""
+        return self._children[due.run_id, due.seq]
+
+
+def _termination(member: Member) -> PendingKey:
+    return ("end", member.workflow_id, 0)

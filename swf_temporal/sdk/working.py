@@ -1,0 +1,219 @@
+"""What a worker with our plugin needs for definitions: when it is made, and while it works.
+
+The plugin imports this when it has such a worker: a program that names it, or only starts instances, need not wait.
+"""
+
+import logging
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pkgutil import iter_modules
+from typing import Any, Final
+
+from temporalio import activity as temporal_activity
+from temporalio import worker, workflow
+from temporalio.worker import ReplayerConfig, WorkerConfig, WorkflowRunner
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
+
+import swf_temporal
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.grammar import with_article
+from swf_temporal.events.sinks import Sinks
+from swf_temporal.expressions.guarding import guard
+from swf_temporal.functions.calling import Functions
+from swf_temporal.functions.containers.containers import Containers
+from swf_temporal.functions.containers.running_calls import RunningCalls
+from swf_temporal.functions.performing import Calls
+from swf_temporal.functions.secret_providers import SecretProvider
+from swf_temporal.languages.catalogue import Catalogue
+from swf_temporal.languages.port import Definition
+from swf_temporal.operations.carried import Carried
+from swf_temporal.operations.client import Client
+from swf_temporal.runtime.external_activities import is_external_activity
+from swf_temporal.runtime.variables import VariableStore
+from swf_temporal.sdk.documents import in_one_line, missing
+from swf_temporal.sdk.event_delivery import EventDelivery
+from swf_temporal.sdk.event_router import Router
+from swf_temporal.sdk.served import Definitions
+from swf_temporal.sdk.variables import variables_of
+from swf_temporal.settings.calls import Settings, read_settings
+from swf_temporal.settings.events import EventSettings
+from swf_temporal.settings.values import Address
+from swf_temporal.settings.worker import WorkerSettings
+from swf_temporal.temporal.activities import Activities
+from swf_temporal.temporal.converter import limit_of
+from swf_temporal.temporal.namespace_variables import NamespaceVariables
+from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
+from swf_temporal.temporal.search_attributes import check_registered, needed_by
+from swf_temporal.temporal.worker import Terms, allow_long_tasks, with_definitions
+from swf_temporal.temporal.workflows import ALL_WORKFLOWS
+
+_SLOTS: Final = 100
+"""How many activities the SDK's worker has at once where that is not said."""
+_LEFT: Final = 1_000
+"""How many threads there are beside, for functions that go on when their calls have ended. Nothing can stop them."""
+_ANOTHER_ENDPOINT: Final = "choose another address with containerEndpoint or SWF_CONTAINER_ENDPOINT"
+_log = logging.getLogger("swf")
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a plugin was given, for all workers that have it. What is None is read from the environment."""
+
+    definitions: Definitions
+    functions: Mapping[str, Callable[..., Any]]
+    settings: WorkerSettings
+    call_settings: Settings | None
+    events: EventSettings | None
+    secrets: SecretProvider | None
+
+    def configured(self, config: WorkerConfig) -> WorkerConfig:
+        """Return *config* with what runs definitions. Raises UsageError where they cannot be told from what it has."""
+        if _served_by(config) is not None:
+            return config  # its client has the plugin, too
+        events, settings = self.events or EventSettings.read(), self.settings
+        serving = _Serving(config, self.definitions.catalogue, settings)
+        self.definitions.check(_Names(config).check)
+        ordered = any(sink.ordered for sink in events.sinks)
+        only_known = settings.known_definitions_only
+        options = OperatorOptions(ordered, events.lifecycle, settings.search_attributes, only_known)
+        chooses = (self.call_settings or read_settings(os.environ)).chooses_local_calls
+        terms = Terms(settings.version, options, chooses)
+        if only_known:
+            config = {**config, "activities": [*config.get("activities", ()), Carried(config["client"]).carried]}
+        added = with_definitions(config, serving.activities, terms)
+        runner = _passing_us_through(config.get("workflow_runner") or SandboxedWorkflowRunner())
+        return {**added, "interceptors": [serving, *added["interceptors"]], "workflow_runner": runner}
+
+    @asynccontextmanager
+    async def opened(self, worker: worker.Worker) -> AsyncIterator[Functions]:
+        """Have all that calls of functions need on *worker*, as long as the context lasts."""
+        serving = _served_by(worker.config(active_config=True))
+        assert serving is not None  # noqa: S101 - it was added when the worker was made
+        if serving.functions is not None:
+            yield serving.functions
+            return
+        if self.settings.search_attributes:
+            await check_registered(worker.client, needed_by(self.definitions.catalogue))
+        allow_long_tasks(worker)
+        client, queue = worker.client, worker.task_queue
+        call_settings = self.call_settings or read_settings(os.environ)
+        events = self.events or EventSettings.read()
+        catalogue, running = self.definitions.catalogue, RunningCalls()
+        async with variables_of(client, self.settings.replace(task_queue=queue)) as variables:
+            named = NamespaceVariables(variables, catalogue)
+            functions = Functions(
+                self.functions,
+                call_settings,
+                replaced={"direktiv": lambda shared: Containers(shared, named, running)},
+                max_threads=serving.slots + _LEFT,
+            )
+            calls = Calls(env=os.environ, functions=functions, provider=self.secrets)
+            sinks = Sinks(events.sinks, call_settings)
+            sinks.router = Router(Client(client), catalogue, queue, max_hops=events.max_hops).deliver
+            _warn_of_weak(calls.secrets.unprotected())
+            serving.activities.work_with(calls, EventDelivery(sinks), variables)
+            serving.functions = functions
+            try:
+                await functions.open()
+                if self.definitions.are_own:
+                    for problem in await missing(catalogue, functions):
+                        _log.warning("%s", in_one_line(problem))
+                if self.settings.container_endpoint is None:
+                    yield functions
+                else:
+                    async with container_endpoint(self.settings.container_endpoint, running, variables):
+                        yield functions
+            finally:
+                serving.functions = None
+                await calls.aclose()
+                await sinks.aclose()
+
+    def replaying(self, config: ReplayerConfig) -> ReplayerConfig:
+        """Return *config* with what runs definitions, so that their histories can be replayed."""
+        guard.start()
+        options = OperatorOptions(only_known=self.settings.known_definitions_only)
+        config["workflows"] = [*ALL_WORKFLOWS, *config["workflows"]]
+        config["interceptors"] = [OperatorOptionsInterceptor(options), *config["interceptors"]]
+        config["workflow_runner"] = _passing_us_through(config["workflow_runner"])
+        return config
+
+
+class _Serving(worker.Interceptor):
+    """What definitions need on one worker. As an interceptor that does nothing it can be found in the configuration."""
+
+    def __init__(self, config: WorkerConfig, catalogue: Catalogue, settings: WorkerSettings) -> None:
+        limit = limit_of(config["client"].data_converter.payload_converter)
+        self.activities = Activities(catalogue, limit, settings.limits)
+        by_tuner = settings.max_activities if config.get("tuner") is not None else _SLOTS
+        self.slots: int = config.get("max_concurrent_activities") or by_tuner
+        """How many calls it makes at once."""
+        self.functions: Functions | None = None
+        """What makes the calls, while the worker works."""
+
+
+class _Names:
+    """The names of what a worker has beside definitions."""
+
+    def __init__(self, config: WorkerConfig) -> None:
+        work, call = workflow._Definition, temporal_activity._Definition  # noqa: SLF001 - what the SDK's decorators leave
+        workflows = [work.from_class(one) for one in config.get("workflows", ())]
+        activities = [call.from_callable(one) for one in config.get("activities", ())]
+        for what, found in (("workflow", workflows), ("activity", activities)):
+            if any(one is not None and one.name is None for one in found):
+                hint = f"definitions are run by such {with_article(what)}, and there is one: serve yours elsewhere"
+                raise UsageError(f"the worker has a dynamic {what} of its own", hint)
+        self._workflows = {one.name for one in workflows if one is not None}
+        self._activities = {one.name for one in activities if one is not None}
+
+    def check(self, definition: Definition) -> None:
+        """Raise UsageError where the server would take *definition*, or a function of it, for something else."""
+        if definition.id in self._workflows:
+            message = f"the definition {definition.id!r} and a workflow of the worker have the same name"
+            raise UsageError(message, "rename one of them, or serve them on different task queues")
+        for use in definition.functions:
+            name = use.function.name
+            if name in self._activities and not is_external_activity(use.function):
+                message = f"the function {name!r} of {definition.id!r} and an activity of the worker have the same name"
+                raise UsageError(
+                    message, f"to call the activity, write 'operation: temporal:{name}'; or rename one of them"
+                )
+
+
+@asynccontextmanager
+async def container_endpoint(address: Address, running: RunningCalls, variables: VariableStore) -> AsyncIterator[None]:
+    """Let functions in containers reach the worker that calls them at *address*, while the context lasts.
+
+    Raises UsageError.
+    """
+    try:
+        from swf_temporal.functions.containers.endpoint import endpoint  # noqa: PLC0415 - of an extra
+        from swf_temporal.sdk.asgi_server import asgi_server  # noqa: PLC0415 - of an extra
+    except ImportError as error:
+        why = f"requests of functions in containers need {error.name}: pip install 'swf-temporal[containers]'"
+        raise UsageError(why, "see containerEndpoint") from None
+    async with asgi_server(endpoint(running, variables), address, _ANOTHER_ENDPOINT):
+        yield
+
+
+def _served_by(config: WorkerConfig) -> _Serving | None:
+    return next((one for one in config.get("interceptors", ()) if isinstance(one, _Serving)), None)
+
+
+def _passing_us_through(runner: WorkflowRunner) -> WorkflowRunner:
+    """Return *runner*, so that no sandbox has modules of this package run once more.
+
+    But for the package itself, whose functions are others in a sandbox.
+    """
+    if not isinstance(runner, SandboxedWorkflowRunner):
+        return runner
+    modules = [f"swf_temporal.{one.name}" for one in iter_modules(swf_temporal.__path__)]
+    return replace(runner, restrictions=runner.restrictions.with_passthrough_modules(*modules))
+
+
+def _warn_of_weak(secrets: tuple[str, ...] | list[str]) -> None:
+    if secrets:
+        _log.warning(
+            "short or common secrets are hidden in results only where they are the whole value: %s", ", ".join(secrets)
+        )

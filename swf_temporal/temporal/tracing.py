@@ -1,0 +1,179 @@
+"""Traces by OpenTelemetry, where its variables say where they go: `OTEL_EXPORTER_OTLP_ENDPOINT` and others.
+
+The SDK's interceptor makes the spans of calls and of what clients ask for, and carries the trace from clients to
+instances, to their calls and sub-workflows. Here are those of instances, of states and of requests, and what joins them
+with the traces of others.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+from swf_temporal.base.errors import UsageError
+from swf_temporal.functions.http.tracing import TracedRequest, trace_requests
+from swf_temporal.temporal.spans import record_spans
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Tracer
+    from temporalio.client import Client, Interceptor
+
+_ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+_EXPORTER: Final = "OTEL_TRACES_EXPORTER"
+_OTLP: Final = "otlp"
+_PROTOCOLS: Final = ("OTEL_EXPORTER_OTLP_PROTOCOL", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL")
+_HTTP: Final = "http/protobuf"
+_NAME: Final = "swf-temporal"
+_LAST_EXPORT: Final = 5
+"""Seconds that a process waits at its end until its spans are exported."""
+_FIRST_ERROR: Final = 400
+"""The lowest status that says that a request failed."""
+
+
+def is_tracing() -> bool:
+    """Tell whether the environment asks for traces."""
+    if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return False
+    return os.environ.get(_EXPORTER, _OTLP) != "none" and any(map(os.environ.get, _ENDPOINTS))
+
+
+def tracing_interceptors() -> "list[Interceptor]":
+    """Return what traces the requests of a client and the instances of its workers, if traces are asked for.
+
+    Raises UsageError where they cannot be exported.
+    """
+    if not is_tracing():
+        return []
+    if find_spec("opentelemetry.sdk") is None or find_spec("opentelemetry.exporter.otlp.proto.http") is None:
+        raise UsageError("traces need opentelemetry", "pip install 'swf-temporal[otel]', or set OTEL_SDK_DISABLED=true")
+    _provide()
+    from swf_temporal.temporal.instance_tracing import InstanceTracing  # noqa: PLC0415 - needs the extra
+
+    return [InstanceTracing(_tracer())]
+
+
+def traced(client: "Client") -> "Client":
+    """Return *client* with what traces its requests, if traces are asked for. Raises UsageError as above."""
+    interceptors = tracing_interceptors()
+    if not interceptors:
+        return client
+    config = client.config()
+    config["interceptors"] = [*config["interceptors"], *interceptors]
+    return type(client)(**config)
+
+
+def _provide() -> None:
+    """Have spans exported, once for the process, unless the program that this is part of does so already."""
+    from opentelemetry import trace  # noqa: PLC0415 - of an extra
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415 - of an extra
+    from opentelemetry.sdk.resources import SERVICE_NAME, OTELResourceDetector, Resource  # noqa: PLC0415 - of an extra
+    from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415 - of an extra
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - of an extra
+
+    if not isinstance(trace.get_tracer_provider(), TracerProvider):
+        if (exporter := os.environ.get(_EXPORTER, _OTLP)) != _OTLP:
+            raise UsageError(
+                f"{_EXPORTER} is {exporter!r}, and traces are exported by {_OTLP}", "set it to otlp or none"
+            )
+        for name in _ENDPOINTS:
+            if urlsplit(address := os.environ.get(name) or "http:").scheme not in {"http", "https"}:
+                raise UsageError(
+                    f"{name} is {address!r}, which is no URL of a collector", "such as http://collector:4318"
+                )
+        for name in _PROTOCOLS:
+            if (protocol := os.environ.get(name, _HTTP)) != _HTTP:
+                raise UsageError(f"{name} is {protocol!r}, and traces are exported by {_HTTP}", f"set it to {_HTTP}")
+        resource = Resource({SERVICE_NAME: _NAME}).merge(OTELResourceDetector().detect())
+        provider = TracerProvider(resource=resource)
+        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        trace.set_tracer_provider(provider)
+    trace_requests(_request)
+    from swf_temporal.temporal.ended_spans import recorder  # noqa: PLC0415 - needs the extra
+
+    record_spans(recorder(_tracer(), _NAME))
+
+
+def flush() -> None:
+    """Export the spans that are waiting, before the process ends: a collector that is away is not waited for long."""
+    if not is_tracing():
+        return
+    from opentelemetry import trace  # noqa: PLC0415 - of an extra
+
+    force_flush = getattr(trace.get_tracer_provider(), "force_flush", None)
+    if force_flush is not None:  # else nothing was traced
+        flushing = threading.Thread(target=force_flush, daemon=True)
+        flushing.start()
+        flushing.join(_LAST_EXPORT)
+
+
+@cache
+def _tracer() -> "Tracer":
+    """Return what makes spans, which is looked up once: there is a provider by then, and one for the process."""
+    from opentelemetry import trace  # noqa: PLC0415 - of an extra
+
+    return trace.get_tracer(_NAME)
+
+
+@contextmanager
+def _request(method: str, host: str, port: int) -> Iterator[TracedRequest]:
+    from opentelemetry import propagate, trace  # noqa: PLC0415 - of an extra
+
+    attributes: dict[str, str | int] = {"http.request.method": method, "server.address": host, "server.port": port}
+    # What is wrong is told by the fault of the call, without secrets.
+    with _tracer().start_as_current_span(
+        method,
+        kind=trace.SpanKind.CLIENT,
+        attributes=attributes,
+        record_exception=False,
+        set_status_on_exception=False,
+    ) as span:
+
+        def answered(status: int) -> None:
+            span.set_attribute("http.response.status_code", status)
+            if status >= _FIRST_ERROR:
+                span.set_status(trace.Status(trace.StatusCode.ERROR))
+
+        headers: dict[str, str] = {}
+        propagate.inject(headers)
+        try:
+            yield TracedRequest(headers, answered)
+        except Exception as error:
+            span.set_attribute("error.type", type(error).__name__)
+            span.set_status(trace.Status(trace.StatusCode.ERROR))
+            raise
+
+
+@contextmanager
+def continued(headers: Mapping[str, str], name: str) -> Iterator[None]:
+    """Go on with the trace that a request's *headers* name, in a span called *name*, within the context.
+
+    Those of an event are its attributes. What names no trace belongs to the one that there is.
+    """
+    if not is_tracing():
+        yield
+        return
+    from opentelemetry import propagate, trace  # noqa: PLC0415 - of an extra
+
+    context, kind = propagate.extract(headers), trace.SpanKind.SERVER
+    with _tracer().start_as_current_span(
+        name, context=context, kind=kind, record_exception=False, set_status_on_exception=False
+    ):
+        yield
+
+
+class TraceIds(logging.Filter):
+    """Gives lines of the log the ids of the trace and the span in which they are written."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Add to *record* what there is to add; it is always written."""
+        from opentelemetry import trace  # noqa: PLC0415 - of an extra
+
+        context: Any = trace.get_current_span().get_span_context()
+        if context.is_valid:
+            record.trace_id, record.span_id = f"{context.trace_id:032x}", f"{context.span_id:016x}"
+        return True

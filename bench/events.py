@@ -20,8 +20,7 @@ from typing import Any
 from temporalio.client import Client
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.events.routing.keys import instance_id
-from swf_temporal.events.routing.routes import route
+from swf_temporal.events.routing import instance_id, route
 from swf_temporal.events.sinks import Sinks
 from swf_temporal.functions.performing import Calls
 from swf_temporal.languages.catalogue import Catalogue
@@ -31,9 +30,8 @@ from swf_temporal.settings.calls import Settings
 from swf_temporal.temporal.client import start
 from swf_temporal.temporal.constants import EVENT
 from swf_temporal.temporal.event_dispatch import dispatch
-from swf_temporal.temporal.instance_part import Part
+from swf_temporal.temporal.instance_part import OperatorOptions, Part
 from swf_temporal.temporal.instance_parts import PARTS
-from swf_temporal.temporal.operator_options import OperatorOptions
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.worker import make_worker
 

@@ -10,12 +10,10 @@ from typing import Any
 
 from swf_temporal.base.data import JSON
 from swf_temporal.languages.loading import load
-from swf_temporal.runtime.host import InstanceIdentity
+from swf_temporal.runtime.host import SEMANTICS, InstanceIdentity
 from swf_temporal.runtime.run import Run
-from swf_temporal.runtime.semantics import SEMANTICS
-from swf_temporal.simulation.clock import VirtualLoop
+from swf_temporal.simulation.clock import StateHistory, VirtualLoop
 from swf_temporal.simulation.context import SimulationContext
-from swf_temporal.simulation.cycles import StateHistory
 from swf_temporal.simulation.host import SimulatedHost
 
 STATES = 1000

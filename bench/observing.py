@@ -31,7 +31,7 @@ from swf_temporal.languages.loading import load
 from swf_temporal.sdk.metrics import export_metrics
 from swf_temporal.temporal.client import start
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.operator_options import OperatorOptions
+from swf_temporal.temporal.instance_part import OperatorOptions
 from swf_temporal.temporal.search_attributes import needed_by, set_up
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.tracing import flush, tracing_interceptors

@@ -23,7 +23,7 @@ from swf_temporal.languages.loading import load
 from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.operator_options import OperatorOptions
+from swf_temporal.temporal.instance_part import OperatorOptions
 from swf_temporal.temporal.worker import make_worker, tune_gc
 
 INTERPRETED, SANDBOXED, UNSANDBOXED = CONTENDERS = ("interpreted", "sandboxed", "unsandboxed")

@@ -17,7 +17,7 @@ SHOWN = {
     "nats": "import nats.js.errors",
     "otel": "import opentelemetry.exporter.otlp.proto.http.trace_exporter",
     "pytest": "import swf_temporal.pytest_plugin",
-    "sql": "import swf_temporal.sdk.stores.sql, psycopg",
+    "sql": "import swf_temporal.sdk.stores, psycopg",
     "storage": "import fsspec.core",
     "upgrade": "import ruamel.yaml",
     "websocket": "import websockets.asyncio.client",

@@ -111,8 +111,7 @@ if TYPE_CHECKING:
     from swf_temporal.languages.loading import check, check_file, load
     from swf_temporal.languages.port import Checked, Definition
     from swf_temporal.operations.client import Client, Instance
-    from swf_temporal.sdk.plugin import Plugin
-    from swf_temporal.sdk.worker import Worker
+    from swf_temporal.sdk.worker import Plugin, Worker
     from swf_temporal.settings.worker import WorkerSettings
     from swf_temporal.simulation.result import Simulation
     from swf_temporal.simulation.simulate import event_starts, simulate
@@ -138,8 +137,7 @@ else:
         "languages.loading": ("check", "check_file", "load"),
         "languages.port": ("Checked", "Definition"),
         "operations.client": ("Client", "Instance"),
-        "sdk.plugin": ("Plugin",),
-        "sdk.worker": ("Worker",),
+        "sdk.worker": ("Plugin", "Worker"),
         "settings.worker": ("WorkerSettings",),
         "simulation.result": ("Simulation",),
         "simulation.simulate": ("event_starts", "simulate"),

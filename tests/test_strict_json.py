@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.base.json_pieces import in_pieces
+from swf_temporal.base.accounting import MAX_WRITTEN
 from swf_temporal.base.strict_json import (
     NotJSON,
+    in_pieces,
     json_length,
     json_of,
     read_json,
@@ -16,7 +17,6 @@ from swf_temporal.base.strict_json import (
     show_json,
     write_json,
 )
-from swf_temporal.base.weighing import MAX_WRITTEN
 from tests.test_weighing import any_json
 
 PLAIN = json.JSONEncoder(separators=(",", ":"))

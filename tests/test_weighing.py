@@ -4,7 +4,7 @@ import json
 import random
 from typing import Any
 
-from swf_temporal.base.weighing import json_size, memory_of
+from swf_temporal.base.accounting import json_size, memory_of
 from tests.sampling import chance
 
 

@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from swf_temporal.base.accounting import current_account
+from swf_temporal.base.accounting import MAX_WRITTEN, current_account, json_size
 from swf_temporal.base.errors import PayloadTooLarge
-from swf_temporal.base.strict_json import NotJSON, read_json, write_json
-from swf_temporal.base.weighing import MAX_WRITTEN, json_size
+from swf_temporal.base.strict_json import NotJSON, json_of, read_json, write_json
 
 JSON: TypeAlias = bool | int | float | str | list["JSON"] | dict[str, "JSON"] | None
 """A value that JSON can write."""
@@ -291,3 +290,20 @@ def _normal(value: Any) -> Any:
     if isinstance(value, list):
         return [_normal(item) for item in value]
     return value
+
+
+def json_from(value: object) -> Any:
+    """Return *value* as JSON, in which dates, models, dataclasses, sets and so on are what pydantic makes of them.
+
+    Raises NotJSON, with the place, for what is neither.
+    """
+    return json_of(value, _converted)
+
+
+def _converted(value: object) -> object:
+    from pydantic_core import PydanticSerializationError, to_jsonable_python  # noqa: PLC0415 - most values are JSON
+
+    try:
+        return to_jsonable_python(value)
+    except (PydanticSerializationError, ValueError, RecursionError):
+        raise NotJSON(f"JSON cannot write what is of the type {type(value).__name__!r}") from None

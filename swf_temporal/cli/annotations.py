@@ -5,8 +5,7 @@ from typing import Any, Final
 
 from swf_temporal import __version__
 from swf_temporal.base.errors import Problem, Severity
-from swf_temporal.migration.findings import Migration
-from swf_temporal.migration.report import MEANINGS
+from swf_temporal.migration.report import MEANINGS, Migration
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Final[Mapping[str, str]] = {

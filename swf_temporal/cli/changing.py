@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.options import Address, AlsoWorkflowId, Namespace, WorkflowId, list_filter, not_empty, one_id
-from swf_temporal.cli.parameters import spread
+from swf_temporal.cli.options import (
+    Address,
+    AlsoWorkflowId,
+    Namespace,
+    WorkflowId,
+    ask,
+    list_filter,
+    not_empty,
+    one_id,
+    spread,
+)
 
 if TYPE_CHECKING:
     from swf_temporal.operations.changing import Change, Outcome

@@ -13,8 +13,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Severity
 from swf_temporal.base.files import STDIN
 from swf_temporal.base.strict_json import show_json
-from swf_temporal.cli.output import OutputFormat, print_data
-from swf_temporal.cli.terminal import in_columns, styled
+from swf_temporal.cli.output import OutputFormat, in_columns, print_data, styled
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client, refusals_as_usage_errors
 from swf_temporal.operations.compat import Comparison, DefinitionChange, compare, named

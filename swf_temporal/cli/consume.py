@@ -6,8 +6,8 @@ import typer
 
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Address, Config, DefinitionPaths, Namespace, NoWait, ResourceFolders
+from swf_temporal.cli.output import warn
 from swf_temporal.cli.setting_options import Given, taking
-from swf_temporal.cli.terminal import warn
 from swf_temporal.settings.worker import WorkerSettings
 
 EXAMPLES = {"consume": "Example: swf consume definitions/ --config swf.yaml --health 8081"}

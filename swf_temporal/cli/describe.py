@@ -36,7 +36,7 @@ def describe(
     Nothing is run or fetched. Methods and servers of functions are shown if their documents are files on this machine.
     """
     with default_sigint():
-        from swf_temporal.cli.terminal import warn
+        from swf_temporal.cli.output import warn
         from swf_temporal.languages.catalogue import Catalogue
         from swf_temporal.languages.describing import Description
         from swf_temporal.sdk.addresses import addresses_of

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.base.origins import MAX_PORT
+from swf_temporal.base.importing import MAX_PORT
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import Config, FunctionModules, Mode, Strict
+from swf_temporal.cli.output import warn
 from swf_temporal.cli.setting_options import Given, taking
-from swf_temporal.cli.terminal import warn
 from swf_temporal.settings.http import GatewaySettings
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.constants import DEFAULT_PORT, DEFAULT_UI_PORT

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.options import Address, Namespace, Output, not_empty, one_id
+from swf_temporal.cli.options import Address, Namespace, Output, ask, not_empty, one_id
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import instance_ids
 

@@ -9,12 +9,21 @@ import typer
 from swf_temporal.base.client_errors import ServerUnavailableError
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.cli.output import OutputFormat, print_data
-from swf_temporal.events.routing.routes import Route, route
+from swf_temporal.events.routing import Route, route
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.operations.client import Client, refusals_as_usage_errors
 from swf_temporal.operations.event_recipients import recipients
-from swf_temporal.operations.event_routes import RoutesReply, facts_of, latest_of, text_of
-from swf_temporal.operations.event_sending import is_sent, receipt_facts, send, why_stopped, within_chain
+from swf_temporal.operations.event_sending import (
+    RoutesReply,
+    facts_of,
+    is_sent,
+    latest_of,
+    receipt_facts,
+    send,
+    text_of,
+    why_stopped,
+    within_chain,
+)
 from swf_temporal.operations.instances import PATIENCE
 from swf_temporal.sdk.logs import be_quiet
 from swf_temporal.temporal.event_dispatch import Receipt

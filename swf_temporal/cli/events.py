@@ -7,11 +7,9 @@ import typer
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.files import STDIN, is_folder
-from swf_temporal.cli.asking import ask
-from swf_temporal.cli.coercion import QuickCommand, QuickGroup
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.lazy import HABITS
-from swf_temporal.cli.options import Address, Namespace, Output, ResourceFolders, TaskQueue, not_empty
+from swf_temporal.cli.lazy import HABITS, QuickCommand, QuickGroup
+from swf_temporal.cli.options import Address, Namespace, Output, ResourceFolders, TaskQueue, ask, not_empty
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import instance_ids
 from swf_temporal.settings.values import TASK_QUEUE
@@ -100,7 +98,7 @@ def send(
     with default_sigint():
         from swf_temporal.cli.arguments import given_events
         from swf_temporal.cli.event_destinations import send_all
-        from swf_temporal.cli.terminal import warn
+        from swf_temporal.cli.output import warn
         from swf_temporal.languages.catalogue import Catalogue
         from swf_temporal.sdk.definitions import catalogue_of, read_related, resources_of
     given = given_events(event)

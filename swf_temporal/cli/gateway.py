@@ -20,8 +20,8 @@ from swf_temporal.cli.options import (
     TlsCertificate,
     TlsKey,
 )
+from swf_temporal.cli.output import warn
 from swf_temporal.cli.setting_options import Given, taking
-from swf_temporal.cli.terminal import warn
 from swf_temporal.settings.http import GatewaySettings, tls_files
 from swf_temporal.settings.values import Address
 from swf_temporal.settings.worker import WorkerSettings

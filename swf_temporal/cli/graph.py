@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.options import Address, Namespace, ResourceFolders, not_empty
+from swf_temporal.cli.options import Address, Namespace, ResourceFolders, ask, not_empty
 from swf_temporal.cli.output import write
 from swf_temporal.cli.shell_completion import instance_ids
 

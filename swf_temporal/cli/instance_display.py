@@ -9,14 +9,12 @@ import typer
 
 from swf_temporal.base.client_errors import RunEnded
 from swf_temporal.base.strict_json import show_json
-from swf_temporal.cli.output import OutputFormat, print_data
+from swf_temporal.cli.output import OutputFormat, in_columns, print_data
 from swf_temporal.cli.progress import hints, line_of
 from swf_temporal.cli.recent_instances import remember
-from swf_temporal.cli.terminal import in_columns
-from swf_temporal.operations.client import Client
+from swf_temporal.operations.client import Client, Outlasting
 from swf_temporal.operations.instances import facts_of
 from swf_temporal.operations.listing import is_open, listed
-from swf_temporal.operations.outlasting import Outlasting
 from swf_temporal.temporal.place_records import in_words
 
 _ALL = 200

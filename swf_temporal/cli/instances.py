@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
     Address,
@@ -13,6 +12,7 @@ from swf_temporal.cli.options import (
     Namespace,
     Output,
     WorkflowId,
+    ask,
     list_filter,
     not_empty,
     one_id,
@@ -78,7 +78,7 @@ def logs(
     chosen = one_id(workflow_id, also_workflow_id)
     with default_sigint():
         from swf_temporal.cli.instance_display import how_to_connect
-        from swf_temporal.cli.tracing import show_trace
+        from swf_temporal.cli.progress import show_trace
     connecting = how_to_connect(address, namespace)
     ask(lambda client: show_trace(client, chosen, form, connecting, follow=follow), address, namespace, waits=follow)
 

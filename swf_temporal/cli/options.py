@@ -3,18 +3,24 @@
 Nothing heavy is imported here: completing a word on the command line needs it, too.
 """
 
+import inspect
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from enum import StrEnum
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.base.origins import MAX_PORT
+from swf_temporal.base.importing import MAX_PORT
+from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import definitions_and_files, instance_ids
+
+if TYPE_CHECKING:
+    from swf_temporal.operations.client import Client
 
 
 def not_empty(value: str | None) -> str | None:
@@ -154,3 +160,58 @@ def refuse_without_effect(ctx: typer.Context, why: str, hints: Mapping[str, str 
 def list_filter(text: str) -> Any:
     """Return the option for a list filter of Temporal, whose help is *text*."""
     return typer.Option("--query", "-q", metavar="FILTER", callback=not_empty, help=text)
+
+
+Command: TypeAlias = Callable[..., None]
+
+
+def spread(parameter: str, made: Callable[..., Any], *, but: Collection[str] = ()) -> Callable[[Command], Command]:
+    """Return a decorator of a command that puts the parameters of *made* in the place of one of its own.
+
+    The command gets what *made* returns for their values there. Those in *but* it leaves out, with their defaults.
+    """
+    found = {name: one for name, one in inspect.signature(made).parameters.items() if name not in but}
+
+    def decorated(command: Command) -> Command:
+        @wraps(command)
+        def with_all(**values: Any) -> None:
+            given = {name: values.pop(name) for name in found}
+            command(**{parameter: made(**given)}, **values)
+
+        parameters: list[inspect.Parameter] = []
+        for one in inspect.signature(command).parameters.values():
+            parameters += [one] if one.name != parameter else found.values()
+        with_all.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # typer reads it
+        with_all.__annotations__ = {one.name: one.annotation for one in parameters}
+        return with_all
+
+    return decorated
+
+
+Request: TypeAlias = "Callable[[Client], Awaitable[int]]"
+
+
+def ask(request: Request, address: str | None, namespace: str | None, *, waits: bool = False) -> None:
+    """Do what *request* does with a client of the server, and exit with the code that it returns.
+
+    The server is the one at *address*, or the one that the environment names. What that refuses is told as a mistake.
+    A request that *waits* for an instance bears by itself that the server does not answer for a while.
+    """
+    with default_sigint():
+        from swf_temporal.base.stopping import run_until_stopped
+
+    raise typer.Exit(run_until_stopped(_asked(request, address, namespace, waits=waits)))
+
+
+async def _asked(request: Request, address: str | None, namespace: str | None, *, waits: bool) -> int:
+    with default_sigint():
+        from swf_temporal.operations.client import Client, refusals_as_usage_errors
+        from swf_temporal.sdk.logs import be_quiet
+        from swf_temporal.temporal.server_timeout import FOR_REQUESTS, ServerWatch
+    be_quiet()
+    client = await Client.connect(address, namespace=namespace)
+    with refusals_as_usage_errors():
+        if waits:
+            return await request(client)
+        async with ServerWatch(client.temporal, FOR_REQUESTS).watching():
+            return await request(client)

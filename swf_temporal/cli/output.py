@@ -1,9 +1,11 @@
 """Data as it is printed, for programs and for people."""
 
+import os
 import sys
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import typer
 
@@ -44,3 +46,54 @@ def write(file: Path, content: bytes) -> None:
         file.write_bytes(content)
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}") from None
+
+
+_USUAL_WIDTH = 80
+"""Of a terminal that does not tell how wide it is."""
+
+
+def warn(text: object) -> None:
+    """Write *text* to stderr, in a line of its own."""
+    typer.echo(text, err=True)
+
+
+def is_rich(stream: IO[str]) -> bool:
+    """Tell whether what is written to *stream* can be moved over and written anew."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def is_coloured(stream: IO[str]) -> bool:
+    """Tell whether colours may be written to *stream*: not where NO_COLOR is set, whatever to."""
+    return is_rich(stream) and not os.environ.get("NO_COLOR")
+
+
+def styled(text: str, stream: IO[str], **style: Any) -> str:
+    """Return *text* in the style that `typer.style` knows by those words, if *stream* can show it."""
+    return typer.style(text, **style) if text and is_coloured(stream) else text
+
+
+def in_columns(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    for number, row in enumerate((head, *rows)):
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        line = "  ".join(cells).rstrip()
+        yield line if number else styled(line, sys.stdout, bold=True)
+
+
+class Progress:
+    """A line on stderr that is written anew; nothing where that is not a terminal."""
+
+    def __init__(self) -> None:
+        self._is_shown = is_rich(sys.stderr)
+
+    def tell(self, text: str) -> None:
+        """Show *text* in place of what was shown before."""
+        if self._is_shown:
+            width = (os.get_terminal_size(sys.stderr.fileno()).columns or _USUAL_WIDTH) - 1
+            sys.stderr.write(f"\r\x1b[K{text[:width]}")
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Leave no line behind."""
+        self.tell("")

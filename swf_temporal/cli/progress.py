@@ -5,18 +5,23 @@ import shlex
 import sys
 from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from swf_temporal.base.client_errors import InstancePausedError
 from swf_temporal.base.errors import UsageError
-from swf_temporal.cli.terminal import is_rich, styled
-from swf_temporal.operations.client import Client, Instance
-from swf_temporal.operations.instances import with_sub_workflows
+from swf_temporal.base.strict_json import show_json
+from swf_temporal.cli.output import OutputFormat, is_rich, print_yaml, styled
+from swf_temporal.operations.client import Client, Instance, Outlasting
+from swf_temporal.operations.instances import view_instance, with_sub_workflows
+from swf_temporal.operations.listing import is_open
 from swf_temporal.temporal.client import query
 
 if TYPE_CHECKING:
     from rich.status import Status
+
 
 _INTERVAL = 0.2
 """Seconds between two looks at a run."""
@@ -145,3 +150,49 @@ def hints(workflow_id: str, status: dict[str, Any], how_to_connect: str) -> Iter
                 f"  {wait['state']} waits for event {event['name']!r} of type {event['type']!r}{until}; to send it:\n"
                 f"    {shlex.join(command)}{how_to_connect}"
             )
+
+
+_TRACE_INTERVAL = 0.3
+"""Seconds between two looks at an instance."""
+
+
+async def show_trace(client: Client, workflow_id: str, form: OutputFormat, connecting: str, *, follow: bool) -> int:
+    """Tell what happened in an instance and, if that is asked for, what happens until it ends.
+
+    *connecting* is what a command needs to find the server.
+    """
+    outlasting, looking = Outlasting(client, workflow_id, connecting), partial(view_instance, client, workflow_id)
+    last: dict[str, Any] | None = None
+    has_printed = False
+    while True:
+        status, trace = await (outlasting(looking) if follow else looking())
+        is_running = is_open(status)
+        if isinstance(trace, UsageError):
+            if not (follow and is_running):
+                raise trace
+            if not has_printed:
+                what = "it is paused" if isinstance(trace, InstancePausedError) else "no worker is currently responding"
+                typer.echo(what, err=True)
+            has_printed, trace = True, []
+        for entry in news(trace, last):
+            _tell(entry, form)
+            last = entry
+        if not (follow and is_running):
+            if not is_running:
+                typer.echo(f"{workflow_id}: {status}", err=True)
+            return 0
+        await asyncio.sleep(_TRACE_INTERVAL)
+
+
+def _tell(entry: dict[str, Any], form: OutputFormat) -> None:
+    if form is OutputFormat.JSON:
+        typer.echo(show_json(entry))
+    elif form is OutputFormat.YAML:
+        typer.echo("---")
+        print_yaml(entry)
+    else:
+        line = line_of(entry, sys.stdout)
+        if line is not None:
+            at = entry["at"][: len("2030-01-01T00:00:00")]
+            typer.echo(f"{at}  {line}")
+    sys.stdout.flush()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
     Address,
@@ -15,6 +14,7 @@ from swf_temporal.cli.options import (
     Namespace,
     Output,
     WorkflowId,
+    ask,
     list_filter,
     not_empty,
     one_id,

@@ -9,8 +9,7 @@ import typer
 
 from swf_temporal.base.grammar import counted, listed
 from swf_temporal.base.stopping import beside
-from swf_temporal.cli.output import OutputFormat, print_data
-from swf_temporal.cli.terminal import in_columns
+from swf_temporal.cli.output import OutputFormat, in_columns, print_data
 from swf_temporal.operations.changing import Outcome
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.rerunning import Plan, Rerun

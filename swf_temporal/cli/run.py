@@ -95,7 +95,7 @@ def run(
     with default_sigint():
         from swf_temporal.base.stopping import run_until_stopped
         from swf_temporal.cli.arguments import json_value, length_of, read_events
-        from swf_temporal.cli.terminal import warn
+        from swf_temporal.cli.output import warn
         from swf_temporal.sdk.definitions import read_related, refuse_unfit, resources_of
     data, length, readable = json_value(input_, "--input"), length_of(timeout, "--timeout"), resources_of(resources)
     workflows = read_related(file, definitions or (), readable, warn=warn, strict=strict)

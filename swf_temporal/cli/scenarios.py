@@ -12,8 +12,7 @@ from swf_temporal.base.stopping import run_until_stopped
 from swf_temporal.cli.options import ScenarioHost
 from swf_temporal.cli.output import OutputFormat, print_data, write
 from swf_temporal.sdk.logs import be_quiet
-from swf_temporal.sdk.scenarios.report import covered_by, page_about
-from swf_temporal.sdk.scenarios.verdicts import Verdict, verdicts
+from swf_temporal.sdk.scenarios.report import Verdict, covered_by, page_about, verdicts
 from swf_temporal.simulation.scenario import Scenario, find_scenarios
 
 

@@ -7,11 +7,9 @@ import typer
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.files import STDIN
-from swf_temporal.cli.asking import ask
-from swf_temporal.cli.coercion import QuickCommand, QuickGroup
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.lazy import HABITS
-from swf_temporal.cli.options import Address, Definitions, Input, Namespace, Output, TaskQueue
+from swf_temporal.cli.lazy import HABITS, QuickCommand, QuickGroup
+from swf_temporal.cli.options import Address, Definitions, Input, Namespace, Output, TaskQueue, ask
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import definition_ids
 from swf_temporal.settings.values import TASK_QUEUE
@@ -68,8 +66,8 @@ def apply(
         raise UsageError("the definition and --input cannot both be on stdin", "give one of them as a file")
     with default_sigint():
         from swf_temporal.cli.arguments import json_value
+        from swf_temporal.cli.output import warn
         from swf_temporal.cli.scheduling import apply_all
-        from swf_temporal.cli.terminal import warn
         from swf_temporal.sdk.definitions import scheduled_in
     data = json_value(input_, "--input")
     families = scheduled_in(files, definitions or (), warn=warn)

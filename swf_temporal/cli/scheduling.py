@@ -11,8 +11,7 @@ from swf_temporal.base.calendars.moments import InvalidTime, in_zone, parse_time
 from swf_temporal.base.calendars.previewing import preview
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError
-from swf_temporal.cli.output import OutputFormat, print_data
-from swf_temporal.cli.terminal import in_columns
+from swf_temporal.cli.output import OutputFormat, in_columns, print_data
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.schedules import apply, facts_of, listed
 from swf_temporal.temporal import schedules

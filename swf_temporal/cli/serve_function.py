@@ -6,7 +6,7 @@ import typer
 
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import ListenHost, ListenPort
-from swf_temporal.cli.terminal import warn
+from swf_temporal.cli.output import warn
 
 EXAMPLES = {"serve-function": "Example: swf serve-function functions.py:greet --port 8081"}
 

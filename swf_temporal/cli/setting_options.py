@@ -17,11 +17,10 @@ import typer
 from pydantic import BeforeValidator
 from pydantic.fields import FieldInfo
 
-from swf_temporal.cli.options import not_empty
-from swf_temporal.cli.parameters import Command, spread
+from swf_temporal.cli.options import Command, not_empty, spread
 from swf_temporal.settings.configuration import Section
 from swf_temporal.settings.forms import WHOLE
-from swf_temporal.settings.options import Option
+from swf_temporal.settings.values import Option
 
 Given: TypeAlias = Mapping[str, Any]
 """What was given of the settings of a section, by their names; None says nothing."""

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.options import Address, Namespace, ResourceFolders
+from swf_temporal.cli.options import Address, Namespace, ResourceFolders, ask
 
 if TYPE_CHECKING:
     from swf_temporal.operations.client import Client

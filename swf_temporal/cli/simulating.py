@@ -13,7 +13,7 @@ from swf_temporal.base.stopping import beside
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import TraceKind
-from swf_temporal.simulation.cycles import MAX_STEPS
+from swf_temporal.simulation.clock import MAX_STEPS
 from swf_temporal.simulation.result import Simulation
 from swf_temporal.simulation.simulate import simulate
 from swf_temporal.text.suggestions import did_you_mean

@@ -7,7 +7,6 @@ import typer
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.files import ENDINGS, STDIN
-from swf_temporal.cli.asking import ask
 from swf_temporal.cli.interrupts import default_sigint
 from swf_temporal.cli.options import (
     Address,
@@ -21,6 +20,7 @@ from swf_temporal.cli.options import (
     Output,
     Strict,
     TaskQueue,
+    ask,
     not_empty,
 )
 from swf_temporal.cli.output import OutputFormat
@@ -80,7 +80,7 @@ def start(
     workflows = []
     if is_file:
         with default_sigint():
-            from swf_temporal.cli.terminal import warn
+            from swf_temporal.cli.output import warn
             from swf_temporal.sdk.definitions import read_related, refuse_unfit
         workflows = read_related(Path(what), definitions or (), warn=warn, strict=strict)
         refuse_unfit(workflows[0], data)

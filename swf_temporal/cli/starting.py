@@ -12,9 +12,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.cli.instance_display import how_to_connect
 from swf_temporal.cli.output import OutputFormat, print_data
 from swf_temporal.cli.recent_instances import remember
-from swf_temporal.operations.client import Client, Instance
-from swf_temporal.operations.outlasting import Outlasting
-from swf_temporal.operations.taking_up import was_taken_up
+from swf_temporal.operations.client import Client, Instance, Outlasting, was_taken_up
 from swf_temporal.temporal.start_options import StartOptions
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ import typer
 from swf_temporal.base.client_errors import NeverTakenError, NoAnswerError
 from swf_temporal.base.data import JSON
 from swf_temporal.base.strict_json import show_json
-from swf_temporal.cli.output import OutputFormat, print_data
-from swf_temporal.cli.terminal import in_columns
+from swf_temporal.cli.output import OutputFormat, in_columns, print_data
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.tasks import DataRefusedError, NoSuchTaskError, complete_task, find_task, list_tasks
 

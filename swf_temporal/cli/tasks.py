@@ -4,11 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
-from swf_temporal.cli.asking import ask
-from swf_temporal.cli.coercion import QuickCommand, QuickGroup
 from swf_temporal.cli.interrupts import default_sigint
-from swf_temporal.cli.lazy import HABITS
-from swf_temporal.cli.options import Address, Namespace, Output, not_empty
+from swf_temporal.cli.lazy import HABITS, QuickCommand, QuickGroup
+from swf_temporal.cli.options import Address, Namespace, Output, ask, not_empty
 from swf_temporal.cli.output import OutputFormat
 from swf_temporal.cli.shell_completion import definition_ids, instance_ids
 

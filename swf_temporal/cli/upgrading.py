@@ -12,11 +12,10 @@ import typer
 
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.files import STDIN, read_bytes, why_unreadable
-from swf_temporal.cli.output import OutputFormat, print_data
-from swf_temporal.cli.terminal import styled
+from swf_temporal.cli.output import OutputFormat, print_data, styled
+from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.known import upgrade
 from swf_temporal.languages.loading import files_at
-from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.origin import Source
 
 _COLOURS = {"respelled": None, "changed": "cyan", "inexpressible": "yellow"}

@@ -12,8 +12,7 @@ from swf_temporal.base.files import STDIN, is_folder
 from swf_temporal.base.grammar import counted
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.cli.annotations import github_commands, sarif_of_problems
-from swf_temporal.cli.output import print_yaml
-from swf_temporal.cli.terminal import Progress, styled
+from swf_temporal.cli.output import Progress, print_yaml, styled
 from swf_temporal.cli.validate import ReportFormat
 from swf_temporal.languages.loading import conflicting, files_in
 from swf_temporal.languages.port import Checked

@@ -1,17 +1,130 @@
-"""Pictures and timelines as SVG, and pages with them."""
+"""Pictures and timelines as SVG, and pages with them.
+
+Colours are written out instead of in variables, which programs that convert SVG do not know. Nothing is styled within
+elements, so that a page may forbid that.
+"""
 
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from itertools import count
+from string import Template
 from typing import Final
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.drawing.bars import Bars
-from swf_temporal.drawing.boxes import scope_svg
-from swf_temporal.drawing.model import Picture, Scope
-from swf_temporal.drawing.style import PAGE_STYLE, STYLE
-from swf_temporal.drawing.texts import width_of, xml_text
-from swf_temporal.drawing.timeline import Timeline
+from swf_temporal.drawing.building import scope_svg
+from swf_temporal.drawing.model import Picture, Scope, width_of, xml_text
+from swf_temporal.drawing.timeline import Bars, Timeline
+
+_LIGHT: Final = {
+    "paper": "#ffffff", "ink": "#1b2433", "muted": "#5b6677", "box": "#f8fafc", "edge": "#b9c3d0", "inner": "#ffffff",
+    "way": "#64748b", "call": "#2563eb", "wait": "#b45309", "choice": "#7c3aed", "sides": "#0f766e", "data": "#64748b",
+    "time": "#0369a1", "flow": "#4338ca", "undo": "#9333ea", "error": "#c81e1e", "done": "#15803d",
+    "done_box": "#effaf2", "running": "#1d4ed8", "running_box": "#e6efff", "waiting": "#b45309",
+    "waiting_box": "#fff6e0", "failed": "#c81e1e", "failed_box": "#fdecec", "undone": "#9333ea",
+    "undone_box": "#f6edfe",
+}  # fmt: skip
+_DARK: Final = {
+    "paper": "#10161f", "ink": "#e6ebf2", "muted": "#9aa7b8", "box": "#19222e", "edge": "#3d4a5b", "inner": "#131b25",
+    "way": "#8a99ad", "call": "#7aa7ff", "wait": "#f2b04b", "choice": "#b79cff", "sides": "#4fd1c1", "data": "#94a3b8",
+    "time": "#5cc1f5", "flow": "#a3a0ff", "undo": "#d1a1ff", "error": "#ff8080", "done": "#4ade80",
+    "done_box": "#12291c", "running": "#7aa7ff", "running_box": "#152747", "waiting": "#f2b04b",
+    "waiting_box": "#332710", "failed": "#ff8080", "failed_box": "#3a1b1e", "undone": "#d1a1ff",
+    "undone_box": "#2b1d3d",
+}  # fmt: skip
+
+_SHAPES: Final = """
+.swf text { font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif; font-size: 11.5px; }
+.swf .title { font-size: 18px; font-weight: 600; }
+.swf .name { font-size: 13.5px; font-weight: 600; }
+.swf .frame { stroke-width: 1.2; }
+.swf .icon, .swf .way { fill: none; stroke-linecap: round; stroke-linejoin: round; }
+.swf .icon { stroke-width: 1.5; }
+.swf .way { stroke-width: 1.4; }
+.swf .label { paint-order: stroke; stroke-width: 4px; stroke-linejoin: round; }
+.swf .on-error .way { stroke-dasharray: 6 4; }
+.swf .on-retry .way { stroke-dasharray: 2 4; }
+.swf .on-compensation .way { stroke-dasharray: 8 3 2 3; }
+.swf .undoing > .frame { stroke-dasharray: 8 3 2 3; }
+.swf .running > .frame, .swf .waiting > .frame, .swf .failed > .frame { stroke-width: 2.4; }
+.swf .taken > .way { stroke-width: 2.6; }
+.swf .untaken > :not(text) { opacity: 0.4; }
+.swf .untaken > text { opacity: 0.8; }
+.swf .unreached > :not(g, text) { opacity: 0.5; }
+.swf .unreached > text { opacity: 0.8; }
+.swf .stopped > .frame { stroke-dasharray: 3 3; }
+.swf text.run { font-weight: 600; }
+.swf .line { stroke-width: 1; }
+.swf .attempt { stroke-width: 2; }
+.swf .span.state > text:first-of-type { font-weight: 600; }
+"""
+
+_COLOURS: Final = Template("""
+.swf .paper { fill: $paper; }
+.swf text { fill: $ink; }
+.swf .kind, .swf .subtitle, .swf .label { fill: $muted; }
+.swf .label { stroke: $paper; }
+.swf .frame { fill: $box; stroke: $edge; }
+.swf .branch > .frame { fill: $inner; }
+.swf .stripe, .swf .head, .swf .start { fill: $way; stroke: none; }
+.swf .icon, .swf .way, .swf .ring { stroke: $way; }
+.swf .ring { fill: $paper; stroke-width: 1.6; }
+.swf .dot { fill: $way; }
+.swf .line { stroke: $edge; opacity: 0.6; }
+.swf .bar { fill: $data; } .swf .state > .bar { fill: $done; }
+.swf .state.running > .bar { fill: $running; } .swf .call > .bar { fill: $call; }
+.swf .flow > .bar { fill: $flow; } .swf .wait > .bar { fill: $wait; } .swf .span.failed > .bar { fill: $error; }
+.swf .span.stopped > .bar { fill: $way; opacity: 0.6; } .swf .attempt { stroke: $error; }
+$kinds
+.swf .on-error .way { stroke: $error; } .swf .on-error .head, .swf .on-error .label { fill: $error; }
+.swf .on-retry .way { stroke: $wait; } .swf .on-retry .head, .swf .on-retry .label { fill: $wait; }
+.swf .on-compensation .way { stroke: $undo; }
+.swf .on-compensation .head, .swf .on-compensation .label { fill: $undo; }
+$states
+""")
+_KINDS: Final = {
+    "call": "call", "flow": "flow", "send": "wait", "wait": "wait", "time": "time", "loop": "sides", "sides": "sides",
+    "choice": "choice", "data": "data", "undo": "undo", "error": "error", "check": "choice", "note": "data",
+}  # fmt: skip
+"""The colours of icons."""
+STATES: Final = ("done", "running", "waiting", "failed", "undone")
+"""What a part of a run can be, besides not reached."""
+
+
+def _coloured(colours: dict[str, str]) -> str:
+    kinds = "\n".join(
+        f".swf .{icon} > .stripe {{ fill: {colours[colour]}; }} .swf .icon.{icon} {{ stroke: {colours[colour]}; }}"
+        for icon, colour in _KINDS.items()
+    )
+    states = "\n".join(
+        f".swf .{state} > .frame {{ fill: {colours[f'{state}_box']}; stroke: {colours[state]}; }}"
+        f" .swf text.run.{state} {{ fill: {colours[state]}; }} .swf .icon.run.{state} {{ stroke: {colours[state]}; }}"
+        for state in STATES
+    )
+    taken = f".swf .taken > .way {{ stroke: {colours['done']}; }} .swf .taken > .head {{ fill: {colours['done']}; }}"
+    return _COLOURS.substitute(colours, kinds=kinds, states=f"{states}\n{taken}")
+
+
+STYLE: Final = f"""{_SHAPES}{_coloured(_LIGHT)}
+@media screen and (prefers-color-scheme: dark) {{{_coloured(_DARK)}}}
+"""
+"""The sheet. All of its rules are about what is in an element of the class `swf`."""
+
+PAGE_STYLE: Final = f"""
+body {{
+  margin: 0; padding: 16px; background: {_LIGHT["paper"]}; color: {_LIGHT["ink"]};
+  font: 14px system-ui, "Segoe UI", Helvetica, Arial, sans-serif;
+}}
+summary {{ cursor: pointer; padding: 4px 0; }}
+pre {{ white-space: pre-wrap; }}
+figure {{ margin: 0 0 32px; overflow-x: auto; }}
+svg {{ display: block; margin: 0 auto; }}
+@media screen and (prefers-color-scheme: dark) {{
+  body {{ background: {_DARK["paper"]}; color: {_DARK["ink"]}; }}
+}}
+@media print {{ svg {{ max-width: 100%; height: auto; }} figure {{ break-after: page; }} }}
+"""
+"""What a page with nothing but pictures has besides."""
+
 
 _MARGIN: Final = 24.0
 _TITLE: Final = 26.0

@@ -5,7 +5,7 @@ from hashlib import sha256
 
 from swf_temporal.base.data import JSON
 from swf_temporal.events.brokers.port import Bindings, Channel, Credentials
-from swf_temporal.events.brokers.targets import target_of
+from swf_temporal.events.brokers.protocols import target_of
 from swf_temporal.settings.calls import Settings
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings
 

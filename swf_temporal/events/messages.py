@@ -16,8 +16,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.strict_json import NotJSON, read_json, write_json
 from swf_temporal.events.brokers.port import Message
 from swf_temporal.settings.events import Mode
-from swf_temporal.text.bodies import is_json, split_content_type
-from swf_temporal.text.charsets import decoded, decoded_json, encoded
+from swf_temporal.text.bodies import decoded, decoded_json, encoded, is_json, split_content_type
 
 STRUCTURED: Final = "application/cloudevents+json"
 _BATCH = "application/cloudevents-batch"

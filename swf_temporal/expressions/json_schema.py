@@ -10,8 +10,7 @@ from swf_temporal.base.accounting import current_account
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionLimitExceeded
 from swf_temporal.base.strict_json import NotJSON, read_written, write_json
-from swf_temporal.expressions.guarding.bounds import schema_bound
-from swf_temporal.expressions.guarding.deferring import ask
+from swf_temporal.expressions.guarding.deferring import ask, schema_bound
 from swf_temporal.expressions.guarding.guard import SCHEMAS, guard, written
 from swf_temporal.expressions.guarding.jq_process import NOT_COMPILED
 from swf_temporal.expressions.patterns import PatternTooSlow

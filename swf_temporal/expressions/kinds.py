@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from swf_temporal.base.data import kind_of
-from swf_temporal.expressions.ast import ArrayOf, BinaryOperation, Builtin, IfElse, Literal, ObjectOf, Tree
+from swf_temporal.expressions.parsing import ArrayOf, BinaryOperation, Builtin, IfElse, Literal, ObjectOf, Tree
 
 ANY: Final = frozenset({"null", "boolean", "number", "string", "array", "object"})
 """The kinds of value that an unknown expression can yield."""

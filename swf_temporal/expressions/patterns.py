@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final
 from swf_temporal.base.accounting import current_account
 from swf_temporal.base.errors import ExpressionLimitExceeded
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.expressions.guarding.bounds import Bound, pattern_bound
-from swf_temporal.expressions.guarding.deferring import MachineTooSlow, ask, is_deferring
+from swf_temporal.expressions.guarding.deferring import Bound, MachineTooSlow, ask, is_deferring, pattern_bound
 from swf_temporal.expressions.guarding.guard import SCHEMAS
 
 if TYPE_CHECKING:

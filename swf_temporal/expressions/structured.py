@@ -11,11 +11,10 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
-from swf_temporal.base.accounting import check_size
+from swf_temporal.base.accounting import check_size, json_size
 from swf_temporal.base.data import JSON, Path, plain_numbers
 from swf_temporal.base.errors import ExpressionFailed, FatalFault
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.base.weighing import json_size
 from swf_temporal.expressions import js, paths
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Several
 from swf_temporal.expressions.jq import JqProgram

@@ -8,10 +8,9 @@ within braces, strings and comments do not count. There is no escape; a text tha
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from swf_temporal.base.accounting import check_size, current_account
+from swf_temporal.base.accounting import check_size, current_account, json_size
 from swf_temporal.base.data import JSON, kind_of
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.base.weighing import json_size
 from swf_temporal.expressions.compiled import NOTHING, BadExpression, Compiled, Constant, EvaluationOutcome, Variables
 from swf_temporal.expressions.lexing import tokens
 

@@ -7,7 +7,7 @@ over all calls, and that over the definition. Hosts are known only when a reques
 from typing import Final
 
 from swf_temporal.base.function_types import Callee
-from swf_temporal.runtime.local_calls import MAX_ATTEMPT, NotLocal, is_local, is_wanted_local, want_local
+from swf_temporal.runtime.variables import MAX_ATTEMPT, NotLocal, is_local, is_wanted_local, want_local
 from swf_temporal.settings.calls import Settings
 
 _ASKING_HOSTS: Final = frozenset({"rest", "openapi", "http", "graphql", "odata", "rpc"})

@@ -9,8 +9,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.functions.secret_providers import ProvidedSecrets, SecretProvider
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.languages.made_of_secrets import made_of_secrets
-from swf_temporal.languages.performing import fill_auth_of, filled
+from swf_temporal.languages.performing import fill_auth_of, filled, made_of_secrets
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.settings.calls import Settings, read_settings
 

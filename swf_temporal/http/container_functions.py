@@ -20,7 +20,7 @@ from swf_temporal.base.errors import UsageError
 from swf_temporal.base.grammar import with_article
 from swf_temporal.base.strict_json import NotJSON, read_json, write_json
 from swf_temporal.sdk.function_modules import import_module_or_file
-from swf_temporal.simulation.folders import wants_folder
+from swf_temporal.simulation.variables import wants_folder
 from swf_temporal.text.suggestions import nearest
 
 GRACE: Final = 5.0

@@ -19,8 +19,8 @@ from swf_temporal.sdk.consuming import consuming
 from swf_temporal.sdk.documents import missing
 from swf_temporal.sdk.event_router import Router
 from swf_temporal.sdk.function_modules import functions_of
-from swf_temporal.sdk.live import LiveCatalogue
 from swf_temporal.sdk.logs import log_lines
+from swf_temporal.sdk.rereading import LiveCatalogue
 from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.settings.events import EventSettings

@@ -2,21 +2,55 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
 
 from swf_temporal.base.calls import Auth, fill_plain_auth
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError, WorkflowFault
 from swf_temporal.languages.marks import Kind, Mark
 from swf_temporal.languages.port import Checked, Definition, ShownExpression
-from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object
-from swf_temporal.text.origin import Source
-from swf_temporal.text.resources import Fetch, nothing
+from swf_temporal.text.origin import Fetch, Source, nothing
 
 if TYPE_CHECKING:
     from swf_temporal.runtime.host import SecretTemplate
     from swf_temporal.runtime.run import Program
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeChange:
+    """One thing that rewriting a definition changed, or would have had to."""
+
+    kind: Literal["respelled", "changed", "differs", "inexpressible"]
+    """Only called otherwise; expressed in another form; left as it was, though it has another effect; not expressible,
+    and left as it was."""
+    message: str
+    line: int | None = None
+    """Where it was first met; None where that is not known."""
+    hint: str | None = None
+    """What to write, or to look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upgraded:
+    """A definition that was rewritten in a newer version of its language."""
+
+    text: str
+    version: str
+    """The version that it was written in."""
+    changes: tuple[UpgradeChange, ...] = ()
+    to_write: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Python functions that take the place of other code: the names of their parameters, by their names."""
+    properties: tuple[str, ...] = ()
+    """The properties of the application that its constants have."""
+    to: str = ""
+    """The version that it is written in now, where it was rewritten in another."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything in it could be expressed in the newer version."""
+        return all(change.kind != "inexpressible" for change in self.changes)
 
 
 class LanguageBase(ABC):

@@ -10,12 +10,11 @@ from dataclasses import replace
 
 from swf_temporal.base.errors import InvalidDefinition, UsageError
 from swf_temporal.base.importing import module_named
+from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.port import Checked, Language
-from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object, UnreadableText
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Fetch, Source, nothing
 from swf_temporal.text.parsing import read_object
-from swf_temporal.text.resources import Fetch, nothing
 
 LANGUAGES: list[str] = [
     "swf_temporal.languages.serverless_workflow.language",

@@ -20,9 +20,8 @@ from swf_temporal.languages.known import looks_like_definition, migrate, read, r
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.text.fetching.resources import ReadingMode, Resources, is_web
 from swf_temporal.text.located import Object, written
-from swf_temporal.text.origin import Source
+from swf_temporal.text.origin import Fetch, ResourceError, Source, nothing
 from swf_temporal.text.properties import PropertiesText, in_production
-from swf_temporal.text.resources import Fetch, ResourceError, nothing
 
 _PROPERTIES = (("application.properties", None), ("application-prod.properties", "prod"))
 _SCENARIO = re.compile(r"""^["']?scenario["']?[ \t]*:""", re.MULTILINE)

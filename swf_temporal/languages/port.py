@@ -16,17 +16,16 @@ from swf_temporal.base.data import JSON, as_text
 from swf_temporal.base.errors import Position, Problem, Severity, UsageError, WorkflowFault
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
 from swf_temporal.text.located import Object
-from swf_temporal.text.origin import Source
-from swf_temporal.text.resources import Fetch, nothing
+from swf_temporal.text.origin import Fetch, Source, nothing
 
 if TYPE_CHECKING:
-    from swf_temporal.base.calendars.specs import ScheduleSpec
+    from swf_temporal.base.calendars.moments import ScheduleSpec
     from swf_temporal.drawing.building import DrawnCourse
     from swf_temporal.drawing.model import Picture
     from swf_temporal.drawing.outline import Outline, WorkflowRef
     from swf_temporal.expressions.compiled import EvaluationOutcome
+    from swf_temporal.languages.base import Upgraded
     from swf_temporal.languages.marks import Kind, Mark
-    from swf_temporal.languages.upgraded import Upgraded
     from swf_temporal.runtime.host import SecretTemplate
     from swf_temporal.runtime.run import Program
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-from swf_temporal.migration.findings import Kind
+from swf_temporal.migration.report import Kind
 from swf_temporal.text.properties import resolved
 
 CHANNEL: Final = re.compile(r"mp\.messaging\.(incoming|outgoing)\.(?:\"([^\"]+)\"|([^.]+))\.(.+)")

@@ -1,27 +1,109 @@
-"""Migrates a SonataFlow project: a report on everything in it, and the files that take its place."""
+"""Migrates a SonataFlow project: a report on everything in it, and the files that take its place.
 
+In Kubernetes each workflow is an application, whose ConfigMap speaks of its clients alone.
+"""
+
+import keyword
 import os
 import posixpath
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 from swf_temporal.base.errors import InvalidDefinition, Problem, Severity, UsageError
+from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.known import migrate as rewritten
 from swf_temporal.languages.loading import check
-from swf_temporal.languages.upgraded import Upgraded
-from swf_temporal.migration.configuration import SCOPES, configuration
+from swf_temporal.migration.configuration import SCOPES, Configuration, Option, Said, configuration
 from swf_temporal.migration.configuration import write as write_setting
-from swf_temporal.migration.findings import Finding, Kind, MigratedFile, Migration
-from swf_temporal.migration.owners import Called, functions_of
-from swf_temporal.migration.project import Part, Project, project_at
-from swf_temporal.migration.python_stubs import stubs
-from swf_temporal.migration.sharing import Sharing
+from swf_temporal.migration.project import Called, Part, Project, functions_of, has_settings_of, project_at
+from swf_temporal.migration.report import Finding, Kind, MigratedFile, Migration
 from swf_temporal.text.fetching.resources import Resources
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_data
-from swf_temporal.text.properties import in_production
+from swf_temporal.text.properties import Owner, PropertiesText, in_production
 from swf_temporal.text.yaml_text import write_yaml
+
+_NAME: Final = re.compile(r"[A-Za-z_]\w*")
+_HEAD: Final = '''"""What the definitions called in Java: each function is to be written.
+
+Run a worker with `--functions functions.py`.
+"""
+
+from typing import Any
+'''
+
+
+def stubs(functions: Mapping[str, tuple[str, ...]]) -> str:
+    """Return a module with a function for each name, whose parameters have the names given."""
+    return _HEAD + "".join(_stub(name, parameters) for name, parameters in sorted(functions.items()))
+
+
+def _stub(name: str, parameters: tuple[str, ...]) -> str:
+    plain = [one for one in parameters if _NAME.fullmatch(one) and not keyword.iskeyword(one)]
+    if len(plain) < len(parameters):
+        taken = "arguments: dict[str, Any]"
+    elif plain:
+        taken = ", ".join(f"{one}: Any" for one in plain)
+    else:
+        taken = "arguments: Any = None"
+    return f'\n\ndef {name}({taken}) -> Any:\n    raise NotImplementedError("{name} is to be written")\n'
+
+
+_Place: TypeAlias = tuple[tuple[str, str], Option]
+_HINT = "let a worker of its own serve each, with a configuration and secrets of its own"
+
+
+class Sharing:
+    """What the properties of all applications say of each setting, and whether they agree."""
+
+    def __init__(self, functions: Iterable[Called]) -> None:
+        self._functions = list(functions)
+        self._said: dict[str | None, dict[_Place, Said]] = {}
+        """By the name of the workflow: what its properties say; None has those that are no application of their own."""
+        for one in self._functions:
+            self._said.setdefault(one.workflow, {})
+
+    def add(self, file: PropertiesText, made: Configuration) -> None:
+        """Take in what one *file* of properties made: it counts before those that were taken in earlier."""
+        secrets = (
+            Said(Owner("secrets", name), (option,), value, name, None, file.name)
+            for name, options in made.secrets.items()
+            for option, value in options.items()
+        )
+        for said in (*made.said, *secrets):
+            for workflow in self._said if file.workflow is None else (file.workflow,):
+                self._said.setdefault(workflow, {})[said.owner.identity, said.option] = said
+
+    def agreed(self) -> Iterator[Said]:
+        """Yield the settings that are the same for all that have them."""
+        for said in self._settings():
+            if said[0].owner.scope != "secrets" and not self._differ(said):
+                yield said[0]
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what tells of the settings that are not."""
+        for said in self._settings():
+            if self._differ(said):
+                one = said[0]
+                what = f"the secret {one.owner}" if one.owner.scope == "secrets" else f"{one.key}: {one.owner}"
+                message = f"{what} is not the same for all workflows that have it, and one worker serves them all"
+                yield Finding(one.file, one.line, "by hand", message, _HINT)
+
+    def _settings(self) -> Iterator[list[Said]]:
+        """Yield, for each setting, what is said of it."""
+        for place in dict.fromkeys(place for said in self._said.values() for place in said):
+            yield [said[place] for said in self._said.values() if place in said]
+
+    def _differ(self, said: list[Said]) -> bool:
+        """Tell whether not all applications that have the setting say the same."""
+        owner, place = said[0].owner, (said[0].owner.identity, said[0].option)
+        if len({one.value for one in said}) > 1:
+            return True
+        having = {one.workflow for one in self._functions if has_settings_of(one, owner)}
+        return owner.scope != "secrets" and any(place not in self._said[workflow] for workflow in having)
+
 
 _KINDS: dict[str, Kind] = {
     "respelled": "rewritten", "changed": "rewritten", "differs": "differs", "inexpressible": "by hand",

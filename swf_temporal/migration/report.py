@@ -1,11 +1,58 @@
 """The report of a migration: as text, as JSON, and as a page of HTML."""
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from swf_temporal.base.grammar import counted
-from swf_temporal.migration.findings import KINDS, Finding, Migration
+
+Kind = Literal["rewritten", "differs", "by hand"]
+KINDS: Final[tuple[Kind, ...]] = ("rewritten", "differs", "by hand")
+"""Means the same as it is written now; is left as it was, and does something else; needs a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing in one file."""
+
+    file: str
+    """Its path, relative to the project."""
+    line: int | None
+    kind: Kind
+    message: str
+    hint: str | None = None
+    """What to write, or to look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class MigratedFile:
+    """A file that is written in the place of another one, or anew."""
+
+    path: str
+    """Relative to the folder that is written."""
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """What is found in a project, and what is written in its place."""
+
+    definitions: tuple[str, ...]
+    """The files, or parts of files, that hold definitions."""
+    findings: tuple[Finding, ...]
+    files: tuple[MigratedFile, ...]
+
+    def worst(self, definition: str) -> Kind | None:
+        """Return the worst kind of finding in *definition*; None if it runs as it is."""
+        kinds = [one.kind for one in self.findings if one.file == definition]
+        return max(kinds, key=KINDS.index, default=None)
+
+    def of(self, kind: Kind) -> Sequence[Finding]:
+        """Return the findings of a *kind*."""
+        return [one for one in self.findings if one.kind == kind]
+
 
 MEANINGS: Final = {
     "rewritten": "means the same, and is written as the specification has it",

@@ -1,39 +1,97 @@
 """A client: starts instances of definitions on a Temporal server, sends them events, and reads what became of them."""
 
+import asyncio
+import logging
 import os
+import shlex
 from asyncio import Lock
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from datetime import timedelta
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
 from temporalio import client as temporal
+from temporalio.client import WorkflowExecutionStatus
 from temporalio.common import WorkflowIDReusePolicy
 from temporalio.service import RPCError
 
 from swf_temporal.base.arguments import check_text, kind_of
-from swf_temporal.base.client_errors import InvalidEventError, ReservedIdError
+from swf_temporal.base.client_errors import InvalidEventError, ReservedIdError, ServerUnavailableError
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import PayloadUnavailable, UsageError
 from swf_temporal.operations.instances import facts_of
-from swf_temporal.operations.taking_up import warned_if_not_taken_up
 from swf_temporal.runtime.ids import DIGITS, why_reserved
 from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal import client as engine
 from swf_temporal.temporal import start_options
+from swf_temporal.temporal.client import Handle, result
 from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.connected_server import Server, server_of
 from swf_temporal.temporal.connecting import connect
+from swf_temporal.temporal.failed_tasks import why_task_failed
+from swf_temporal.temporal.server_timeout import FOR_ENDS, ServerWatch
 from swf_temporal.temporal.start_options import StartOptions
+from swf_temporal.temporal.statuses import is_closed, is_paused
 from swf_temporal.temporal.tracing import traced, tracing_interceptors
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition
     from swf_temporal.settings.payloads import PayloadSettings
+
+
+_TAKEN_UP = 4
+"""The number of events in a history after the first workflow task."""
+_STARTED_WITHIN = 2.0
+"""Seconds in which a worker should have taken up what was started."""
+
+_log = logging.getLogger("swf")
+
+
+async def was_taken_up(client: "Client", workflow_id: str) -> bool:
+    """Tell whether a worker takes the instance up within a short time.
+
+    Raises RunEnded if it fails at once, and UsageError if the worker that was asked cannot run it.
+    """
+    handle = client.temporal.get_workflow_handle(workflow_id)
+    for _ in range(int(_STARTED_WITHIN / 0.05)):
+        found = await handle.describe()
+        if found.status is WorkflowExecutionStatus.FAILED:
+            await result(handle)
+        if (why := await why_task_failed(client.temporal, found)) is not None:
+            hint = f"it goes on once a worker can run it; to give it up: swf terminate {shlex.quote(workflow_id)}"
+            raise UsageError(why, hint)
+        if (found.history_length or 0) >= _TAKEN_UP:
+            return True
+        await asyncio.sleep(0.05)
+    return False
+
+
+@asynccontextmanager
+async def warned_if_not_taken_up(handle: Handle) -> AsyncIterator[None]:
+    """Log a warning, within the context, of what an instance waits for: that it is resumed, or for its first worker."""
+
+    async def look() -> None:
+        await asyncio.sleep(_STARTED_WITHIN)
+        with suppress(RPCError):
+            found = await handle.describe()
+            if is_paused(found):
+                _log.warning("%r is paused: `swf resume %s` lets it go on", handle.id, shlex.quote(handle.id))
+            elif not is_closed(found) and (found.history_length or 0) < _TAKEN_UP:
+                _log.warning(
+                    "no worker has taken up %r yet: is one serving the task queue %r?", handle.id, found.task_queue
+                )
+
+    looking = asyncio.create_task(look())
+    try:
+        yield
+    finally:
+        looking.cancel()
+        await asyncio.wait([looking])
 
 
 _ONCE = WorkflowIDReusePolicy.REJECT_DUPLICATE
@@ -299,3 +357,35 @@ def refusals_as_usage_errors() -> Iterator[None]:
             raise
         what = "a payload is stored outside of Temporal, and no storage is configured here"
         raise PayloadUnavailable(what, "set `storage` in the configuration, or SWF_STORAGE") from None
+
+
+_T = TypeVar("_T")
+
+
+class Outlasting:
+    """Makes requests about an instance again while the server does not answer."""
+
+    def __init__(
+        self, client: Client, workflow_id: str, connecting: str, *, usual: timedelta = FOR_ENDS, fate: str = ""
+    ) -> None:
+        """Ask about an instance for as long as SWF_SERVER_TIMEOUT says, or the *usual* time.
+
+        *connecting* is what a command needs to find the server, *fate* what becomes of the instance if it is given up.
+        """
+        self._watch = ServerWatch(client.temporal, usual)
+        shown = f"once the server answers, `swf status {workflow_id}{connecting}` shows it"
+        self._fate = fate or f"the instance {workflow_id!r} goes on: {shown}"
+
+    async def __call__(self, request: Callable[[], Awaitable[_T]]) -> _T:
+        """Return what *request* returns. Raises ServerUnavailableError, which tells what becomes of the instance."""
+
+        async def asked() -> _T:
+            with refusals_as_usage_errors():
+                return await request()
+
+        try:
+            async with self._watch.watching():
+                return await self._watch.outlasted(asked)
+        except ServerUnavailableError as error:
+            hint = self._fate if error.hint is None else f"{error.hint}\n  {self._fate}"
+            raise ServerUnavailableError(error.message, hint, is_refusal=error.is_refusal) from None

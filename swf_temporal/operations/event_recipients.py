@@ -16,16 +16,14 @@ from temporalio.service import RPCError
 from swf_temporal.base.client_errors import InstanceNotFoundError, InstancePausedError
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import UsageError
-from swf_temporal.events.routing.keys import CorrelationKey, mailbox_id
-from swf_temporal.events.routing.routes import Awaiting, Route, Started, fits
+from swf_temporal.events.routing import Awaiting, CorrelationKey, Route, Started, fits, mailbox_id
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.instances import PATIENCE, described
 from swf_temporal.operations.listing import filter_of, is_open, listed
 from swf_temporal.temporal.client import query
 from swf_temporal.temporal.mailbox_records import RECEPTION, Reception
-from swf_temporal.temporal.querying import answer_of
-from swf_temporal.temporal.statuses import OPEN
+from swf_temporal.temporal.statuses import OPEN, answer_of
 
 MAX_OPEN: Final = 200
 """The number of instances of a definition that are asked, of those that have not ended: the latest."""

@@ -28,7 +28,7 @@ from swf_temporal.base.strict_json import read_json
 from swf_temporal.languages.loading import documents_in
 from swf_temporal.operations.listing import row_of
 from swf_temporal.runtime.host import TraceEntry
-from swf_temporal.runtime.sharing import with_copies
+from swf_temporal.runtime.inbox import with_copies
 from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.converter import converter_of

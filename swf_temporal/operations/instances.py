@@ -20,7 +20,7 @@ from swf_temporal.base.client_errors import (
 )
 from swf_temporal.base.errors import UsageError
 from swf_temporal.operations.listing import is_open, row_of, status_of, time_text
-from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.runtime.ids import WORKFLOW_TYPES
 from swf_temporal.temporal import start_options
 from swf_temporal.temporal.client import Handle, query, result
 from swf_temporal.temporal.client_errors import has_ended, not_there
@@ -91,7 +91,7 @@ async def _by_history(client: "Client", execution: WorkflowExecutionDescription,
 
 def facts_by_history(run: "ReplayedRun", *, with_trace: bool) -> dict[str, Any]:
     """Return what a worker would answer of *run*: its status and, *with_trace*, what happened in it."""
-    from swf_temporal.temporal.descriptions import entry_to_json  # noqa: PLC0415 - as above
+    from swf_temporal.temporal.continuing import entry_to_json  # noqa: PLC0415 - as above
 
     facts = {name: value for name, value in run.status.items() if name != "localCalls"}
     if run.failure is not None:

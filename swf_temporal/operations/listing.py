@@ -9,7 +9,7 @@ from temporalio.client import WorkflowExecution
 from temporalio.service import RPCError
 
 from swf_temporal.base.data import JSON
-from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.runtime.ids import WORKFLOW_TYPES
 from swf_temporal.temporal.search_attributes import facts_in, filters_of, quoted, why_unknown
 
 if TYPE_CHECKING:

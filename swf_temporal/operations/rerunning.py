@@ -13,20 +13,22 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import uuid4
 
+from temporalio import activity
 from temporalio.api.common.v1 import Payload
 from temporalio.client import Client as TemporalClient
+from temporalio.exceptions import ApplicationError
 
 from swf_temporal.base.client_errors import InstanceEndedError, InstanceError, InstanceNotFoundError
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.grammar import listed
-from swf_temporal.events.routing.keys import MAILBOX_PREFIX
+from swf_temporal.events.routing import MAILBOX_PREFIX
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.instance_history import FollowedInstance, FollowedRun, followed
 from swf_temporal.operations.instances import described
 from swf_temporal.operations.listing import is_open
 from swf_temporal.runtime.host import FunctionCall, TraceEntry, TraceKind
-from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.runtime.ids import WORKFLOW_TYPES
 from swf_temporal.temporal.happened_since import (
     HappenedSince,
     MailboxMessage,
@@ -40,7 +42,7 @@ from swf_temporal.temporal.happened_since import (
 )
 from swf_temporal.temporal.place_records import Asking
 from swf_temporal.temporal.places import ask
-from swf_temporal.temporal.records import Wanted
+from swf_temporal.temporal.records import CARRIED, NOT_CARRIED, Wanted
 from swf_temporal.temporal.replaying import ReplayedRun
 from swf_temporal.temporal.restarting import RestartInput, RestartPoint, restart_input_at
 from swf_temporal.text.suggestions import did_you_mean
@@ -485,3 +487,31 @@ def _never_came(workflow_id: str, trace: Sequence[TraceEntry], state: str | None
         hint = did_you_mean(state, entered) or f"it has entered {listed(entered)}"
         what = f"{workflow_id!r} has never entered a state {state!r}"
     return NeverThereError(what, hint, instance=workflow_id)
+
+
+class Carried:
+    """The activity, on a worker that runs only definitions that it serves."""
+
+    def __init__(self, client: TemporalClient) -> None:
+        self._client = Client(client)
+
+    @activity.defn(name=CARRIED)
+    async def carried(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the pin with which the instance that asks goes on, by its history; what is *given* is a `Wanted`."""
+        info, wanted = activity.info(), Wanted.from_json(given)
+        instance = str(info.workflow_id)
+        row = {"id": instance, "definition": info.workflow_type, "status": "failed"}
+        try:
+            plan = await plan_for(self._client, row, wanted.state, wanted.action, wanted.patch, wanted.latest)
+            following = await plan.restart_input(self._client, drop_events=wanted.drops_events)
+        except UsageError as error:
+            raise _refused(str(error)) from None
+        if following.task_queue != info.task_queue:
+            raise _refused(f"it ran on the task queue {following.task_queue!r}")
+        if following.parts:
+            raise _refused("it carries more than one payload holds")
+        return following.pin.to_json()
+
+
+def _refused(why: str) -> ApplicationError:
+    return ApplicationError(why, type=NOT_CARRIED, non_retryable=True)

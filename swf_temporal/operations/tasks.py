@@ -4,15 +4,15 @@ A task is known by its instance and by the name that the definition has for the 
 the event alone. Workers tell what their instances wait for: without one that answers, an instance has no tasks to show.
 """
 
+import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError
 from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
-from swf_temporal.operations.asking_many import answers_of
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.instances import PATIENCE
 from swf_temporal.operations.listing import filter_of, listed
@@ -20,6 +20,45 @@ from swf_temporal.temporal.client import deliver, query
 from swf_temporal.temporal.signal_events import AWAITED
 from swf_temporal.temporal.statuses import OPEN
 from swf_temporal.text.suggestions import did_you_mean
+
+_Answer = TypeVar("_Answer")
+
+_AT_ONCE: Final = 200
+"""How many instances are asked at the same time: the silent ones keep no place from the others of a usual list."""
+_PATIENCE: Final = 3.0
+"""Seconds without any answer after which the rest is not waited for."""
+
+
+async def answers_of(
+    instances: Sequence[str], ask: Callable[[str], Awaitable[_Answer]], patience: float = _PATIENCE
+) -> list[_Answer | None]:
+    """Return what *ask* returns of each instance; None where it raises UsageError.
+
+    As soon as there was no answer for some seconds, it is None for all that are left.
+    """
+    free = asyncio.Semaphore(_AT_ONCE)
+
+    async def answer(instance: str) -> _Answer | None:
+        async with free:
+            try:
+                return await ask(instance)
+            except UsageError:
+                return None
+
+    asked = [asyncio.ensure_future(answer(one)) for one in instances]
+    waiting = set(asked)
+    try:
+        while waiting:
+            done, waiting = await asyncio.wait(waiting, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+            if not done:
+                break
+    finally:
+        for one in waiting:
+            one.cancel()
+        if waiting:
+            await asyncio.wait(waiting)
+    return [None if one.cancelled() else one.result() for one in asked]
+
 
 MAX_INSTANCES: Final = 200
 """The number of instances that are asked for their tasks, if no other is given: the latest."""

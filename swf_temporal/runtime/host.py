@@ -3,28 +3,34 @@
 A host performs; it decides nothing about the language. The records here are what crosses the port. They are never
 changed once they are made. Those that are made for every call are not frozen all the same, since making a frozen one
 takes many times as long.
+
+See `expressions/guarding/deferring.py`.
+
+A run keeps the number that it began with, through continue-as-new and in its sub-workflows, however many releases come
+while it runs. Where a release makes the same definition take another course, it raises `SEMANTICS`, and the code asks
+the run for its number: `if run.semantics >= 2`. docs/compatibility.md says when a change needs a number.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, TypeVar
 
 from swf_temporal.base.calls import Auth, Function
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.records import Record
-from swf_temporal.runtime.attempts import AttemptsFrame
-from swf_temporal.runtime.retrying import RetryRule
+from swf_temporal.expressions.guarding.deferring import Deferred, Evaluation, answering
+from swf_temporal.expressions.guarding.helper import EngineAnswer
+from swf_temporal.runtime.retrying import AttemptsFrame, RetryRule
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableScope
 
 if TYPE_CHECKING:
     import asyncio
 
-    from swf_temporal.expressions.guarding.deferring import Evaluation
-    from swf_temporal.expressions.guarding.helper import EngineAnswer
     from swf_temporal.runtime.inbox import InboxRecord
+
 
 NO_TIME: Final = timedelta()
 
@@ -332,3 +338,29 @@ class Suspended:
 
 
 RunOutcome = Completed | ContinuedAs | Suspended
+
+
+T = TypeVar("T")
+
+
+async def evaluated(work: Callable[[], T], evaluate: Callable[[Evaluation], Awaitable[EngineAnswer]]) -> T:
+    """Return what *work* comes to, for which *evaluate* makes what is not bounded.
+
+    *work* is done once more after each of these evaluations: it changes nothing.
+    """
+    try:
+        return work()
+    except Deferred as deferred:
+        needed = deferred.evaluation
+    answers: dict[Evaluation, EngineAnswer] = {}
+    while True:
+        answers[needed] = await evaluate(needed)
+        with answering(answers):
+            try:
+                return work()
+            except Deferred as deferred:
+                needed = deferred.evaluation
+
+
+SEMANTICS: Final = 1
+"""The number that new runs begin with."""

@@ -8,12 +8,17 @@ the ids that were seen are remembered up to a bound, so that an instance may liv
 A path that asks again and again by the same *criterion*, as in a loop, is not shown again what it did not accept: the
 inbox remembers, for each criterion, how far the kept events were searched. So an instance can keep thousands of events
 that it asks for later, or never, without searching them for every event that it takes.
+
+Data move through an instance without being copied: what a run was started with, what its walk began the state with, and
+what a foreach has got to are often the same object, or have the same parts. Written as JSON each place would have a
+copy, and what is carried on from one execution to the next is limited. So a record has such a value at the first
+place, null at the others, and under `same` which place is to have what another has.
 """
 
 import asyncio
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.records import Record
@@ -203,3 +208,76 @@ class Inbox:
         for _, waiting in list(self._waiting):
             if not waiting.done():
                 waiting.set_exception(SuspendRequested())
+
+
+SAME = "same"
+"""The field of a record that lists `[place, place that has the value]`; a place is a list of keys and indexes."""
+
+_WORTH = 256
+"""From how many bytes on a value is not written twice."""
+
+_HolderPlace: TypeAlias = "tuple[_HolderPlace, str | int] | None"
+"""The place of what holds it, and its key there."""
+
+
+def is_worth_sharing(text: str) -> bool:
+    """Tell whether a copy of *text* is left out."""
+    return len(text) >= _WORTH
+
+
+def without_copies(record: dict[str, Any]) -> dict[str, Any]:
+    """Return *record* with every large value once. What has none twice is the same object as before."""
+    sharing = _Sharing()
+    try:
+        written = sharing.written(record, None)
+    except RecursionError:
+        return record  # nested as deeply as JSON can be: it has no room for much else
+    return {**written, SAME: sharing.same} if sharing.same else record
+
+
+def with_copies(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the record that `without_copies` was given: *record*, in which it has made room for them."""
+    for place, other in record.get(SAME, ()):
+        value: Any = record
+        for step in other:
+            value = value[step]
+        parent: Any = record
+        for step in place[:-1]:
+            parent = parent[step]
+        parent[place[-1]] = value
+    return record
+
+
+class _Sharing:
+    def __init__(self) -> None:
+        self.same: list[list[list[str | int]]] = []
+        self._places: dict[int, _HolderPlace] = {}
+
+    def written(self, value: Any, place: _HolderPlace) -> Any:
+        """Return *value*, an object or an array that stands at *place*, without what was met before."""
+        self._places[id(value)] = place
+        changed: Any = None
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            if not isinstance(item, dict | list) and not (isinstance(item, str) and is_worth_sharing(item)):
+                continue
+            own = (place, key)
+            if id(item) in self._places and size_of(item) >= _WORTH:
+                self.same.append([_steps(own), _steps(self._places[id(item)])])
+                kept = None
+            elif isinstance(item, str):
+                self._places[id(item)] = own
+                continue
+            else:
+                kept = self.written(item, own)
+            if kept is not item:
+                changed = value.copy() if changed is None else changed
+                changed[key] = kept
+        return value if changed is None else changed
+
+
+def _steps(place: _HolderPlace) -> list[str | int]:
+    steps: list[str | int] = []
+    while place is not None:
+        place, step = place
+        steps.append(step)
+    return steps[::-1]

@@ -5,13 +5,15 @@ that goes on has no task for them. The others have a frame each, and no more of 
 unless one at the front takes longer than those after it.
 """
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from typing import Any, Final, Generic, TypeVar
 
-from swf_temporal.runtime.joining import Path, SuspendRequested, join_each
+from swf_temporal.base.errors import WorkflowFault
+from swf_temporal.runtime.joining import Group, Missing, Path, SuspendRequested, join, join_each
 from swf_temporal.runtime.lanes import LaneBase
-from swf_temporal.runtime.outputs import Front
+from swf_temporal.runtime.progress import Front
 
 F = TypeVar("F")
 K = TypeVar("K", bound=Front)
@@ -136,3 +138,60 @@ async def run_in_turn(
     first = front
     await join_each(paths(), advance, window=window)
     advance()
+
+
+T = TypeVar("T")
+
+
+async def first_to_succeed(
+    paths: Sequence[Path[T]], failed: list[int], lane: LaneBase, all_failed: Callable[[], WorkflowFault]
+) -> list[T | Missing]:
+    """Return the result of the first of *paths* that does not fail, at its place among them: the others are ended then.
+
+    *failed* are the numbers of those that did, and belongs to a frame. Raises what *all_failed* returns if all do, and
+    at once what no definition can catch.
+    """
+
+    def contender(index: int) -> Path[T]:
+        async def path() -> T:
+            if index not in failed:
+                try:
+                    return await paths[index]()
+                except WorkflowFault as fault:
+                    if not fault.catchable:
+                        raise
+                    failed.append(index)
+            if len(failed) < len(paths):
+                await lane.run.stand_still()
+            raise all_failed()
+
+        return path
+
+    if not paths:
+        raise all_failed()
+    return await join([contender(index) for index in range(len(paths))], need=1)
+
+
+class DetachedBranches(Generic[F]):
+    """The branches that a step did not wait for: they run beside everything else, and the instance ends after them."""
+
+    def __init__(self, frames: list[F], run_one: Callable[[F], Coroutine[Any, Any, None]]) -> None:
+        """Run those of *frames*, which belong to the frame of the instance; *run_one* runs one to its end."""
+        self._frames = frames
+        self._run_one = run_one
+        self._group: Group[Any] = Group()
+
+    async def run_beside(self, path: Path[T]) -> T:
+        """Return the result of *path*, once it and all branches that it has left running are complete."""
+        result: T = await self._group.run(path, [partial(self._run, one) for one in self._frames])
+        return result
+
+    def add(self, frame: F) -> None:
+        """Leave one more running."""
+        self._frames.append(frame)
+        self._group.add(partial(self._run, frame))
+
+    async def _run(self, frame: F) -> None:
+        await self._run_one(frame)
+        # By identity: two branches may have come equally far.
+        self._frames[:] = [one for one in self._frames if one is not frame]

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 from swf_temporal.base.errors import WorkflowFault
-from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.host import Timer, TimerPurpose, TraceEntry, TraceKind
 from swf_temporal.runtime.joining import MISSING, within
+from swf_temporal.runtime.retrying import AttemptsFrame, repeat
 from swf_temporal.runtime.run import Run
 from swf_temporal.runtime.trace import Tracer
 

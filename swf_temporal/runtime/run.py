@@ -9,23 +9,36 @@ as paths do, and the outermost belongs to the execution. Asked to suspend, a run
 end at once, calls in flight are waited for and their results written down, and `run` returns Suspended with the frames
 and what else must survive. A run that is made with such a record takes the same way again; whatever its frame says is
 done is not done again, and what was waited for is waited for until the same moment as before.
+
+Those of iterations that are complete are merged, so that a run does not carry more of them the more iterations it has:
+of an iteration only the highest numbers are left, under `[*]`, and of all the times that a path was run, under `[]`.
+
+An engine whose workers were away hands over at once what came meanwhile: results of calls, and timers that fired. Which
+path of a run then takes the first step depends on how many tasks lie between it and what it waited for. So whoever has
+waited for a moment waits for its turn, too: first all is done that can be done with what has come, then with what was
+due first, and so on. A result that is there counts, and so does the shorter of two sleeps.
+
+What evaluations yield and what calls and events bring is counted, so it is known by how much the data of a run can have
+grown. A run that has grown by `STEP` is measured at its next step. What it measures depends on its data alone, so that
+a replay fails at the same step.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import timedelta
+from heapq import heappop, heappush
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
-from swf_temporal.base.accounting import charge_to
+from swf_temporal.base.accounting import MIB, Account, charge_to, json_size, memory_of
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, merge_patch
 from swf_temporal.base.errors import PayloadTooLarge, WorkflowFault
 from swf_temporal.expressions.guarding.deferring import Evaluation, defer_here
 from swf_temporal.expressions.guarding.helper import EngineAnswer
-from swf_temporal.runtime.data_limit import DataLimit
-from swf_temporal.runtime.evaluating import evaluated
+from swf_temporal.runtime.cycles import Pacing
 from swf_temporal.runtime.execution import Execution
 from swf_temporal.runtime.host import (
     Completed,
@@ -38,20 +51,184 @@ from swf_temporal.runtime.host import (
     Timer,
     TraceEntry,
     TraceKind,
+    evaluated,
 )
-from swf_temporal.runtime.id_counters import IdCounters
-from swf_temporal.runtime.inbox import Inbox, InboxRecord
+from swf_temporal.runtime.inbox import Inbox, InboxRecord, is_worth_sharing, with_copies, without_copies
 from swf_temporal.runtime.joining import SuspendRequested, within
-from swf_temporal.runtime.limits import CARRY_LESS, MAX_CALLS_IN_ONE_EXECUTION
-from swf_temporal.runtime.pacing import Pacing
-from swf_temporal.runtime.performing import size_of
+from swf_temporal.runtime.performing import CARRY_LESS, MAX_CALLS_IN_ONE_EXECUTION, size_of
 from swf_temporal.runtime.progress import ProgressRecord
-from swf_temporal.runtime.sharing import is_worth_sharing, with_copies, without_copies
-from swf_temporal.runtime.suspension import Suspension
-from swf_temporal.runtime.timer_order import TimerOrder
 from swf_temporal.runtime.trace import Tracer
 
 T = TypeVar("T")
+
+
+class Suspension:
+    """Whether a run is to be suspended, and what of it waits until then."""
+
+    def __init__(self) -> None:
+        self.is_requested = False
+        self._sleeping: dict[asyncio.Task[None], None] = {}
+        self._waiting: dict[asyncio.Future[None], None] = {}
+
+    def request(self) -> None:
+        """End all waits, and let no further step begin."""
+        self.is_requested = True
+        for task in list(self._sleeping):
+            task.cancel()
+        for waiting in list(self._waiting):
+            if not waiting.done():
+                waiting.set_exception(SuspendRequested())
+
+    def checkpoint(self) -> None:
+        """Pass, unless a suspension was asked for."""
+        if self.is_requested:
+            raise SuspendRequested
+
+    async def sleep(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do *work*, which is a sleep: a suspension cancels it."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._sleeping[task] = None
+        try:
+            await task
+        except asyncio.CancelledError:
+            current = asyncio.current_task()
+            if self.is_requested and not (current and current.cancelling()):
+                raise SuspendRequested from None
+            raise
+        finally:
+            del self._sleeping[task]
+
+    async def outlast(self, work: "asyncio.Future[T]") -> T:
+        """Return what *work* comes to. A suspension ends the wait alone, and so does a cancellation: *work* goes on."""
+        if not work.done():
+            self.checkpoint()
+            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+            def wake(_: "asyncio.Future[T]") -> None:
+                if not waiting.done():
+                    waiting.set_result(None)
+
+            work.add_done_callback(wake)
+            self._waiting[waiting] = None
+            try:
+                await waiting
+            finally:
+                del self._waiting[waiting]
+        return work.result()
+
+
+_INDEX = re.compile(r"\[(\d+|\*)\]")
+"""Where the name of a path has the number of an iteration, or stands for all of them."""
+_OF_ALL = "[]"
+"""What stands there for all iterations of those times that the path was run before."""
+
+
+class IdCounters:
+    def __init__(self, given: Mapping[str, int]) -> None:
+        """Go on from the numbers *given* before."""
+        self.given: dict[str, int] = dict(given)
+        """How often each id was given."""
+        self._has_merged = any(_OF_ALL in key for key in self.given)
+        """Whether some numbers stand for all iterations that there were of a path."""
+
+    def next(self, what: str) -> int:
+        given = self.given.get(what)
+        number = self.given[what] = (self._given_of_all(what) if given is None else given) + 1
+        return number
+
+    def merge(self, path: str) -> None:
+        """Let the iterations of *path* that come next have higher numbers than those before."""
+        self._merge([key for key in self.given if key.startswith(f"{path}[")], path, _OF_ALL)
+
+    def forget_iteration(self, path: str, index: int, actions: AbstractSet[str] | None) -> None:
+        """Keep of the numbers of iteration *index* of *path* only the highest.
+
+        *actions* are all that it can have given ids to; None is that states within it gave some.
+        """
+        own = f"{path}[{index}]"
+        if actions is None:
+            given = [key for key in self.given if key.startswith(own)]
+        else:
+            given = [key for action in sorted(actions) if (key := f"{own}/{action}") in self.given]
+        self._merge(given, path, "[*]")
+
+    def _merge(self, given: Sequence[str], path: str, all_: str) -> None:
+        for key in given:
+            rest = key[key.index("]", len(path)) + 1 :]
+            merged = f"{path}{all_}{_INDEX.sub(_OF_ALL, rest)}"
+            self._has_merged = self._has_merged or _OF_ALL in merged
+            self.given[merged] = max(self.given.pop(key), self.given.get(merged, 0))
+
+    def _given_of_all(self, what: str) -> int:
+        """Return the highest number of the ids that earlier iterations gave *what* which had the number of this one."""
+        if not self._has_merged or "[" not in what:
+            return 0
+        of_all = (f"{what[: at.start()]}{_INDEX.sub(_OF_ALL, what[at.start() :])}" for at in _INDEX.finditer(what))
+        return max((self.given.get(one, 0) for one in of_all), default=0)
+
+
+class TimerOrder:
+    def __init__(self, host: Host) -> None:
+        """Make turns of which each begins when *host* says that nothing is left to do of the one before."""
+        self._host = host
+        self._due: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._number = 0
+        self._giving: asyncio.Task[None] | None = None
+
+    async def at(self, moment: float) -> None:
+        """Wait for the turn of *moment*, which has passed."""
+        loop = asyncio.get_running_loop()
+        turn: asyncio.Future[None] = loop.create_future()
+        self._number += 1
+        heappush(self._due, (moment, self._number, turn))
+        if self._giving is None:
+            self._giving = loop.create_task(self._give())
+        await turn
+
+    async def _give(self) -> None:
+        while self._due:
+            await self._host.settled()
+            while self._due:
+                turn = heappop(self._due)[2]
+                if not turn.done():
+                    turn.set_result(None)
+                    break
+        self._giving = None
+
+
+STEP: Final = 16 * MIB
+"""Bytes by which a run grows before it is measured again, or half of what it had if that is more."""
+MAX_DATA_BYTES: Final = 128 * MIB
+"""Bytes of memory that the data of a run may take where nothing large leaves it: a history holds 50 MiB at most."""
+_OF_PAYLOAD: Final = 4
+"""How many times as much memory it may take as one payload holds, where payloads may be large."""
+
+
+class DataLimit:
+    def __init__(self, account: Account, carries: int) -> None:
+        """Limit the run that charges *account*, of which a payload *carries* so many bytes."""
+        self.most = max(MAX_DATA_BYTES, _OF_PAYLOAD * carries)
+        """Bytes of memory that its data may take."""
+        self._account = account
+        self._received = 0
+        self._size = self._measured_at = 0
+
+    def receive(self, value: JSON) -> None:
+        """Count what came from outside."""
+        self._received += json_size(value, STEP)
+
+    def check(self, data: Callable[[], Iterable[object]]) -> None:
+        """Raise PayloadTooLarge where the *data* of the run have grown to more than they may take."""
+        made = self._account.made + self._received
+        if made - self._measured_at < max(STEP, self._size // 2):
+            return
+        self._measured_at, self._size = made, memory_of(data())
+        if self._size > self.most:
+            raise PayloadTooLarge(
+                f"the data of the run take more memory than the {self.most // MIB:,} MiB that a run may hold in its "
+                "worker: keep less of what actions and expressions yield"
+            )
+
 
 _BRINGING: Final = {TraceKind.STATE_ENTERED: None, TraceKind.ACTION_COMPLETED: "result", TraceKind.EVENT_TAKEN: "data"}
 """The entries after which a run may have more data than before, and the detail that has what came from outside."""
@@ -78,7 +255,7 @@ class Program(Protocol):
 
     @property
     def semantics(self) -> int:
-        """The semantics number: see `runtime/semantics.py`."""
+        """The semantics number: see `runtime/host.py`."""
 
     def begin(self, run: "Run", frame: Mapping[str, Any] | None) -> Execution:
         """Return what runs for *run*, going on from the *frame* of an execution before, as JSON; None where it begins.
@@ -355,3 +532,16 @@ def _compact(record: dict[str, Any]) -> dict[str, Any]:
         return without_copies(record)
     compact = without_copies({**record, "inbox": {name: value for name, value in inbox.items() if name != "seen"}})
     return {**compact, "inbox": {**compact["inbox"], "seen": seen}}
+
+
+async def walk(run: Run, step: Callable[[], Awaitable[T | None]]) -> T:
+    """Take one *step* after the other until one returns what the walk comes to; a frame says which is next.
+
+    Between two steps a run can be suspended, and its host gets control.
+    """
+    while True:
+        run.checkpoint()
+        await run.pacing.give_way(1)
+        ended = await step()
+        if ended is not None:
+            return ended

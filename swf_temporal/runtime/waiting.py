@@ -7,11 +7,10 @@ from typing import TypeAlias
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, as_text
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.runtime.correlation import CorrelationKeys, KeyRules, correlates, known_values
-from swf_temporal.runtime.event_matching import assigned, usable
-from swf_temporal.runtime.frames import EventsFrame, WaitingFrame
+from swf_temporal.runtime.correlation import CorrelationKeys, KeyRules, assigned, correlates, known_values, usable
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.runtime.lanes import LaneBase
+from swf_temporal.runtime.progress import EventsFrame, WaitingFrame
 
 Given: TypeAlias = Sequence[Mapping[str, JSON]]
 """For each kind of event, the values that the definition gives itself, as they are where the wait begins."""

@@ -12,8 +12,7 @@ from temporalio.service import RPCError
 
 from swf_temporal.base.errors import CallFailed, UsageError
 from swf_temporal.base.stopping import stop_signal
-from swf_temporal.events.consumers.consumer import Consumer
-from swf_temporal.events.consumers.known import source_of
+from swf_temporal.events.consumers.consumer import Consumer, source_of
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.operations.client import Client
 from swf_temporal.sdk.definitions import catalogue_of, resources_of, with_led_to
@@ -21,7 +20,7 @@ from swf_temporal.sdk.event_router import Router
 from swf_temporal.sdk.health import health_endpoint
 from swf_temporal.sdk.logs import log_lines
 from swf_temporal.sdk.metrics import MESSAGES, export_metrics
-from swf_temporal.sdk.server_connection import connected
+from swf_temporal.sdk.serving import connected
 from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.settings.events import ConsumerSettings, EventSettings
 from swf_temporal.settings.payloads import PayloadSettings

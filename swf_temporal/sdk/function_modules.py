@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.functions.installed import installed, offered_by
+from swf_temporal.functions.custom.modules import installed, offered_by
 from swf_temporal.functions.registry import Registry
 
 

@@ -1,10 +1,56 @@
 """Health checks over HTTP: whether a worker is alive, and whether it can work."""
 
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from http import HTTPStatus
+from typing import TypeAlias
 
-from swf_temporal.sdk.http_answers import ANY_HOST, answering
+from swf_temporal.base.errors import UsageError
 from swf_temporal.sdk.worker_process import LOOPBACK, WorkerProcess
+
+Answer: TypeAlias = Callable[[str], Awaitable[tuple[int, str]]]
+"""Given a path, returns the status and the text."""
+
+ANY_HOST = "0.0.0.0"  # noqa: S104 - what looks after containers asks from outside
+_MAX_WAIT = 5
+_MAX_CONNECTIONS = 100
+"""Of more, the one is closed that has been open for longest: each is answered in a moment."""
+
+
+@asynccontextmanager
+async def answering(port: int, answer: Answer, option: str, host: str = ANY_HOST) -> AsyncIterator[None]:
+    """Answer on *port* for as long as the context lasts. Raises UsageError if it is taken, which names the *option*."""
+    connections: dict[asyncio.StreamWriter, None] = {}
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections[writer] = None
+        if len(connections) > _MAX_CONNECTIONS:
+            oldest = next(iter(connections))
+            del connections[oldest]
+            oldest.transport.abort()
+        try:
+            async with asyncio.timeout(_MAX_WAIT):
+                words = (await reader.readline()).split(b" ")
+                status, text = await answer(words[1].decode("ascii", "replace") if len(words) > 1 else "")
+                body = text.encode()
+                head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
+                head += f"content-type: text/plain\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+                writer.write(head.encode() + body)
+                await writer.drain()
+        except (OSError, TimeoutError, ValueError):
+            pass  # the client does not listen any more, or never spoke HTTP
+        finally:
+            connections.pop(writer, None)
+            writer.close()
+
+    try:
+        server = await asyncio.start_server(connected, host, port)
+    except OSError:
+        raise UsageError(f"port {port} is taken", f"choose another with {option}") from None
+    async with server:
+        yield
+
 
 Probe = Callable[[], Awaitable[bool]]
 

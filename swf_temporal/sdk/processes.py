@@ -21,7 +21,7 @@ from swf_temporal.base.exit_codes import ExitCode
 from swf_temporal.base.grammar import counted
 from swf_temporal.base.stopping import stop_signal
 from swf_temporal.expressions.guarding.helper import WORKER_PROCESS
-from swf_temporal.sdk.http_answers import answering
+from swf_temporal.sdk.health import answering
 from swf_temporal.sdk.logs import log_lines
 from swf_temporal.sdk.worker_process import LOOPBACK, WorkerProcess
 from swf_temporal.settings.worker import WorkerSettings

@@ -27,8 +27,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.durations import format_duration
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
-from swf_temporal.operations.client import Client, Instance
-from swf_temporal.operations.outlasting import Outlasting
+from swf_temporal.operations.client import Client, Instance, Outlasting
 from swf_temporal.sdk.function_modules import functions_of
 from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.calls import Settings, read_settings

@@ -3,31 +3,81 @@
 import asyncio
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
+from swf_temporal.base.client_errors import ServerUnavailableError
 from swf_temporal.base.errors import Problem, UsageError
 from swf_temporal.base.stopping import stop_signal
 from swf_temporal.sdk.definitions import catalogue_of, resources_of
 from swf_temporal.sdk.documents import in_one_line, missing
 from swf_temporal.sdk.function_modules import functions_of
+from swf_temporal.sdk.health import health_endpoint
 from swf_temporal.sdk.logs import log_lines
 from swf_temporal.sdk.metrics import export_metrics
-from swf_temporal.sdk.server_connection import connected
 from swf_temporal.sdk.worker import Worker
 from swf_temporal.sdk.worker_process import WorkerProcess
 from swf_temporal.settings.calls import read_settings
 from swf_temporal.settings.events import EventSettings
 from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.settings.worker import WorkerSettings
-from swf_temporal.temporal.versioning import what_is_left
-from swf_temporal.temporal.worker import tune_gc
+from swf_temporal.temporal.worker import tune_gc, what_is_left
+
+_T = TypeVar("_T")
+_log = logging.getLogger("swf")
+
+_PAUSE: Final = 2
+"""The seconds between two attempts."""
+_MAX_SILENCE: Final = 150
+"""The maximum number of attempts from one line of the log to the next: five minutes of them."""
+
+
+async def connected(
+    connect: Callable[[], Awaitable[_T]], stopping: asyncio.Event, *, waits: bool, health_port: int | None = None
+) -> _T | None:
+    """Return what *connect* returns once the server answers, or None if *stopping* is set before.
+
+    Until then the process is alive on *health_port*, and not ready. Raises UsageError for what the server refuses, and
+    ServerUnavailableError if none answers and it is not to wait.
+    """
+    stopped = asyncio.ensure_future(stopping.wait())
+    attempts, silence = 0, 1
+    async with AsyncExitStack() as stack:
+        stack.callback(stopped.cancel)
+        while not stopped.done():
+            connecting = asyncio.ensure_future(connect())
+            stack.callback(connecting.cancel)
+            await asyncio.wait([connecting, stopped], return_when=asyncio.FIRST_COMPLETED)
+            if not connecting.done():
+                break
+            try:
+                client = connecting.result()
+            except ServerUnavailableError as error:
+                if not waits:
+                    raise
+                if silence == 1 and health_port is not None:
+                    await stack.enter_async_context(health_endpoint(health_port, _is_not_ready))
+                attempts += 1
+                if attempts == silence:
+                    _log.warning("%s; waiting for it", error.message)
+                    attempts, silence = 0, min(2 * silence, _MAX_SILENCE)
+                await asyncio.wait([stopped], timeout=_PAUSE)
+            else:
+                if silence > 1:
+                    _log.info("the Temporal server answers")
+                return client
+    return None
+
+
+async def _is_not_ready() -> bool:
+    return False
+
 
 _OF_A_DEPLOYMENT: Final = {"build_id": "--build-id", "versioning": "--versioning"}
 """The settings that say something of the version within a deployment, and their options."""
-_log = logging.getLogger("swf")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from temporalio.service import RPCError
 
 from swf_temporal.base.errors import StoreUnavailable, UsageError
 from swf_temporal.settings.credentials import without_password
-from swf_temporal.settings.stores import TEMPORAL
+from swf_temporal.settings.values import TEMPORAL
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.variable_claims import ClaimedVariables, namespace_id
 
 if TYPE_CHECKING:
-    from swf_temporal.sdk.stores.sql import SqlVariables
+    from swf_temporal.sdk.stores import SqlVariables
 
 SWEEPING: Final = 600.0
 """Seconds between two looks for instances that have ended."""
@@ -62,7 +62,7 @@ async def _database(client: temporal.Client, address: str) -> "SqlVariables":
         message = f"the namespace {client.namespace!r} may not be described, and variables in a database need its id"
         raise UsageError(f"{message}: {error}") from None
     try:
-        from swf_temporal.sdk.stores.sql import SqlVariables  # noqa: PLC0415 - heavy, and of an extra
+        from swf_temporal.sdk.stores import SqlVariables  # noqa: PLC0415 - heavy, and of an extra
 
         return await SqlVariables.opened(address, client.namespace, server)
     except ImportError as error:

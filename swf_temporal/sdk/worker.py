@@ -1,21 +1,39 @@
-"""A worker: the process that runs instances of definitions and makes their calls."""
+"""A worker: the process that runs instances of definitions and makes their calls.
+
+A plugin may be that of a client, of several workers and of replayers at once. What one worker needs, such as
+connections and the store of variables, is opened when that worker begins, and closed with it.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, NotRequired, Self, TypedDict
 
-from temporalio import activity, workflow
+from temporalio import activity, converter, worker, workflow
 from temporalio import client as temporal
 from temporalio import worker as temporal_worker
+from temporalio.client import WorkflowHistory
+from temporalio.service import ConnectConfig, ServiceClient
+from temporalio.worker import (
+    PollerBehavior,
+    PollerBehaviorAutoscaling,
+    PollerBehaviorSimpleMaximum,
+    Replayer,
+    ReplayerConfig,
+    ResourceBasedSlotConfig,
+    ResourceBasedSlotSupplier,
+    ResourceBasedTunerConfig,
+    WorkerConfig,
+    WorkerTuner,
+    WorkflowReplayResult,
+)
 
 from swf_temporal import outside_of_sandbox
-from swf_temporal.base.arguments import check_each, check_kind, check_text, kind_of
+from swf_temporal.base.arguments import check_each, check_functions, check_kind, check_text, kind_of
 from swf_temporal.base.errors import UsageError
-from swf_temporal.operations.client import Client
-from swf_temporal.sdk.plugin import Plugin
-from swf_temporal.temporal.connection_errors import trouble_of
+from swf_temporal.operations.client import Client, payloads_of_environment
+from swf_temporal.temporal.client_errors import trouble_of
 from swf_temporal.temporal.server_timeout import answers
 
 if TYPE_CHECKING:
@@ -25,8 +43,125 @@ if TYPE_CHECKING:
     from swf_temporal.sdk.served import Definitions, Given
     from swf_temporal.settings.calls import Settings
     from swf_temporal.settings.events import EventSettings
+    from swf_temporal.settings.forms import Rate
     from swf_temporal.settings.payloads import PayloadSettings
     from swf_temporal.settings.worker import WorkerSettings
+
+
+class Plugin(temporal.Plugin, worker.Plugin):
+    """Serves definitions on the workers that have it, beside workflows and activities written by hand.
+
+        plugin = Plugin(definitions=["orders.yaml"], functions=registry)
+        client = await temporalio.client.Client.connect("localhost:7233", plugins=[plugin])
+        async with temporalio.worker.Worker(client, task_queue="orders", workflows=[Mine], activities=[mine]):
+            ...
+
+    A client that has it gives it to all of its workers. Secrets, the configuration of calls and the address for
+    produced events, `SWF_SINK`, come from the environment.
+    """
+
+    @outside_of_sandbox()
+    def __init__(
+        self,
+        *,
+        definitions: "Given" = (),
+        functions: Mapping[str, Callable[..., Any]] | None = None,
+        settings: "WorkerSettings | None" = None,
+        call_settings: "Settings | None" = None,
+        payloads: "PayloadSettings | None" = None,
+        events: "EventSettings | None" = None,
+        secrets: "SecretProvider | None" = None,
+    ) -> None:
+        """Serve *definitions*, which are definitions or what `load` takes.
+
+        *functions* are custom functions by name, or a Registry. *settings*, *call_settings*, *events*, which says where
+        produced events go, and *payloads*, which says what becomes of payloads on their way, are used instead of those
+        of the environment; *secrets* looks up what `$SECRETS` holds, before the environment does. What the SDK's Worker
+        has an argument for, such as the task queue and how many activities there are at once, is said there, and not
+        taken from *settings*; nor are logs and health.
+        Raises InvalidDefinition if a definition cannot run, and UsageError for an argument of another kind.
+        """
+        # All that follows is needed to work, and not to be imported.
+        from swf_temporal.functions.secret_providers import SecretProvider  # noqa: PLC0415 - as above
+        from swf_temporal.sdk.served import Definitions  # noqa: PLC0415 - as above
+        from swf_temporal.sdk.working import Work  # noqa: PLC0415 - as above
+        from swf_temporal.settings.calls import Settings  # noqa: PLC0415 - as above
+        from swf_temporal.settings.events import EventSettings  # noqa: PLC0415 - as above
+        from swf_temporal.settings.payloads import PayloadSettings  # noqa: PLC0415 - as above
+        from swf_temporal.settings.worker import WorkerSettings  # noqa: PLC0415 - as above
+
+        check_functions(functions)
+        check_kind("settings", settings, WorkerSettings)
+        check_kind("call_settings", call_settings, Settings)
+        check_kind("payloads", payloads, PayloadSettings)
+        check_kind("events", events, EventSettings)
+        check_kind("secrets", secrets, SecretProvider)
+        self.settings = settings or WorkerSettings.read()
+        self.definitions = Definitions(definitions)
+        self._payloads = payloads
+        self._work = Work(
+            self.definitions, {} if functions is None else functions, self.settings, call_settings, events, secrets
+        )
+
+    def name(self) -> str:
+        """Return the name under which the server lists it."""
+        return "swf_temporal.Plugin"
+
+    def configure_client(self, config: temporal.ClientConfig) -> temporal.ClientConfig:
+        """Have data written as definitions need it, unless the client has a data converter of its own."""
+        self._convert(config)
+        return config
+
+    async def connect_service_client(
+        self,
+        config: ConnectConfig,
+        next: Callable[[ConnectConfig], Awaitable[ServiceClient]],  # noqa: A002 - the SDK's name
+    ) -> ServiceClient:
+        """Connect as usual."""
+        return await next(config)
+
+    def configure_worker(self, config: WorkerConfig) -> WorkerConfig:
+        """Add what runs definitions. Raises UsageError where they cannot be told from what the worker has."""
+        return self._work.configured(config)
+
+    async def run_worker(
+        self,
+        worker: worker.Worker,
+        next: Callable[[worker.Worker], Awaitable[None]],  # noqa: A002 - the SDK's name
+    ) -> None:
+        """Run *worker* with all that calls of functions need."""
+        async with self.opened(worker):
+            await next(worker)
+
+    @asynccontextmanager
+    async def opened(self, worker: worker.Worker) -> "AsyncIterator[Functions]":
+        """Have all that calls of functions need on *worker*, as long as the context lasts."""
+        async with self._work.opened(worker) as functions:
+            yield functions
+
+    def configure_replayer(self, config: ReplayerConfig) -> ReplayerConfig:
+        """Add what runs definitions, so that their histories can be replayed."""
+        self._convert(config)
+        return self._work.replaying(config)
+
+    def run_replayer(
+        self,
+        replayer: Replayer,
+        histories: AsyncIterator[WorkflowHistory],
+        next: Callable[  # noqa: A002 - the SDK's name
+            [Replayer, AsyncIterator[WorkflowHistory]],
+            AbstractAsyncContextManager[AsyncIterator[WorkflowReplayResult]],
+        ],
+    ) -> AbstractAsyncContextManager[AsyncIterator[WorkflowReplayResult]]:
+        """Replay as usual."""
+        return next(replayer, histories)
+
+    def _convert(self, config: temporal.ClientConfig | ReplayerConfig) -> None:
+        if config["data_converter"] is converter.DataConverter.default:
+            from swf_temporal.temporal.converter import converter_of  # noqa: PLC0415 - as in the constructor
+
+            config["data_converter"] = converter_of(self._payloads or payloads_of_environment(), config["namespace"])
+
 
 _REFUSED = ("Worker validation failed", "Workflow worker failed", "Activity worker failed")
 """The beginning of the library's message where the server refuses something that a worker needs."""
@@ -169,9 +304,8 @@ class Worker:
     @asynccontextmanager
     async def _serving(self, client: temporal.Client) -> AsyncIterator[None]:
         from swf_temporal.sdk.health import health_endpoint  # noqa: PLC0415 - as in the constructor
+        from swf_temporal.sdk.logs import watched  # noqa: PLC0415 - as above
         from swf_temporal.sdk.metrics import gauged  # noqa: PLC0415 - as above
-        from swf_temporal.sdk.reachability import watched  # noqa: PLC0415 - as above
-        from swf_temporal.sdk.tuning import tuning_of  # noqa: PLC0415 - as above
 
         settings, worker = self.settings, None
         try:
@@ -240,3 +374,70 @@ def _refusal(client: temporal.Client, error: BaseException) -> UsageError:
     host = client.service_client.config.target_host
     text = f"no worker can serve the namespace {client.namespace!r} of the server at {host}"
     return UsageError(f"{text}: {trouble.what}", trouble.hint)
+
+
+_MEMORY, _CPU = 0.8, 1.0
+"""The targets where only the other one is given: what a call takes is not known before, so some memory is left."""
+_NO_SLOT: Final = 1
+"""For Nexus, of which there are no operations."""
+
+
+class Tuning(TypedDict):
+    """Arguments of the SDK's worker."""
+
+    max_cached_workflows: int
+    workflow_task_poller_behavior: PollerBehavior
+    activity_task_poller_behavior: PollerBehavior
+    max_activities_per_second: float | None
+    max_task_queue_activities_per_second: float | None
+    disable_eager_activity_execution: bool
+    tuner: NotRequired[WorkerTuner]
+    max_concurrent_workflow_tasks: NotRequired[int]
+    max_concurrent_activities: NotRequired[int]
+    max_concurrent_local_activities: NotRequired[int]
+
+
+def tuning_of(settings: "WorkerSettings") -> Tuning:
+    """Return the arguments that make a worker of the SDK do as much at once as *settings* say."""
+    pollers, own, shared = _pollers(settings), settings.max_activity_rate, settings.max_queue_activity_rate
+    tuning = Tuning(
+        max_cached_workflows=settings.max_cached_workflows,
+        workflow_task_poller_behavior=pollers,
+        activity_task_poller_behavior=pollers,
+        max_activities_per_second=_per_second(own),
+        max_task_queue_activities_per_second=_per_second(shared),
+        # Only what a worker asks for is counted, and not a call that it is given with the answer to a workflow task.
+        disable_eager_activity_execution=own is not None or shared is not None,
+    )
+    if settings.target_memory is None and settings.target_cpu is None:
+        tuning["max_concurrent_workflow_tasks"] = settings.max_workflow_tasks
+        tuning["max_concurrent_activities"] = settings.max_activities
+        tuning["max_concurrent_local_activities"] = settings.max_local_activities
+    else:
+        tuning["tuner"] = _by_resources(settings)
+    return tuning
+
+
+def _by_resources(settings: "WorkerSettings") -> WorkerTuner:
+    """Return what gives slots while the machine has memory and processor time to spare."""
+    targets = ResourceBasedTunerConfig(settings.target_memory or _MEMORY, settings.target_cpu or _CPU)
+
+    def up_to(slots: int) -> ResourceBasedSlotSupplier:
+        return ResourceBasedSlotSupplier(ResourceBasedSlotConfig(maximum_slots=slots), targets)
+
+    return WorkerTuner.create_composite(
+        workflow_supplier=up_to(settings.max_workflow_tasks),
+        activity_supplier=up_to(settings.max_activities),
+        local_activity_supplier=up_to(settings.max_local_activities),
+        nexus_supplier=up_to(_NO_SLOT),
+    )
+
+
+def _pollers(settings: "WorkerSettings") -> PollerBehavior:
+    if settings.pollers == "auto":
+        return PollerBehaviorAutoscaling(minimum=2)
+    return PollerBehaviorSimpleMaximum(maximum=settings.pollers)
+
+
+def _per_second(rate: "Rate | None") -> float | None:
+    return None if rate is None else rate.calls / rate.seconds

@@ -28,13 +28,12 @@ from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.secret_providers import SecretProvider
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
-from swf_temporal.operations.carried import Carried
 from swf_temporal.operations.client import Client
+from swf_temporal.operations.rerunning import Carried
 from swf_temporal.runtime.external_activities import is_external_activity
 from swf_temporal.runtime.variables import VariableStore
 from swf_temporal.sdk.documents import in_one_line, missing
-from swf_temporal.sdk.event_delivery import EventDelivery
-from swf_temporal.sdk.event_router import Router
+from swf_temporal.sdk.event_router import EventDelivery, Router
 from swf_temporal.sdk.served import Definitions
 from swf_temporal.sdk.variables import variables_of
 from swf_temporal.settings.calls import Settings, read_settings
@@ -43,8 +42,8 @@ from swf_temporal.settings.values import Address
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.activities import Activities
 from swf_temporal.temporal.converter import limit_of
+from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.namespace_variables import NamespaceVariables
-from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.search_attributes import check_registered, needed_by
 from swf_temporal.temporal.worker import Terms, allow_long_tasks, with_definitions
 from swf_temporal.temporal.workflows import ALL_WORKFLOWS

@@ -26,8 +26,7 @@ from swf_temporal.settings.forms import (
     Size,
     Url,
 )
-from swf_temporal.settings.network import HostPattern, Network, Pattern, read_pattern
-from swf_temporal.settings.tls import Tls
+from swf_temporal.settings.network import HostPattern, Network, Pattern, Tls, read_pattern
 from swf_temporal.text.fetching.resources import Resources
 from swf_temporal.text.model_errors import validation_error
 

@@ -9,9 +9,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.base.grammar import with_article
-from swf_temporal.events.brokers.protocols import WIRES
-from swf_temporal.events.brokers.targets import target_of
-from swf_temporal.runtime.limits import PUBLISH_LIMIT
+from swf_temporal.events.brokers.protocols import WIRES, target_of
+from swf_temporal.runtime.performing import PUBLISH_LIMIT
 from swf_temporal.settings import credentials
 from swf_temporal.settings.configuration import FromVariable, Section, Variable
 from swf_temporal.settings.forms import HEADERS, Count, Duration, Names, Secret, Size, is_like

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.function_types import operation_type
-from swf_temporal.base.origins import MAX_PORT
+from swf_temporal.base.importing import MAX_PORT
 from swf_temporal.base.strict_json import read_json
 from swf_temporal.runtime.external_activities import is_external_activity
 from swf_temporal.settings.configuration import FromVariable, reading

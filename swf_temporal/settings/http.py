@@ -27,8 +27,7 @@ from swf_temporal.settings.forms import (
     is_like,
     is_url,
 )
-from swf_temporal.settings.options import OPTION, Option
-from swf_temporal.settings.values import MAX_HOPS, Address
+from swf_temporal.settings.values import MAX_HOPS, OPTION, Address, Option
 from swf_temporal.text.model_errors import validation_error
 
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")

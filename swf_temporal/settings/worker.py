@@ -1,13 +1,18 @@
-"""The settings of a worker itself: task queue, concurrency, health and logs. Those of its calls have their own."""
+"""The settings of a worker itself: task queue, concurrency, health and logs. Those of its calls have their own.
+
+Nothing heavy is imported here: options on the command line are made of it. `temporal/worker.py` tells it to the engine.
+"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import StrEnum
 from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
 from swf_temporal import __version__
-from swf_temporal.base.origins import MAX_PORT
+from swf_temporal.base.importing import MAX_PORT
 from swf_temporal.runtime.budgets import (
     DEPTH,
     DESCENDANTS,
@@ -22,7 +27,6 @@ from swf_temporal.runtime.budgets import (
     InstanceLimits,
 )
 from swf_temporal.settings.configuration import Section
-from swf_temporal.settings.deployment import Deployment, Versioning
 from swf_temporal.settings.forms import (
     PAIRS,
     RATE,
@@ -36,9 +40,32 @@ from swf_temporal.settings.forms import (
     Size,
     Whole,
 )
-from swf_temporal.settings.options import OPTION, Option
-from swf_temporal.settings.stores import TEMPORAL, as_store
-from swf_temporal.settings.values import TASK_QUEUE, Address, LogFormat, LogLevel
+from swf_temporal.settings.values import OPTION, TASK_QUEUE, TEMPORAL, Address, LogFormat, LogLevel, Option, as_store
+
+
+class Versioning(StrEnum):
+    """The behaviour of an instance when another version of its deployment becomes the current one."""
+
+    PINNED = "pinned"
+    """It stays with the version on which it began, until it ends or continues as new."""
+    AUTO_UPGRADE = "auto-upgrade"
+    """Its next step is carried out by the current version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """A version of a worker deployment: workers of one task queue that are the same, and what becomes of instances."""
+
+    name: str
+    build_id: str
+    versioning: Versioning = Versioning.AUTO_UPGRADE
+    """What holds for all definitions that are not named in `versioning_of`."""
+    versioning_of: Mapping[str, Versioning] = field(default_factory=dict)
+    """What holds for instances of single definitions, by their ids."""
+
+    def __str__(self) -> str:
+        return f"version {self.build_id} of the deployment {self.name}"
+
 
 _OF_TWO_QUEUES: Final = 2
 """The least number of workflow tasks, and of requests for them: of two queues, one is the worker's own."""

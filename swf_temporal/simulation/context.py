@@ -7,14 +7,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.base.data import JSON
+from swf_temporal.base.data import JSON, json_from
 from swf_temporal.base.errors import WorkflowFault, unforeseen
-from swf_temporal.base.python_values import json_from
 from swf_temporal.base.strict_json import NotJSON, json_of
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.budgets import Budget
 from swf_temporal.runtime.host import (
+    SEMANTICS,
     Completed,
     ContinuedAs,
     InstanceIdentity,
@@ -27,9 +27,7 @@ from swf_temporal.runtime.host import (
 from swf_temporal.runtime.performing import ONE_RUN, check_size, size_of
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
 from swf_temporal.runtime.run import Program, Run
-from swf_temporal.runtime.semantics import SEMANTICS
-from swf_temporal.simulation.clock import EPOCH, PLACE, VirtualLoop, outside_any_loop
-from swf_temporal.simulation.cycles import StateHistory, Steps
+from swf_temporal.simulation.clock import EPOCH, PLACE, StateHistory, Steps, VirtualLoop, outside_any_loop
 from swf_temporal.simulation.host import SimulatedHost
 from swf_temporal.simulation.result import SimulatedInstance, Simulation, Status, error_of, last_metadata
 from swf_temporal.simulation.variables import VariableStore

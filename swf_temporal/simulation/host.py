@@ -5,13 +5,15 @@ but for the services that a scenario starts.
 """
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.base.data import JSON
+from swf_temporal.base.data import JSON, json_from
 from swf_temporal.base.errors import (
     CallFailed,
     StepLimitExceeded,
@@ -20,28 +22,124 @@ from swf_temporal.base.errors import (
     WorkflowFault,
     causes,
 )
-from swf_temporal.base.grammar import counted
+from swf_temporal.base.grammar import counted, with_article
+from swf_temporal.base.strict_json import NotJSON, json_of
 from swf_temporal.expressions.guarding.deferring import Evaluation, answer_to, answering
 from swf_temporal.expressions.guarding.helper import EngineAnswer
 from swf_temporal.languages.performing import delay_after
-from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.budgets import Budget, InstanceLimits
-from swf_temporal.runtime.evaluating import evaluated
-from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, Timer, TraceEntry, TraceKind
+from swf_temporal.runtime.host import (
+    NO_TIME,
+    CallFolder,
+    FunctionCall,
+    SubflowCall,
+    Timer,
+    TraceEntry,
+    TraceKind,
+    evaluated,
+)
 from swf_temporal.runtime.ids import id_of_child
-from swf_temporal.runtime.joining import MISSING, Missing, heeding_cancellation, within
-from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
-from swf_temporal.runtime.performing import ONE_STEP, check_size, size_of, subflow_fault
+from swf_temporal.runtime.joining import MISSING, Missing, SuspendRequested, heeding_cancellation, within
+from swf_temporal.runtime.performing import (
+    MAX_PAYLOAD_BYTES,
+    ONE_STEP,
+    check_result,
+    check_size,
+    size_of,
+    subflow_fault,
+)
+from swf_temporal.runtime.retrying import AttemptsFrame, repeat
 from swf_temporal.runtime.trace import ActionRetried
 from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.simulation.clock import PLACE, VirtualLoop
-from swf_temporal.simulation.cycles import StateHistory
-from swf_temporal.simulation.long_running_calls import LongRunningCalls
+from swf_temporal.simulation.clock import PLACE, StateHistory, VirtualLoop
 from swf_temporal.simulation.script import arguments_of
-from swf_temporal.simulation.stubs import answer_of
+from swf_temporal.simulation.variables import VariableStore, folder_for, wants_folder
 
 if TYPE_CHECKING:
     from swf_temporal.simulation.context import SimulationContext
+
+
+async def answer_of(stub: object, arguments: JSON, call: FunctionCall, variables: VariableStore) -> JSON:
+    """Return a copy of what *stub* answers to *call*.
+
+    Raises what the call meets on a worker as well: CallFailed if it raises, or its answer is not JSON or too much.
+    """
+    result = stub
+    if callable(stub):
+        try:
+            # A copy: what a function does to what it was given does nothing to the workflow's data.
+            result = await _called(stub, json_of(arguments), call, variables)
+        except WorkflowFault:
+            raise
+        except Exception as error:
+            name = type(error).__name__
+            raise CallFailed(str(error) or name, name=name) from error
+    try:
+        value: JSON = json_from(result)
+    except NotJSON as error:
+        who = f"{'custom ' if call.function.type == 'custom' else ''}function {call.function.name!r}"
+        message = f"{who} returned {with_article(type(result).__name__)}, not JSON: {error}"
+        raise CallFailed(message, code="NotJSON", retryable=False) from None
+    check_result(size_of(value), call.function.name)
+    return value
+
+
+async def _called(stub: Callable[..., Any], arguments: JSON, call: FunctionCall, variables: VariableStore) -> object:
+    if not wants_folder(stub):
+        result = stub(arguments)
+        return await result if inspect.isawaitable(result) else result
+    with folder_for(call.folder or CallFolder((), {}), variables) as folder:
+        result = stub(arguments, folder)
+        return await result if inspect.isawaitable(result) else result
+
+
+class LongRunningCalls:
+    """Those of one instance, which are instances of their own."""
+
+    def __init__(self, loop: VirtualLoop) -> None:
+        self._loop = loop
+        self._under_way: dict[str, asyncio.Task[Any]] = {}
+        """The work of each call, by its id."""
+
+    async def result(
+        self,
+        call: FunctionCall | SubflowCall,
+        work: Callable[[], Coroutine[Any, Any, Any]],
+        place: tuple[int, ...],
+    ) -> JSON:
+        """Return what *work* comes to, which is begun at *place* unless *call* is under way already."""
+        if call.id not in self._under_way:
+            await self._begin(call.id, work, place)
+        task = self._under_way[call.id]
+        assert call.outlast is not None  # noqa: S101 - for the type checker
+        is_suspended = False
+        try:
+            return await call.outlast(task)  # type: ignore[no-any-return]  # JSON, as the work returns it
+        except SuspendRequested:
+            is_suspended = True
+            raise
+        except asyncio.CancelledError:
+            task.cancel()
+            with suppress(WorkflowFault, asyncio.CancelledError):  # however it ends: its path is given up
+                await task
+            raise
+        finally:
+            if not is_suspended:
+                del self._under_way[call.id]
+
+    async def _begin(self, call_id: str, work: Callable[[], Coroutine[Any, Any, Any]], place: tuple[int, ...]) -> None:
+        async def at_its_place() -> Any:
+            PLACE.set(place)
+            return await work()
+
+        task = self._loop.create_task(at_its_place())
+        try:
+            await self._loop.delivery(place, is_begin=True)
+        except asyncio.CancelledError:
+            task.cancel()
+            raise
+        self._under_way[call_id] = task
+
 
 MAX_ELAPSED = timedelta(days=365 * 1_000)
 """The limit of virtual time in a simulation. Retries whose delays are multiplied reach it soon."""

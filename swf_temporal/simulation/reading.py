@@ -13,8 +13,7 @@ from pydantic_core import ErrorDetails
 from swf_temporal.base.errors import Position, Problem, UsageError
 from swf_temporal.base.files import is_folder, read_text, why_unreadable
 from swf_temporal.languages.loading import documents_in
-from swf_temporal.simulation.model.answers import ScriptedFunction, StubAnswer
-from swf_temporal.simulation.model.part import ScenarioFile
+from swf_temporal.simulation.model.part import ScenarioFile, ScriptedFunction, StubAnswer
 from swf_temporal.simulation.model.scenario import Scenario
 from swf_temporal.text.located import Object, UnreadableText
 from swf_temporal.text.model_errors import ErrorPlace, custom_problem, fields_at, problem_of, problems_of

@@ -14,8 +14,8 @@ from swf_temporal.simulation.checking import canonical, check
 from swf_temporal.simulation.clock import EPOCH
 from swf_temporal.simulation.context import SimulationContext
 from swf_temporal.simulation.definitions import broken_in, check_reading, starts_of, workflows_of
-from swf_temporal.simulation.model.answers import StubAnswer
 from swf_temporal.simulation.model.expectations import Expected
+from swf_temporal.simulation.model.part import StubAnswer
 from swf_temporal.simulation.model.scenario import Scenario
 from swf_temporal.simulation.reading import find_scenarios, read_scenarios, read_script
 from swf_temporal.simulation.result import ObservedRun, Simulation

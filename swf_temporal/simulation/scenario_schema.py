@@ -7,7 +7,7 @@ from pydantic_core import core_schema
 
 from swf_temporal.simulation.model.part import ScenarioPart
 from swf_temporal.simulation.model.scenario import Scenario
-from swf_temporal.text.model_schemas import DIALECT, field_docs
+from swf_temporal.text.model_errors import DIALECT, field_docs
 
 
 def scenario_schema(title: str = "Scenario of Serverless Workflow") -> dict[str, Any]:

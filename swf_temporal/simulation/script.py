@@ -9,11 +9,11 @@ from swf_temporal.base.errors import CallFailed
 from swf_temporal.expressions.evaluation import NOTHING, Expressions
 from swf_temporal.languages.performing import filled
 from swf_temporal.runtime.host import FunctionCall
-from swf_temporal.runtime.local_calls import NotLocal
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
+from swf_temporal.runtime.variables import NotLocal
 
 if TYPE_CHECKING:  # who simulates a definition without a scenario need not wait for the models of one
-    from swf_temporal.simulation.model.answers import StubAnswer, StubFailure
+    from swf_temporal.simulation.model.part import StubAnswer, StubFailure
     from swf_temporal.simulation.model.scenario import Scenario
 
 Sleep: TypeAlias = Callable[[timedelta], Awaitable[None]]

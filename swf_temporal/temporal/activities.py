@@ -31,10 +31,9 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.performing import delay_after
 from swf_temporal.runtime.budgets import InstanceLimits
 from swf_temporal.runtime.host import FunctionCall
-from swf_temporal.runtime.local_calls import MAX_RETRYING, NotLocal, locally
 from swf_temporal.runtime.performing import check_result, check_size
 from swf_temporal.runtime.retrying import JitterSource, jitter_of
-from swf_temporal.runtime.variables import Variable, VariableRef
+from swf_temporal.runtime.variables import MAX_RETRYING, NotLocal, Variable, VariableRef, locally
 from swf_temporal.temporal.call_records import CallRecord, call_of, is_call_record
 from swf_temporal.temporal.constants import GIVE_WAY
 from swf_temporal.temporal.external_activities import MARK

@@ -5,8 +5,8 @@ from typing import Any, TypedDict
 
 from swf_temporal.base.arguments import check_each, check_text, kind_of
 from swf_temporal.base.client_errors import InvalidInputError
+from swf_temporal.base.data import json_from
 from swf_temporal.base.errors import UsageError
-from swf_temporal.base.python_values import json_from
 from swf_temporal.base.strict_json import NotJSON
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.records import pin_of, pinned

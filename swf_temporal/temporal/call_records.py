@@ -1,15 +1,22 @@
-"""The record of a call: what its activity has to know, or the workflow of its own that makes it."""
+"""The record of a call: what its activity has to know, or the workflow of its own that makes it.
+
+A fact that is added to `runtime.host.CallFacts` is handed to Temporal here, for activities and children alike.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
+
+from temporalio import workflow
+from temporalio.common import Priority
 
 from swf_temporal.base.calls import Auth, Function
 from swf_temporal.base.data import JSON
 from swf_temporal.base.records import FIRST_FORMAT, Record
-from swf_temporal.runtime.host import CallAttempts, CallFolder, FunctionCall, SecretTemplate
+from swf_temporal.runtime.host import CallAttempts, CallFacts, CallFolder, FunctionCall, SecretTemplate
 from swf_temporal.runtime.retrying import RetryRule
+from swf_temporal.temporal.summaries import of_call
 
 
 @dataclass(slots=True)
@@ -114,3 +121,34 @@ def call_of(record: CallRecord, *, activity_id: str, state: str) -> FunctionCall
         folder=record.folder,
         language=record.language,
     )
+
+
+class ActivityFacts(TypedDict):
+    """Arguments of `execute_activity`."""
+
+    summary: str
+    priority: Priority
+
+
+class ChildFacts(TypedDict):
+    """Arguments of `start_child_workflow`."""
+
+    static_summary: str
+    priority: Priority
+
+
+def activity_facts(call: CallFacts) -> ActivityFacts:
+    return {"summary": of_call(call), "priority": Priority(call.priority)}
+
+
+def child_facts(call: CallFacts) -> ChildFacts:
+    return {"static_summary": of_call(call), "priority": Priority(call.priority, _fairness_key())}
+
+
+def _fairness_key() -> str:
+    """Return what all sub-workflows beneath an instance have in common: the key that it has, or its run id.
+
+    A server that is fair gives each key its turn. So sub-workflows that multiply hold up each other, and nobody else.
+    """
+    info = workflow.info()
+    return info.priority.fairness_key or info.first_execution_run_id

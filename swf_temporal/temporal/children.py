@@ -17,14 +17,11 @@ from swf_temporal.runtime.budgets import Budget, InstanceLimits
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.ids import id_of_child
 from swf_temporal.runtime.joining import end_of, heeding_cancellation
-from swf_temporal.temporal.call_facts import child_facts
-from swf_temporal.temporal.call_records import OwnerRecord, record_of
+from swf_temporal.temporal.call_records import OwnerRecord, child_facts, record_of
 from swf_temporal.temporal.failures import fault_of_call, fault_of_child, fault_of_start
-from swf_temporal.temporal.first_runs import origin_of
-from swf_temporal.temporal.outgoing import Outgoing
+from swf_temporal.temporal.outgoing import Outgoing, check_together
 from swf_temporal.temporal.outlasting import OutlastingChildren, ask_to_cancel
-from swf_temporal.temporal.records import Lineage, Pin, Pinned, StartRecord, catalogue_of
-from swf_temporal.temporal.sizes import check_together
+from swf_temporal.temporal.records import Lineage, Pin, Pinned, StartRecord, catalogue_of, origin_of
 
 T = TypeVar("T")
 REUSE: Final = WorkflowIDReusePolicy.TERMINATE_IF_RUNNING

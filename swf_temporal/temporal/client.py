@@ -37,17 +37,16 @@ from swf_temporal.base.client_errors import (
     RunEnded,
 )
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.base.data import JSON
+from swf_temporal.base.data import JSON, json_from
 from swf_temporal.base.errors import UsageError, WorkflowFault
-from swf_temporal.base.python_values import json_from
 from swf_temporal.base.strict_json import NotJSON
 from swf_temporal.settings.values import TASK_QUEUE
 from swf_temporal.temporal import statuses, summaries  # noqa: F401 - the SDK then reads every status
 from swf_temporal.temporal.client_errors import has_ended, is_paused, not_there, refused_by_server
 from swf_temporal.temporal.constants import CHANGE_DATA, DELIVER, EVENT, EVENT_REFUSED, INBOX_FULL
-from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.sending import sendable
 from swf_temporal.temporal.start_options import StartOptions
+from swf_temporal.temporal.statuses import answer_of
 
 if TYPE_CHECKING:
     from swf_temporal.languages.port import Definition

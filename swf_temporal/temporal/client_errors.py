@@ -1,8 +1,13 @@
-"""Errors of requests that a server refused."""
+"""Errors of requests that a server refused.
 
+The engine's library tells it as the inner form of its own errors, in one text.
+"""
+
+import re
+from dataclasses import dataclass
 from typing import Final
 
-from temporalio.service import RPCError, RPCStatusCode
+from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from swf_temporal.base.client_errors import (
     InboxFullError,
@@ -59,3 +64,103 @@ def has_ended(workflow_id: str) -> InstanceEndedError:
     return InstanceEndedError(
         f"the instance {workflow_id!r} has ended already", "its result() tells how", instance=workflow_id
     )
+
+
+_ANOTHER = "start one with `swf dev`, or name another with TEMPORAL_ADDRESS"
+_KEY = "see TEMPORAL_API_KEY, and who may use the namespace"
+_CLIENT = "TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH name both as PEM files"
+_RENEWED = "TEMPORAL_TLS_CLIENT_CERT_PATH names one that has not expired, of an authority that the server trusts"
+_TIME = "see that certificate, and the clock of this machine"
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """The reason why a server cannot be reached."""
+
+    what: str
+    hint: str
+    is_refusal: bool = False
+    """Whether something answers, and does not deal with us."""
+
+
+_KNOWN: tuple[tuple[str, Trouble], ...] = (
+    ("unauthenticated", Trouble("it does not accept the caller's credentials", _KEY, is_refusal=True)),
+    ("permissiondenied", Trouble("it does not permit this", _KEY, is_refusal=True)),
+    (
+        "invalidcontenttype",
+        Trouble(
+            "it does not speak TLS, which an API key or a TLS setting asks for",
+            "unset TEMPORAL_API_KEY and the TLS settings, or name another with TEMPORAL_ADDRESS",
+            is_refusal=True,
+        ),
+    ),
+    (
+        "unknownissuer",
+        Trouble(
+            "its certificate is signed by an authority that is not trusted here",
+            "TEMPORAL_TLS_SERVER_CA_CERT_PATH names the certificate of that authority",
+            is_refusal=True,
+        ),
+    ),
+    (
+        "notvalidforname",
+        Trouble(
+            "its certificate is for another name",
+            "TEMPORAL_TLS_SERVER_NAME says by which name it is known",
+            is_refusal=True,
+        ),
+    ),
+    ("expiredcontext", Trouble("its certificate has expired", _TIME, is_refusal=True)),
+    ("notvalidyetcontext", Trouble("its certificate is not valid yet", _TIME, is_refusal=True)),
+    ("certificaterequired", Trouble("it requires a client certificate", _CLIENT, is_refusal=True)),
+    ("alert: certificateexpired", Trouble("the client's certificate has expired", _RENEWED, is_refusal=True)),
+    ("alert: unknownca", Trouble("it does not accept the client's certificate", _RENEWED, is_refusal=True)),
+    ("alert: badcertificate", Trouble("it does not accept the client's certificate", _RENEWED, is_refusal=True)),
+    ("alert: certificateunknown", Trouble("it does not accept the client's certificate", _RENEWED, is_refusal=True)),
+    ("must have both client cert", Trouble("a client certificate is there without its key", _CLIENT, is_refusal=True)),
+    ("keymismatch", Trouble("the client's key is not that of its certificate", _CLIENT, is_refusal=True)),
+    ("nocertificatespresented", Trouble("the client's certificate cannot be read", _CLIENT, is_refusal=True)),
+    ("invalidcertificate", Trouble("its certificate is not valid", "see the TLS settings", is_refusal=True)),
+    ("keyparseerror", Trouble("the client's key cannot be read", _CLIENT, is_refusal=True)),
+    ("certificateparseerror", Trouble("a certificate cannot be read", _CLIENT, is_refusal=True)),
+    ("fatal alert", Trouble("it closes the TLS connection", "see the TLS settings", is_refusal=True)),
+    ("text/html", Trouble("a web server or a proxy answers there, with a page of HTML", _ANOTHER)),
+    ("http2", Trouble("what listens there does not speak gRPC", _ANOTHER)),
+    ("unimplemented", Trouble("what listens there is not a Temporal server", _ANOTHER)),
+    ("resourceexhausted", Trouble("it is overloaded, or a limit is reached", "see the limits of the namespace")),
+    ("connection refused", Trouble("nothing listens there (connection refused)", _ANOTHER)),
+    ("connectionrefused", Trouble("nothing listens there (connection refused)", _ANOTHER)),
+    ("dns error", Trouble("the host name is unknown", "see TEMPORAL_ADDRESS")),
+    ("timed out", Trouble("there was no answer in time", _ANOTHER)),
+    ("deadlineexceeded", Trouble("there was no answer in time", _ANOTHER)),
+    ("timeout", Trouble("there was no answer in time", _ANOTHER)),
+)
+"""Each by a text that gives it away. The first that applies is taken: what is inside comes before what wraps it."""
+
+_CLOSED = ("connectionreset", "broken pipe", "close_notify", "operation was canceled", "connection closed")
+"""What gives away that the connection was closed. The reason is then that of who is not let in, by TLS or without."""
+_PLAIN = Trouble("it closes the connection; does it speak TLS?", "TEMPORAL_TLS=true asks for TLS")
+_NAMELESS = Trouble("it closes the TLS connection; does it require a client certificate?", _CLIENT)
+_NOT_LET_IN = Trouble("it closes the TLS connection; is the client's certificate valid, and one it knows?", _RENEWED)
+
+_MESSAGE = re.compile(r'code: (\w+), message: "([^"]*)"')
+_MAX_LENGTH = 160
+
+
+def trouble_of(error: object, *, tls: TLSConfig | bool | None = None) -> Trouble:
+    """Return what *error*, or its text, means to a client that asks for *tls*."""
+    text = " ".join(str(error).split())
+    lower = text.lower()
+    found = next((trouble for sign, trouble in _KNOWN if sign in lower), None)
+    if found is None and any(sign in lower for sign in _CLOSED):
+        has_certificate = isinstance(tls, TLSConfig) and tls.client_cert is not None
+        found = _PLAIN if not tls else _NOT_LET_IN if has_certificate else _NAMELESS
+    return found or Trouble(brief(text) or type(error).__name__, _ANOTHER)
+
+
+def brief(text: str) -> str:
+    """Return the status and the message that the library's error has, or else its text, of a length to be read."""
+    message = _MESSAGE.search(text)
+    if message is not None:
+        text = f"{message[1]}: {message[2]}"
+    return text if len(text) <= _MAX_LENGTH else text[:_MAX_LENGTH] + "…"

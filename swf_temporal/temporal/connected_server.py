@@ -7,7 +7,7 @@ from urllib.parse import quote
 from temporalio.client import Client
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.base.origins import MAX_PORT
+from swf_temporal.base.importing import MAX_PORT
 from swf_temporal.temporal.constants import DEFAULT_PORT, DEFAULT_UI_PORT
 
 _UI_AFTER = DEFAULT_UI_PORT - DEFAULT_PORT

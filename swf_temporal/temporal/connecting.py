@@ -15,9 +15,8 @@ from temporalio.service import RPCError, RPCStatusCode, TLSConfig
 
 from swf_temporal.base.client_errors import ServerUnavailableError
 from swf_temporal.base.errors import UsageError
-from swf_temporal.base.origins import MAX_PORT
-from swf_temporal.temporal.client_errors import NOT_PERMITTED, refused_by_server
-from swf_temporal.temporal.connection_errors import trouble_of
+from swf_temporal.base.importing import MAX_PORT
+from swf_temporal.temporal.client_errors import NOT_PERMITTED, refused_by_server, trouble_of
 from swf_temporal.temporal.constants import DEFAULT_HOST, DEFAULT_NAMESPACE, DEFAULT_PORT
 from swf_temporal.temporal.converter import converter_of
 from swf_temporal.temporal.server_timeout import answered

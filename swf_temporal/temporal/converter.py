@@ -28,7 +28,7 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.base.errors import PayloadUnavailable
 from swf_temporal.base.strict_json import NotJSON, read_json, read_written, write_json
-from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
+from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES
 from swf_temporal.temporal.constants import DEFAULT_NAMESPACE
 from swf_temporal.temporal.payloads.encodings import COMPRESSED, ENCRYPTED, REFUSED, Refusing, is_unreadable, unreadable
 

@@ -16,11 +16,9 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.strict_json import json_length
-from swf_temporal.events.routing.chains import hops_of
-from swf_temporal.events.routing.keys import CorrelationKey, mailbox_id
-from swf_temporal.events.routing.routes import Awaiting, Route, Started
+from swf_temporal.events.routing import Awaiting, CorrelationKey, Route, Started, hops_of, mailbox_id
 from swf_temporal.languages.port import Definition
-from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.runtime.ids import WORKFLOW_TYPES
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.client_errors import not_there, refused_by_server
 from swf_temporal.temporal.constants import EVENT

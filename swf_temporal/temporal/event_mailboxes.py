@@ -7,7 +7,7 @@ runs; once it has ended, the next event that starts instances begins another wit
 are carried out exactly once, which an activity that starts workflows could not promise. Where an instance is begun with
 all of its events, the mailbox keeps them until there is one of each kind.
 
-Instances that the mailbox did not begin subscribe when they begin to wait (`mailbox_subscribers.py`), and get the
+Instances that the mailbox did not begin subscribe when they begin to wait, and get the
 events whose values agree with what they know. An event that starts nothing and that nobody waits for is kept for an
 hour. What an instance was given and did not take comes back when it ends (`subscribing.py`), and begins the next one
 if it is of the kind that does.
@@ -19,29 +19,34 @@ What a mailbox holds is in its history, whose size bounds it: senders look at th
 (`event_dispatch.py`), so it takes no worker to accept an event, or to refuse it. A mailbox continues as new as soon as
 much of its history is dealt with, which makes room, and what it holds fits into one payload. It has the definitions of
 the latest event once, and its memo says which, so that senders leave them out.
+
+The instance of a key has the id that follows from it. Where one has continued as another definition, and so has that id
+still, the next has an id that follows from its event.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any, Final
 
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
-from temporalio.common import RawValue
+from temporalio.common import RawValue, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.workflow import ParentClosePolicy
 
 from swf_temporal.base.cloud_event import CloudEvent
+from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.base.strict_json import json_length
-from swf_temporal.events.routing.chains import hops_of
-from swf_temporal.events.routing.gathering import Arrived, gathered
-from swf_temporal.events.routing.keys import MAILBOX_PREFIX, single_id
+from swf_temporal.events.routing import MAILBOX_PREFIX, Arrived, gathered, hops_of, single_id
 from swf_temporal.languages.port import Definition
+from swf_temporal.runtime.ids import WORKFLOW_TYPES
 from swf_temporal.temporal import summaries
+from swf_temporal.temporal.constants import EVENT, PROBE, ROUTED
 from swf_temporal.temporal.converter import limit_of
-from swf_temporal.temporal.instance_signals import pauses
-from swf_temporal.temporal.kept_options import OptionsRecord
-from swf_temporal.temporal.mailbox_instances import Instances
+from swf_temporal.temporal.instance_signals import InstanceSignals, pauses
+from swf_temporal.temporal.kept_options import OptionsRecord, start_options
 from swf_temporal.temporal.mailbox_records import (
     DEFINITIONS,
     MAILBOX,
@@ -60,10 +65,152 @@ from swf_temporal.temporal.mailbox_records import (
     digest_of_event,
     read_arriving,
 )
-from swf_temporal.temporal.mailbox_subscribers import Subscribers
+from swf_temporal.temporal.outgoing import check_fits, check_together, heard
 from swf_temporal.temporal.record_types import RecordInput
 from swf_temporal.temporal.records import Pin, Pinned, catalogue_of, pin_of
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
+
+_OTHER_BYTES: Final = 64 * 1024
+"""The size limit of what an instance is begun with beside definitions and events."""
+_NO_OPTIONS: Final = OptionsRecord()
+
+
+class Instances:
+    def __init__(self, begun: str | None, latest: str | None, continue_if_long: Callable[[], None]) -> None:
+        self.begun = begun
+        """The id of the first run of the instance that was begun last."""
+        self.latest = latest
+        """The id of that instance, where it is known."""
+        self._signals = InstanceSignals(continue_if_long)
+
+    async def begin(
+        self, instance: str, definition: Definition, data: JSON, pin: Pin, options: OptionsRecord = _NO_OPTIONS
+    ) -> bool:
+        """Begin an instance with *options*; tell whether there was none that runs. Raises PayloadTooLarge."""
+        if definition.id in WORKFLOW_TYPES:  # of a record that no program of ours has written
+            workflow.logger.warning("%s does not begin %r", workflow.info().workflow_id, definition.id)
+            return True
+        record, limit = pin.to_json(), limit_of(workflow.payload_converter())
+        sizes = json_length(data), json_length(record)
+        check_fits(max(sizes), "an instance can be started with", limit)
+        check_together(sizes, limit)
+        try:
+            begun = await workflow.start_child_workflow(
+                definition.id,
+                args=[data, record],
+                id=instance,
+                parent_close_policy=ParentClosePolicy.ABANDON,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                static_summary=summaries.of_instance(definition),
+                **start_options(options),
+            )
+        except WorkflowAlreadyStartedError:
+            return False
+        begun.add_done_callback(heard)
+        self.begun, self.latest = begun.first_execution_run_id, instance
+        self._signals.runs[instance] = str(self.begun)
+        return True
+
+    async def begin_with(
+        self,
+        instance: str,
+        definition: Definition,
+        pin: Pin,
+        events: Sequence[Arrived],
+        options: OptionsRecord = _NO_OPTIONS,
+    ) -> int:
+        """Begin an instance with as many *events* as its start can carry, and give it the others.
+
+        Return how many of them it was given, before it ended; 0 if one runs already.
+        """
+        room = limit_of(workflow.payload_converter()) - json_length([one.to_json() for one in pin.definitions])
+        pin.start.events, size = [], _OTHER_BYTES
+        for one in events:
+            size += json_length(one.event.to_json())
+            if pin.start.events and size > room:
+                break
+            pin.start.events.append(one.event)
+        given = len(pin.start.events)
+        if not await self.begin(instance, definition, {}, pin, options):
+            return 0
+        while given < len(events) and await self.give(instance, events[given]):
+            given += 1
+        return given
+
+    async def give(self, instance: str, arrived: Arrived, *, comes_back: bool = True) -> bool:
+        """Give an event to an instance; tell whether it runs. It *comes_back* if the instance does not take it."""
+        return await self._signals.send(instance, ROUTED if comes_back else EVENT, arrived.event.to_json())
+
+    @property
+    def have_handed_over(self) -> bool:
+        """Whether the one that could be given nothing just now has continued as another definition, and runs still."""
+        return self._signals.handed_over
+
+    async def is_running(self, instance: str) -> bool:
+        """Tell whether an instance runs."""
+        return await self._signals.send(instance, PROBE, {}, insists=False)
+
+
+MAX_SUBSCRIBERS: Final = 2000
+"""The number of instances that may wait for events of one key."""
+MAX_SUBSCRIBERS_BYTES: Final = 256 * 1024
+"""The size limit of what is known of them."""
+_PROBE_AFTER: Final = timedelta(days=1)
+"""The time after which those are looked for that have ended without saying so."""
+
+
+class Subscribers:
+    def __init__(
+        self, waits: Mapping[str, list[dict[str, str]]], instances: Instances, probed: float | None = None
+    ) -> None:
+        self.waits = dict(waits)
+        """By the ids of instances, what the attributes of their events must be, once for each wait."""
+        self._instances = instances
+        self.probed = workflow.time() if probed is None else probed
+        """When those were looked for last that have ended, in seconds since 1970, also in earlier executions."""
+
+    def of(self, arrived: Held) -> list[str]:
+        """Return the ids of the instances that have subscribed to such an event."""
+        values = arrived.values
+        if values is None:
+            return []
+        return [one for one, waits in self.waits.items() if any(w.items() <= values.items() for w in waits)]
+
+    def add(self, instance: str, values: dict[str, str]) -> bool:
+        """Take note of what an instance waits for; tell whether there is room for that."""
+        is_full = len(self.waits) >= MAX_SUBSCRIBERS and instance not in self.waits
+        if is_full or json_length([self.waits, instance, values]) > MAX_SUBSCRIBERS_BYTES:
+            workflow.logger.warning("%s accepts no more subscribers", workflow.info().workflow_id)
+            return False
+        waits = self.waits.setdefault(instance, [])
+        if values not in waits:
+            waits.append(values)
+        return True
+
+    def remove(self, instance: str) -> None:
+        self.waits.pop(instance, None)
+
+    async def tell(self, instance: str, arrived: Held, *, alone: bool) -> bool:
+        """Give an event to a subscriber, which gives it back if it is *alone*; forget one that has ended."""
+        if await self._instances.give(instance, arrived, comes_back=alone):
+            return True
+        self.remove(instance)
+        return False
+
+    async def probe(self) -> None:
+        """Forget subscribers that have ended without saying so, once a day."""
+        if not self.waits or workflow.time() - self.probed < _PROBE_AFTER.total_seconds():
+            return
+        self.probed = workflow.time()
+        for instance in list(self.waits):
+            if not await self._instances.is_running(instance):
+                self.remove(instance)
+
+    @property
+    def next_probe(self) -> float | None:
+        """When they are to be probed, in seconds since 1970; None if there are none."""
+        return self.probed + _PROBE_AFTER.total_seconds() if self.waits else None
+
 
 EVENT_ID_LIFETIME: Final = timedelta(days=1)
 """The time for which an event is known again."""

@@ -37,20 +37,17 @@ from swf_temporal.base.strict_json import NotJSON, read_json
 from swf_temporal.expressions.guarding.deferring import Evaluation
 from swf_temporal.expressions.guarding.helper import EngineAnswer
 from swf_temporal.languages.performing import delay_after
-from swf_temporal.runtime.attempts import repeat
-from swf_temporal.runtime.evaluating import evaluated
 from swf_temporal.runtime.external_activities import ActivityOptions
-from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, TraceEntry, TraceKind
+from swf_temporal.runtime.host import Attempts, CallAttempts, FunctionCall, TraceEntry, TraceKind, evaluated
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.performing import ONE_STEP
-from swf_temporal.runtime.retrying import jitter_of
+from swf_temporal.runtime.retrying import jitter_of, repeat
 from swf_temporal.runtime.trace import ActionRetried
-from swf_temporal.temporal.call_facts import activity_facts, child_facts
+from swf_temporal.temporal.call_records import activity_facts, child_facts
 from swf_temporal.temporal.children import REUSE, output_of
 from swf_temporal.temporal.failures import fault_of_start
-from swf_temporal.temporal.outgoing import Outgoing
-from swf_temporal.temporal.retry_policies import ONCE, policy_for, policy_of
-from swf_temporal.temporal.sizes import check_fits
+from swf_temporal.temporal.local_calls import ONCE, policy_for, policy_of
+from swf_temporal.temporal.outgoing import Outgoing, check_fits
 
 MARK = "swf-engine-activity"
 """Metadata of the arguments. By it a worker of ours sees that what it got by mistake is not a call of its own."""

@@ -16,7 +16,7 @@ from temporalio.common import RawValue
 from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.base.strict_json import read_json
-from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.runtime.ids import WORKFLOW_TYPES
 from swf_temporal.temporal.client import send
 from swf_temporal.temporal.client_errors import not_there
 from swf_temporal.temporal.constants import DELIVER, ENDING, GIVE_WAY, PLACE, PROBE

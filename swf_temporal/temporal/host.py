@@ -1,14 +1,20 @@
-"""The port `Host` on Temporal."""
+"""The port `Host` on Temporal.
+
+A payload is made once, and is the same from one execution to the next: where large ones are stored under the names of
+their contents, none is written a second time. Without such a storage there are no parts, since the server counts all
+that an execution is started with as one.
+"""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from temporalio import workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue, RetryPolicy
+from temporalio.converter import PayloadConverter
 from temporalio.exceptions import ActivityError, CancelledError
 from temporalio.workflow import ActivityCancellationType
 
@@ -22,26 +28,75 @@ from swf_temporal.runtime.external_activities import ActivityOptions, parse_acti
 from swf_temporal.runtime.host import NO_TIME, FunctionCall, SubflowCall, Timer, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import shortened_id
 from swf_temporal.runtime.joining import heeding_cancellation
-from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
-from swf_temporal.runtime.performing import size_of
+from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES, size_of
 from swf_temporal.runtime.variables import Variable, VariableRef
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.call_facts import activity_facts
-from swf_temporal.temporal.call_records import CallRecord, record_of
+from swf_temporal.temporal.call_records import CallRecord, activity_facts, record_of
 from swf_temporal.temporal.children import Children
 from swf_temporal.temporal.constants import GIVE_WAY
 from swf_temporal.temporal.converter import limit_of
 from swf_temporal.temporal.external_activities import ExternalActivity, payloads_of
 from swf_temporal.temporal.failures import fault_of_activity
-from swf_temporal.temporal.first_runs import origin_of
-from swf_temporal.temporal.local_calls import GoesOn, LocalCalls
+from swf_temporal.temporal.local_calls import ONCE, GoesOn, LocalCalls, policy_of_lost
 from swf_temporal.temporal.outgoing import Outgoing, Slowest
 from swf_temporal.temporal.outlasting import OutlastingChildren
-from swf_temporal.temporal.parts import Parts, parts_of
 from swf_temporal.temporal.publishing import Publishing
-from swf_temporal.temporal.records import EVALUATE, LIMITS, Pin
-from swf_temporal.temporal.retry_policies import ONCE, policy_of_lost
-from swf_temporal.temporal.variable_calls import VariableCalls
+from swf_temporal.temporal.records import EVALUATE, LIMITS, Pin, origin_of
+from swf_temporal.temporal.variables import VariableCalls
+
+_LEAST: Final = 256 * 1024
+"""From how many bytes on values are a part."""
+_MAX_PART_BYTES: Final = 4 * 1024 * 1024
+"""How many bytes a part has, unless a single value has more: reading it should take a fraction of a second."""
+
+
+class Parts:
+    def __init__(self, converter: PayloadConverter, payloads: Mapping[int, Payload]) -> None:
+        self._converter = converter
+        self._payloads = dict(payloads)
+        self._last = max(payloads, default=0)
+
+    def add(self, values: Sequence[JSON]) -> list[int]:
+        """Make parts of *values*, unless there is no place for them, or they are few; return their numbers."""
+        if limit_of(self._converter) <= MAX_PAYLOAD_BYTES:
+            return []
+        texts = [self._converter.to_payload(value).data for value in values]
+        if sum(map(len, texts)) < _LEAST:
+            return []
+        numbers: list[int] = []
+        part: list[bytes] = []
+        size = 0
+        for text in texts:
+            if part and size + len(text) > _MAX_PART_BYTES:
+                numbers.append(self._made(part))
+                part, size = [], 0
+            part.append(text)
+            size += len(text)
+        return [*numbers, self._made(part)]
+
+    @property
+    def size(self) -> int:
+        """How many bytes all of them have."""
+        return sum(len(payload.data) for payload in self._payloads.values())
+
+    def take(self, number: int) -> list[JSON]:
+        values: list[JSON] = self._converter.from_payload(self._payloads.pop(number))
+        return values
+
+    def of(self, numbers: Sequence[int]) -> list[Payload]:
+        return [self._payloads[number] for number in numbers]
+
+    def _made(self, texts: Sequence[bytes]) -> int:
+        self._last += 1
+        array = self._converter.to_payload([])
+        self._payloads[self._last] = Payload(metadata=array.metadata, data=b"[" + b",".join(texts) + b"]")
+        return self._last
+
+
+def parts_of(progress: Mapping[str, Any] | None, payloads: Sequence[Payload]) -> dict[int, Payload]:
+    """Return the parts that an execution was started with beside its record, by the numbers that this gives them."""
+    return dict(zip((progress or {}).get("parts", ()), payloads, strict=False))
+
 
 MAX_TRACE = 2000
 """The number of trace entries that a query returns."""

@@ -2,15 +2,20 @@
 
 Each such *part* has one file, which says what it does at each moment of an execution, and owns what is carried over of
 it. The workflow knows a tuple of parts (`instance_parts.py`), and calls them in its order.
+
+Workers of different configurations may run one instance after the other. So what is asked for is written into the
+history, by a marker, where it makes a difference: a replay goes by the marker alone. Where nothing is asked for there
+is no marker, and the history is what it would be without these settings.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, TypeVar
 
 from temporalio import workflow
 from temporalio.common import RawValue
 from temporalio.exceptions import FailureError
+from temporalio.worker import Interceptor, WorkflowInboundInterceptor, WorkflowInterceptorClassInput
 
 from swf_temporal.base.records import Record
 from swf_temporal.languages.port import Definition
@@ -20,6 +25,7 @@ from swf_temporal.temporal.records import Pin
 
 if TYPE_CHECKING:
     from swf_temporal.temporal.host import TemporalHost
+
 
 R = TypeVar("R", bound=Record)
 How: TypeAlias = Literal["completed", "failed", "cancelled", "continued"]
@@ -139,3 +145,43 @@ class Part:
     def for_child(self) -> Record | None:
         """Return the record with which the same part of a sub-workflow begins that is waited for; None for nothing."""
         return None
+
+
+_NAME: Final = "swf_operator_options"
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorOptions:
+    ordered: bool = False
+    """Whether events of an instance are delivered one after the other."""
+    lifecycle: frozenset[str] = frozenset()
+    """Which lifecycle events instances produce: `workflow`, `task`, `status`."""
+    search_attributes: bool = False
+    """Whether instances set search attributes."""
+    only_known: bool = False
+    """Whether a run may bring no definition along but those that its worker serves."""
+    answers_all: bool = False
+    """Whether the worker answers all functions, those too that name an activity of another worker."""
+    parts: tuple[type["Part"], ...] | None = None
+    """What belongs to an instance beside its interpretation; None is all that there is."""
+
+
+class OperatorOptionsInterceptor(Interceptor):
+    """Gives workflow code the settings of its worker."""
+
+    def __init__(self, operator_options: OperatorOptions) -> None:
+        self._options = operator_options
+
+    def workflow_interceptor_class(
+        self,
+        input: WorkflowInterceptorClassInput,  # noqa: A002 - the SDK's name
+    ) -> type[WorkflowInboundInterceptor] | None:
+        """Hand the settings over; nothing is intercepted."""
+        operator_options = self._options
+        input.unsafe_extern_functions[_NAME] = lambda: operator_options
+        return None
+
+
+def operator_options() -> OperatorOptions:
+    known: Any = workflow.extern_functions().get(_NAME)
+    return OperatorOptions() if known is None else known()

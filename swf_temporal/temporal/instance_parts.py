@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from swf_temporal.temporal.data_changes import DataChanges
-from swf_temporal.temporal.instance_log import InstanceLog
+from swf_temporal.temporal.instance_log import DataChanges, InstanceLog
 from swf_temporal.temporal.instance_part import Part
 from swf_temporal.temporal.known_definitions import KnownDefinitions
 from swf_temporal.temporal.lifecycle import Lifecycle

@@ -18,7 +18,7 @@ from temporalio.client import Client
 from temporalio.exceptions import FailureError
 
 from swf_temporal.base.data import JSON
-from swf_temporal.events.routing.keys import definition_of_mailbox
+from swf_temporal.events.routing import definition_of_mailbox
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.statuses import running_execution
 

@@ -21,9 +21,8 @@ from temporalio.exceptions import ActivityError, ApplicationError
 
 from swf_temporal.base.errors import UnknownDefinition
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.instance_part import Part
+from swf_temporal.temporal.instance_part import Part, operator_options
 from swf_temporal.temporal.markers import is_recorded
-from swf_temporal.temporal.operator_options import operator_options
 from swf_temporal.temporal.records import CARRIED, LOOK_UP, NOT_CARRIED, Pin, Pinned, Wanted
 from swf_temporal.text.origin import Source
 

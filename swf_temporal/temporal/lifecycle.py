@@ -24,14 +24,13 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.base.records import Record
 from swf_temporal.languages.port import Definition
-from swf_temporal.runtime.event_matching import DEFAULT_SOURCE
+from swf_temporal.runtime.correlation import DEFAULT_SOURCE
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
-from swf_temporal.runtime.limits import PUBLISH_LIMIT
+from swf_temporal.runtime.performing import PUBLISH_LIMIT
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.instance_log import fault_in
-from swf_temporal.temporal.instance_part import Ending, Instance, Part
+from swf_temporal.temporal.instance_part import Ending, Instance, Part, operator_options
 from swf_temporal.temporal.markers import is_recorded
-from swf_temporal.temporal.operator_options import operator_options
 from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.publishing import with_origin
 from swf_temporal.temporal.records import PUBLISH

@@ -1,7 +1,11 @@
-"""Limits what a run sends to the server: how much at once, and how many things may be in progress."""
+"""Limits what a run sends to the server: how much at once, and how many things may be in progress.
+
+The sizes are those of plain JSON. Compression makes less of it, and encryption adds a few hundred bytes, for which the
+limit leaves room. Whatever depends on the worker's configuration is recorded in the history.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,11 +15,40 @@ from temporalio import workflow
 from temporalio.api.common.v1 import Payload
 from temporalio.converter import PayloadConverter
 
-from swf_temporal.base.weighing import json_size
-from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
-from swf_temporal.runtime.performing import ONE_STEP
+from swf_temporal.base.accounting import json_size
+from swf_temporal.base.errors import PayloadTooLarge
+from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES, ONE_STEP, check_size
+from swf_temporal.temporal.constants import MAX_INPUT_BYTES
 from swf_temporal.temporal.converter import unwrapped
-from swf_temporal.temporal.sizes import check_fits
+from swf_temporal.temporal.markers import is_marked
+from swf_temporal.temporal.sending import advice_for
+
+_STORED: Final = "stored-payloads"
+"""The marker in the history of a run that had more in one payload than a server takes.
+
+A run that met the server's limit, on a worker without storage, keeps to the course that it took then.
+"""
+_TOGETHER: Final = "input-and-definition"
+"""The marker of a run in which a sub-workflow was not started, since its input and its definition are too much."""
+
+
+def fits(size: int, limit: int) -> bool:
+    """Tell whether a payload of *size* can be sent, and record that if it takes storage."""
+    return size <= MAX_PAYLOAD_BYTES or (size <= limit and is_marked(_STORED))
+
+
+def check_fits(size: int, what: str, limit: int) -> None:
+    """Raise PayloadTooLarge where *size* is more than *what*, such as one step, can carry."""
+    if not fits(size, limit):
+        check_size(size, what, limit if size > limit else MAX_PAYLOAD_BYTES, advice_for(limit))
+
+
+def check_together(sizes: Sequence[int], limit: int) -> None:
+    """Raise PayloadTooLarge where the server would not take what a sub-workflow is started with."""
+    if limit == MAX_PAYLOAD_BYTES and sum(sizes) > MAX_INPUT_BYTES and is_marked(_TOGETHER):
+        text = f"{sum(sizes):,} bytes of input and definitions are more than the {MAX_INPUT_BYTES:,}"
+        raise PayloadTooLarge(f"{text} that a sub-workflow can be started with: {advice_for(limit)}")
+
 
 MAX_BYTES_AT_ONCE: Final = 3 * 1024 * 1024
 """The size limit of what one workflow task sends; the server ends a workflow that sends more than 4 MiB.

@@ -24,7 +24,7 @@ from temporalio.workflow import ActivityCancellationType
 from swf_temporal.base.data import JSON
 from swf_temporal.runtime.host import FunctionCall, SubflowCall
 from swf_temporal.runtime.joining import SuspendRequested, end_of
-from swf_temporal.temporal.call_facts import activity_facts
+from swf_temporal.temporal.call_records import activity_facts
 from swf_temporal.temporal.constants import ENDING
 from swf_temporal.temporal.endings import ATTEMPT, POLICY, AwaitedRecord, EndingRecord, cause_of
 

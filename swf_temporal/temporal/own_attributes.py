@@ -22,9 +22,8 @@ from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.runtime.run import Run
 from swf_temporal.temporal import start_options, summaries
 from swf_temporal.temporal.instance_log import fault_in
-from swf_temporal.temporal.instance_part import Ending, Instance, Part
+from swf_temporal.temporal.instance_part import Ending, Instance, Part, operator_options
 from swf_temporal.temporal.markers import is_recorded
-from swf_temporal.temporal.operator_options import operator_options
 from swf_temporal.temporal.search_attributes import BUSINESS_KEY, ERROR_CODE, LOOK, STATE, VERSION, keyword
 
 if TYPE_CHECKING:

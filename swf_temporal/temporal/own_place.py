@@ -40,7 +40,7 @@ class OwnPlaceRecord(Record):
     WHAT: ClassVar[str] = "the record of its place"
 
     place: str | None = None
-    """The id of what has given the run a place, or lets it wait for one: see `place_records.py`."""
+    """The id of what has given the run a place, or lets it wait for one: see `places.py`."""
     above: list[str] = field(default_factory=list)
     """Those of the instances above this one that wait for it."""
 

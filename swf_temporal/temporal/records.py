@@ -4,12 +4,14 @@ It is the second argument of a workflow, if our client started it: the texts of 
 so that a changed file never changes a running instance. A run that was started with nothing but its data looks its
 definition up once, by a local activity, and carries the same record from then on.
 
-A pin also has the number of the semantics under which the run began (`runtime/semantics.py`), so that it keeps them.
+A pin also has the number of the semantics under which the run began (`runtime/host.py`), so that it keeps them.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
+
+from temporalio import workflow
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
@@ -18,11 +20,10 @@ from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.definition_cache import of_definitions
 from swf_temporal.languages.loading import load, load_pinned
 from swf_temporal.languages.port import Definition
-from swf_temporal.runtime.host import ContinueTimeout
+from swf_temporal.runtime.host import SEMANTICS, ContinueTimeout
 from swf_temporal.runtime.inbox import InboxRecord
 from swf_temporal.runtime.progress import ProgressRecord
 from swf_temporal.runtime.run import Program
-from swf_temporal.runtime.semantics import SEMANTICS
 from swf_temporal.temporal.call_records import CallRecord
 from swf_temporal.temporal.endings import AwaitedRecord
 
@@ -197,3 +198,8 @@ def program_of(
     """Return the definition *workflow_id* among those that a run carries, and its program."""
     definition = catalogue_of(definitions).find(workflow_id, version)
     return definition, definition.language.prepare(definition, semantics)
+
+
+def origin_of(pin: Pin) -> str:
+    """Return the id of the first run of the instance that asks, also where it goes on in another."""
+    return pin.lineage.origin or workflow.info().first_execution_run_id

@@ -33,7 +33,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import FunctionCall, SubflowCall, TraceEntry, TraceKind
 from swf_temporal.runtime.ids import id_of_child, shortened_id
 from swf_temporal.temporal.host import TemporalHost
-from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
+from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.own_place import OwnPlace
 from swf_temporal.temporal.workflow import Interpreter
 from swf_temporal.temporal.workflows import OTHER_WORKFLOWS
@@ -76,7 +76,7 @@ class ReplayedRun:
     has_begun: bool = True
     """Whether there is a workflow task of it."""
     place: str | None = None
-    """The id of what gave it a place: see `place_records.py`."""
+    """The id of what gave it a place: see `places.py`."""
     lengths: tuple[int, ...] = ()
     """For each entry, how many events the history had when the workflow task began, or ended, in which it was made."""
     calls: tuple[CallStep, ...] = ()

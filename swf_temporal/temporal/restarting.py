@@ -18,9 +18,9 @@ from temporalio.common import RawValue, WorkflowIDConflictPolicy, WorkflowIDReus
 from temporalio.converter import DataConverter
 from temporalio.service import RPCError, RPCStatusCode
 
+from swf_temporal.base.accounting import json_size
 from swf_temporal.base.data import JSON, merge_patch
 from swf_temporal.base.errors import UsageError
-from swf_temporal.base.weighing import json_size
 from swf_temporal.runtime.host import TraceEntry
 from swf_temporal.runtime.inbox import Inbox
 from swf_temporal.temporal import summaries
@@ -29,10 +29,10 @@ from swf_temporal.temporal.constants import ROUTED
 from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.kept_options import options_of_this, start_options
 from swf_temporal.temporal.next_execution import carried
+from swf_temporal.temporal.outgoing import fits
 from swf_temporal.temporal.records import BegunAgain, Pin, Wanted
 from swf_temporal.temporal.replaying import Observed, completed_part, observe
 from swf_temporal.temporal.signal_events import event_of_signal, event_of_update
-from swf_temporal.temporal.sizes import fits
 from swf_temporal.temporal.workflow_input import UNREADABLE, value_of
 
 _STOPPED = (WorkflowExecutionStatus.CANCELED, WorkflowExecutionStatus.TERMINATED)

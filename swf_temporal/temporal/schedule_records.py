@@ -16,8 +16,8 @@ from temporalio.client import (
     ScheduleState,
 )
 
+from swf_temporal.base.calendars.moments import CalendarSpec, Ranges, ScheduleSpec
 from swf_temporal.base.calendars.previewing import distance
-from swf_temporal.base.calendars.specs import CalendarSpec, Ranges, ScheduleSpec
 from swf_temporal.base.data import JSON, identity
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.languages.port import Definition

@@ -27,7 +27,7 @@ from temporalio.client import (
 )
 from temporalio.service import RPCError, RPCStatusCode
 
-from swf_temporal.base.calendars.specs import LAST_YEAR
+from swf_temporal.base.calendars.moments import LAST_YEAR
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.records import MalformedRecord, Record

@@ -9,7 +9,7 @@ from temporalio.common import RawValue
 from swf_temporal.base.client_errors import TooLargeToSendError
 from swf_temporal.base.errors import UsageError
 from swf_temporal.base.strict_json import NotJSON
-from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
+from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES
 from swf_temporal.temporal.constants import MAX_INPUT_BYTES
 from swf_temporal.temporal.converter import limit_of
 

@@ -8,10 +8,10 @@ from temporalio.exceptions import ApplicationError
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.grammar import counted
-from swf_temporal.events.routing.routes import never_taken
+from swf_temporal.events.routing import never_taken
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.port import Definition
-from swf_temporal.runtime.event_matching import DEFAULT_SOURCE, is_like
+from swf_temporal.runtime.correlation import DEFAULT_SOURCE, is_like
 from swf_temporal.runtime.run import Run
 from swf_temporal.temporal.constants import EVENT, EVENT_REFUSED
 from swf_temporal.text.suggestions import did_you_mean

@@ -1,7 +1,8 @@
 """The status of a workflow, also where the SDK has no word for it, as for a workflow that is paused."""
 
 import asyncio
-from typing import Any, Final
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
 
 from temporalio.api.enums.v1 import EventType
 from temporalio.api.enums.v1 import WorkflowExecutionStatus as StatusNumber
@@ -12,6 +13,7 @@ from temporalio.client import (
     WorkflowHandle,
     WorkflowHistoryEventAsyncIterator,
     WorkflowHistoryEventFilterType,
+    WorkflowQueryFailedError,
 )
 from temporalio.service import RPCError, RPCStatusCode
 
@@ -80,3 +82,25 @@ _fetched: Final = WorkflowHistoryEventAsyncIterator.fetch_next_page
 # A server does not wait for the end of a workflow that is paused, and answers with another event. Asked for the result,
 # the SDK would ask again at once, for as long as it is paused, or raise RuntimeError.
 setattr(WorkflowHistoryEventAsyncIterator, "fetch_next_page", _fetch_next_page)  # noqa: B010 - mypy refuses the other
+
+
+Answer = TypeVar("Answer")
+
+ASK_AGAIN: Final = "the instance is about to take its next step: ask again"
+"""What a query is told that came too early."""
+
+_TRIES: Final = 50
+_QUERY_PAUSE: Final = 0.1
+"""Seconds until a query is asked again: by then the workflow task has usually begun."""
+
+
+async def answer_of(ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    """Return what *ask* comes to, a query, which is asked again where it came too early. Raises what it raises."""
+    for _ in range(_TRIES):
+        try:
+            return await ask()
+        except WorkflowQueryFailedError as error:
+            if error.message != ASK_AGAIN:
+                raise
+        await asyncio.sleep(_QUERY_PAUSE)
+    return await ask()

@@ -23,15 +23,12 @@ from temporalio.workflow import ParentClosePolicy
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.records import Record
-from swf_temporal.events.routing.keys import mailbox_id
-from swf_temporal.events.routing.routes import route
-from swf_temporal.events.routing.subscriptions import subscription
+from swf_temporal.events.routing import mailbox_id, route, subscription
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import ContinuedAs
 from swf_temporal.runtime.performing import size_of
 from swf_temporal.runtime.run import Awaited, Run
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.first_runs import origin_of
 from swf_temporal.temporal.instance_part import Ending, Instance, Part
 from swf_temporal.temporal.kept_options import options_of_this
 from swf_temporal.temporal.mailbox_records import (
@@ -43,7 +40,7 @@ from swf_temporal.temporal.mailbox_records import (
     Untaken,
     UntakenEvent,
 )
-from swf_temporal.temporal.records import catalogue_of
+from swf_temporal.temporal.records import catalogue_of, origin_of
 
 if TYPE_CHECKING:
     from swf_temporal.temporal.host import TemporalHost

@@ -93,7 +93,7 @@ def _provide() -> None:
         provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
         trace.set_tracer_provider(provider)
     trace_requests(_request)
-    from swf_temporal.temporal.ended_spans import recorder  # noqa: PLC0415 - needs the extra
+    from swf_temporal.temporal.instance_tracing import recorder  # noqa: PLC0415 - needs the extra
 
     record_spans(recorder(_tracer(), _NAME))
 

@@ -13,12 +13,13 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, ClassVar, Final, Protocol
 
 from temporalio import workflow
+from temporalio.api.common.v1 import Payload
 from temporalio.client import (
     Client,
     WithStartWorkflowOperation,
@@ -26,17 +27,19 @@ from temporalio.client import (
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
 )
-from temporalio.common import WorkflowIDConflictPolicy
-from temporalio.exceptions import ApplicationError
+from temporalio.common import RawValue, WorkflowIDConflictPolicy
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError
 from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.base.errors import NewerRecord, PayloadTooLarge, StoreUnavailable
 from swf_temporal.base.records import Record
+from swf_temporal.runtime.host import CallFolder
 from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
 from swf_temporal.temporal import summaries
-from swf_temporal.temporal.querying import answer_of
+from swf_temporal.temporal.failures import fault_of_activity
+from swf_temporal.temporal.outgoing import Outgoing
 from swf_temporal.temporal.record_types import RecordInput
-from swf_temporal.temporal.statuses import running_execution
+from swf_temporal.temporal.statuses import answer_of, running_execution
 
 READ_VARIABLE: Final = "read variable"
 WRITE_VARIABLE: Final = "write variable"
@@ -208,3 +211,54 @@ def _unavailable(of: VariableRef, error: Exception) -> StoreUnavailable:
 def _id_of(of: VariableRef) -> str:
     """Return the id of the workflow that holds the variables of a scope."""
     return f"{_PREFIX}{of.scope}:{of.owner}"
+
+
+VARIABLE_ATTEMPT: Final = timedelta(minutes=1)
+"""The time limit of one attempt to read or write a variable."""
+
+_OF_INSTANCES: Final = ("instance", "thread")
+"""The scopes whose variables end with the instance that made them."""
+
+
+class VariableCalls:
+    """The variables that one execution reads and writes."""
+
+    def __init__(self, outgoing: Outgoing, origin: str) -> None:
+        self._outgoing = outgoing
+        self._origin = origin
+
+    async def read(self, of: VariableRef) -> Variable | None:
+        found = await self._call(READ_VARIABLE, of, [])
+        return None if found is None else Variable.from_json(found)
+
+    async def write(self, of: VariableRef, value: Variable | None) -> None:
+        record = None if value is None else value.to_json()
+        await self._call(WRITE_VARIABLE, of, [self._outgoing.written(record)])
+
+    def folder(self, folder: CallFolder) -> CallFolder:
+        """Return the *folder* of a call with its variables as they are known where they are held."""
+        files = (replace(file, of=self._held(file.of)) for file in folder.files)
+        owners = {scope: self._held(VariableRef(scope, owner, "")).owner for scope, owner in folder.owners.items()}
+        return CallFolder(tuple(files), owners)
+
+    async def _call(self, name: str, of: VariableRef, more: list[Payload]) -> Any:
+        payloads = [self._outgoing.written(self._held(of).to_json()), *more]
+        await self._outgoing.in_turn(*payloads)
+        try:
+            return await workflow.execute_activity(
+                name,
+                args=[RawValue(payload) for payload in payloads],
+                start_to_close_timeout=VARIABLE_ATTEMPT,
+                summary=summaries.of_variable(of),
+            )
+        except ActivityError as error:
+            if isinstance(error.cause, CancelledError):
+                raise asyncio.CancelledError from None
+            raise fault_of_activity(error, name) from None
+
+    def lasting(self, owner: str) -> str:
+        """Return *owner*, if it is this instance, with what tells it from a later one that is given its id."""
+        return f"{owner}/{self._origin}" if owner == workflow.info().workflow_id else owner
+
+    def _held(self, of: VariableRef) -> VariableRef:
+        return replace(of, owner=self.lasting(of.owner)) if of.scope in _OF_INSTANCES else of

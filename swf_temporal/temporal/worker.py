@@ -1,31 +1,187 @@
-"""The worker: the process that interprets definitions and calls their functions."""
+"""The worker: the process that interprets definitions and calls their functions.
+
+Theory of operation. A worker is given a query as a task, with the events that have been added to the history since the
+last workflow task, or with the whole history where it has not the instance in memory. The last of them may be newer
+than any workflow task: a signal, a timer that has fired, a call that has ended. The SDK gives such an event to the
+workflow at once, with the time of the last workflow task and its answer to whether to continue as new, and without what
+else comes until the next workflow task begins. What the workflow does then is recorded as done by that task: a replay
+has the task's own time and answer and all that came, decides otherwise, and the instance is stuck.
+
+The SDK does not say for which task it gives an event, but the time tells: it is that of the workflow task before,
+though the history has grown. Such a step is refused: the query fails, the instance is dropped, and it is read again
+when its workflow task begins. Our clients ask again then (`temporal/statuses.py`).
+
+A worker without a deployment takes whatever comes on its task queue. One with a
+deployment takes nothing until its version is made the current one, or ramps: `temporal worker deployment` does that.
+"""
 
 import contextlib
 import gc
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from temporalio.api.workflowservice.v1 import DescribeWorkerDeploymentRequest
+from temporalio.bridge.proto.workflow_activation import WorkflowActivation, WorkflowActivationJob
+from temporalio.bridge.proto.workflow_completion import WorkflowActivationCompletion
 from temporalio.client import Client
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker, WorkerConfig, WorkflowRunner
+from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
+from temporalio.converter import DataConverter
+from temporalio.service import RPCError
+from temporalio.worker import (
+    UnsandboxedWorkflowRunner,
+    Worker,
+    WorkerConfig,
+    WorkerDeploymentConfig,
+    WorkflowInstance,
+    WorkflowInstanceDetails,
+    WorkflowRunner,
+)
 
+from swf_temporal import __version__
 from swf_temporal.expressions.guarding import guard
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.runtime.budgets import InstanceLimits
-from swf_temporal.settings.deployment import Deployment
-from swf_temporal.settings.worker import WorkerSettings
+from swf_temporal.settings.worker import Deployment, Versioning, WorkerSettings
 from swf_temporal.temporal.activities import Activities, Performer, Publisher
-from swf_temporal.temporal.begun_tasks import BegunTasksRunner
-from swf_temporal.temporal.converter import limit_of
+from swf_temporal.temporal.converter import is_contextual, limit_of
 from swf_temporal.temporal.endings import Endings
+from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.instance_signals import InstanceFinder
 from swf_temporal.temporal.local_calls import LocalCallsInterceptor
+from swf_temporal.temporal.mailbox_records import MAILBOX
 from swf_temporal.temporal.metrics import count_instances
-from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
+from swf_temporal.temporal.place_records import PLACES
 from swf_temporal.temporal.places import PlaceActivities
+from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.search_attributes import RegisteredAttributes
+from swf_temporal.temporal.statuses import ASK_AGAIN
+from swf_temporal.temporal.variables import TYPE as VARIABLES
 from swf_temporal.temporal.variables import TemporalVariables, VariableStorage
-from swf_temporal.temporal.versioning import deployment_config, versioned
 from swf_temporal.temporal.workflows import ALL_WORKFLOWS
+from swf_temporal.temporal.wrapping import WrappingInstance, WrappingRunner
+
+_EVENTS: Final = frozenset(
+    {
+        "signal_workflow",
+        "fire_timer",
+        "resolve_activity",
+        "resolve_child_workflow_execution_start",
+        "resolve_child_workflow_execution",
+        "resolve_signal_external_workflow",
+        "resolve_request_cancel_external_workflow",
+        "resolve_nexus_operation_start",
+        "resolve_nexus_operation",
+        "cancel_workflow",
+    }
+)
+"""What is told of an event in the history. An update is not: the server hands it to a workflow task alone."""
+
+
+class BegunTasksRunner(WrappingRunner):
+    """Runs workflows as another runner does, without the steps that no workflow task has begun."""
+
+    def __init__(self, runner: WorkflowRunner, converter: DataConverter) -> None:
+        super().__init__(runner)
+        self._is_contextual = is_contextual(converter)
+
+    def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
+        return _Instance(super().create_instance(det), is_contextual=self._is_contextual)
+
+
+class _Instance(WrappingInstance):
+    _time = -1
+    """The time of the last workflow task of which it has taken a step, in nanoseconds."""
+    _length = 0
+    """The number of events in its history then."""
+
+    def activate(self, act: WorkflowActivation) -> WorkflowActivationCompletion:
+        """Let the workflow take its next step, if a workflow task has begun it."""
+        if not _is_query(act):
+            time, length = act.timestamp.ToNanoseconds(), act.history_length
+            has_grown = time == self._time and length > self._length
+            if has_grown and not act.is_replaying and any(map(_is_event, act.jobs)):
+                refused = WorkflowActivationCompletion()
+                refused.failed.failure.message = ASK_AGAIN
+                return refused
+            self._time, self._length = time, length
+        return super().activate(act)
+
+
+def _is_query(act: WorkflowActivation) -> bool:
+    return any(job.HasField("query_workflow") for job in act.jobs)
+
+
+def _is_event(job: WorkflowActivationJob) -> bool:
+    return job.WhichOneof("variant") in _EVENTS and not job.resolve_activity.is_local
+
+
+_UNVERSIONED = "swf-temporal"
+"""The name under which workers without a deployment show their release."""
+_BEHAVIOURS = {Versioning.PINNED: VersioningBehavior.PINNED, Versioning.AUTO_UPGRADE: VersioningBehavior.AUTO_UPGRADE}
+_ALWAYS = dict.fromkeys((VARIABLES, DELAYED_EVENT, MAILBOX, PLACES), VersioningBehavior.AUTO_UPGRADE)
+"""Workflows of ours that may outlive every version."""
+
+
+def deployment_config(deployment: Deployment | None) -> WorkerDeploymentConfig:
+    """Return what the engine is told of the version of a worker; without a *deployment* it is only shown."""
+    if deployment is None:
+        return WorkerDeploymentConfig(
+            version=WorkerDeploymentVersion(deployment_name=_UNVERSIONED, build_id=__version__),
+            use_worker_versioning=False,
+        )
+    return WorkerDeploymentConfig(
+        version=WorkerDeploymentVersion(deployment_name=deployment.name, build_id=deployment.build_id),
+        use_worker_versioning=True,
+        default_versioning_behavior=_BEHAVIOURS[deployment.versioning],
+    )
+
+
+class VersioningRunner(WrappingRunner):
+    """Runs workflows as another runner does; those of some types have a versioning behaviour of their own.
+
+    The SDK would ask the workflow's class, which is one for all definitions, and for all workers of a process: those
+    without a deployment must not say anything of the kind.
+    """
+
+    def __init__(self, runner: WorkflowRunner, versioning_of: Mapping[str, Versioning]) -> None:
+        super().__init__(runner)
+        self._behaviours = {one: _BEHAVIOURS[versioning] for one, versioning in versioning_of.items()} | _ALWAYS
+
+    def create_instance(self, det: WorkflowInstanceDetails) -> WorkflowInstance:
+        behaviour = self._behaviours.get(det.info.workflow_type)
+        if behaviour is not None:
+            det = replace(det, defn=replace(det.defn, versioning_behavior=behaviour))
+        return super().create_instance(det)
+
+
+def versioned(runner: WorkflowRunner, deployment: Deployment | None) -> WorkflowRunner:
+    """Return what runs workflows on a worker of *deployment*: *runner*, or one that knows its exceptions."""
+    return runner if deployment is None else VersioningRunner(runner, deployment.versioning_of)
+
+
+async def what_is_left(client: Client, deployment: Deployment) -> str | None:
+    """Return what is to be done before the server gives work to *deployment*; None if there is nothing."""
+    command = (
+        "temporal worker deployment set-current-version"
+        f" --deployment-name {deployment.name} --build-id {deployment.build_id}"
+    )
+    request = DescribeWorkerDeploymentRequest(namespace=client.namespace, deployment_name=deployment.name)
+    try:
+        described = await client.workflow_service.describe_worker_deployment(request)
+    except RPCError:  # the server learns of a deployment by its first worker, perhaps only now
+        return f"it gets work once it is the current version: {command}"
+    routing = described.worker_deployment_info.routing_config
+    current, ramping = routing.current_deployment_version.build_id, routing.ramping_deployment_version.build_id
+    if current == deployment.build_id:
+        return None
+    if ramping == deployment.build_id:
+        share = f"{routing.ramping_version_percentage:g} %"
+        return f"it gets {share} of the new instances; to give it all of them: {command}"
+    if not current:
+        return f"no version is the current one: workers without a deployment get the work until {command}"
+    return f"the current version is {current}; to let this one take over: {command}"
+
 
 _USUAL: Final = WorkerSettings()
 _DEADLOCK_TIMEOUT: Final = 9.5

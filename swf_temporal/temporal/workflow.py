@@ -4,17 +4,21 @@ Theory of operation. The server knows one dynamic workflow class; the name under
 the definition to run. Signals and updates may come before the first step: they only append to buffers that are made
 in `__init__`, and the run takes them from there. A run that grows long is suspended between two steps
 and continues as new with its progress; so does one whose definition asks for it.
+
+A memo is there from the start of an execution on, is carried on by continue-as-new, and can be given with a start by
+every client.
 """
 
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from temporalio import workflow
 from temporalio.common import RawValue
 from temporalio.exceptions import ApplicationError, CancelledError, FailureError
 
+from swf_temporal.base.accounting import json_size
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import (
     InvalidDefinition,
@@ -25,7 +29,6 @@ from swf_temporal.base.errors import (
     unforeseen,
 )
 from swf_temporal.base.records import MalformedRecord, Record
-from swf_temporal.base.weighing import json_size
 from swf_temporal.languages.port import Definition, Words
 from swf_temporal.runtime.host import (
     Completed,
@@ -34,30 +37,47 @@ from swf_temporal.runtime.host import (
     RunOutcome,
     Suspended,
     TraceEntry,
+    request_in,
 )
 from swf_temporal.runtime.joining import cancel_next_wait
-from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
-from swf_temporal.runtime.performing import check_size
+from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES, check_size
 from swf_temporal.runtime.progress import ProgressRecord
 from swf_temporal.runtime.run import Program, Run
 from swf_temporal.temporal import summaries
 from swf_temporal.temporal.constants import DELIVER, PROBE
-from swf_temporal.temporal.continuing import LengthCheck
+from swf_temporal.temporal.continuing import (
+    SHOWN,
+    LatestEntry,
+    LengthCheck,
+    details,
+    entry_to_json,
+    failure_text,
+    status_of,
+)
 from swf_temporal.temporal.converter import limit_of
-from swf_temporal.temporal.descriptions import SHOWN, LatestEntry, details, entry_to_json, failure_text, status_of
 from swf_temporal.temporal.failures import application_error
 from swf_temporal.temporal.host import MAY_CONTINUE_AS_NEW, TemporalHost
 from swf_temporal.temporal.incoming_events import IncomingEvents
-from swf_temporal.temporal.instance_part import Ending, Instance, Part
+from swf_temporal.temporal.instance_part import Ending, Instance, Part, operator_options
 from swf_temporal.temporal.instance_parts import PARTS
-from swf_temporal.temporal.next_execution import begin_other, carried, checked
-from swf_temporal.temporal.operator_options import operator_options
+from swf_temporal.temporal.next_execution import begin_other, carried, checked, make_call
+from swf_temporal.temporal.outgoing import fits
 from swf_temporal.temporal.record_types import WRONG_INPUT
 from swf_temporal.temporal.records import RESOLVE, UNKNOWN, Pin, program_of
-from swf_temporal.temporal.request_memo import request_of_workflow
-from swf_temporal.temporal.single_calls import make_call
-from swf_temporal.temporal.sizes import fits
 from swf_temporal.temporal.workflow_input import read_input
+
+_KEYS: Final = ("headers", "identity")
+
+
+def request_of_workflow() -> dict[str, JSON]:
+    """Return what the memo of the running workflow says of its request; what is of another kind says nothing."""
+    if not any(key in workflow.info().raw_memo for key in _KEYS):
+        return {}
+    try:
+        return request_in({key: workflow.memo_value(key, None) for key in _KEYS})
+    except (RuntimeError, ValueError, TypeError):  # another client's, in a form of its own
+        return {}
+
 
 _OF_DATA = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, AssertionError)
 """Exceptions that a definition or its data can provoke through a bug. After any other, the task is tried again."""

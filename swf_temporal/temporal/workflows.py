@@ -5,9 +5,9 @@ No user's Python runs in them, so they need no sandbox; others on a worker keep 
 
 from typing import Final
 
-from swf_temporal.temporal.delayed_events import DelayedEvent
 from swf_temporal.temporal.event_mailboxes import EventMailbox
 from swf_temporal.temporal.places import Places
+from swf_temporal.temporal.publishing import DelayedEvent
 from swf_temporal.temporal.variables import VariablesOfScope
 from swf_temporal.temporal.workflow import Interpreter
 

@@ -1,12 +1,69 @@
 """The bodies of messages and answers as JSON, by their Content-Type."""
 
 import base64
+import codecs
+import re
 from contextlib import suppress
+from encodings import normalize_encoding
+from encodings.aliases import aliases
 from typing import Final
 
 from swf_temporal.base.data import JSON
-from swf_temporal.base.strict_json import NotJSON, read_json
-from swf_temporal.text.charsets import UTF_8, content_type_of, decoded, decoded_json, is_charset
+from swf_temporal.base.strict_json import NotJSON, read_json, text_of
+
+UTF_8: Final = "utf-8"
+_CHARSETS: Final = frozenset(
+    (
+        *("ascii", "latin_1", "koi8_r", "koi8_u", "mac_roman"),
+        *("utf_8", "utf_8_sig", "utf_16", "utf_16_be", "utf_16_le", "utf_32", "utf_32_be", "utf_32_le"),
+        *("big5", "euc_jp", "euc_kr", "gb18030", "gb2312", "gbk", "iso2022_jp", "shift_jis"),
+        *(f"cp{number}" for number in (437, 850, 866, 874, 932, 949, 950, *range(1250, 1259))),
+        *(f"iso8859_{number}" for number in (*range(1, 12), *range(13, 17))),
+    )
+)
+"""The charsets that texts are in, as Python calls them. All are read in a time that grows as the text does, and Python
+is asked for none that it does not have, since it would remember each such name."""
+_PARAMETER: Final = re.compile(r';\s*([^=;\s"]+)\s*=\s*(?:"([^"]*)"|([^;]*))')
+"""Written so that no value takes longer than its length lets it."""
+
+
+def is_charset(name: str) -> bool:
+    known = normalize_encoding(name).lower() if name.isascii() else ""
+    return aliases.get(known, known) in _CHARSETS
+
+
+def content_type_of(value: str) -> tuple[str, str]:
+    """Return the media type of a Content-Type in small letters, and the charset that it names, or else `utf-8`."""
+    media_type, _, _ = value.partition(";")
+    named = (each[2] or each[3] or "" for each in _PARAMETER.finditer(value) if each[1].lower() == "charset")
+    return media_type.strip().lower(), next(named, UTF_8).strip("' ")
+
+
+def decoded(content: bytes, charset: str) -> str:
+    """Return the text that *content* is in *charset*, which is one, without a byte order mark.
+
+    Raises UnicodeError if it is none.
+    """
+    return content.decode(charset).removeprefix("\ufeff")
+
+
+def decoded_json(content: bytes, charset: str) -> str:
+    """Return *content* as text that should be JSON: in UTF-16 or UTF-32, too, which shows where no other is named.
+
+    Raises NotJSON if it is no text.
+    """
+    if codecs.lookup(charset).name == UTF_8:
+        return text_of(content)
+    try:
+        return decoded(content, charset)
+    except UnicodeError:
+        raise NotJSON(f"it is not text in {charset}") from None
+
+
+def encoded(text: str, charset: str) -> bytes:
+    """Return *text* in *charset*, which is one. Raises UnicodeError where it has a character that is not in that."""
+    return text.encode(charset)
+
 
 _TEXTS: Final = frozenset({"application/xml", "application/yaml", "application/javascript", "application/x-yaml"})
 

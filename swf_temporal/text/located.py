@@ -6,7 +6,7 @@ from typing import Any
 
 from swf_temporal.base.errors import InvalidDefinition, Position, Problem
 from swf_temporal.base.strict_json import finite, write_json
-from swf_temporal.text.positions import Where
+from swf_temporal.text.origin import Where
 
 LINE_END = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 """Characters that YAML, and Python, take for the end of a line."""

@@ -3,7 +3,11 @@
 What documents of one kind call their parts, and what else may be said of them, is added by those who read them.
 """
 
+import ast
+import inspect
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -173,3 +177,15 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield annotation
     for part in get_args(annotation):
         yield from _models(part)
+
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def field_docs(kind: type) -> Iterator[tuple[str, str]]:
+    """Yield the fields of *kind* that have a text under them in its source, each with the text."""
+    body: list[Any] = getattr(ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0], "body", [])
+    for node, following in pairwise(body):
+        match node, following:
+            case ast.AnnAssign(target=ast.Name(id=field)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield field, " ".join(text.split())

@@ -3,7 +3,7 @@
 import asyncio
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.operations.asking_many import answers_of
+from swf_temporal.operations.tasks import answers_of
 
 
 async def test_the_silent_keep_no_place_from_the_others() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.base.strict_json import show_json, write_json
-from swf_temporal.http.console.payloads import indented
+from swf_temporal.http.console.pages import indented
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(),

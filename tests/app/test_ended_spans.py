@@ -21,7 +21,7 @@ from opentelemetry.trace import (
     use_span,
 )
 
-from swf_temporal.temporal.ended_spans import recorder
+from swf_temporal.temporal.instance_tracing import recorder
 from swf_temporal.temporal.spans import EndedSpan
 
 BEGUN = datetime(2026, 1, 2, 3, 4, 5, 123456, tzinfo=UTC)

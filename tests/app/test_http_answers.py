@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import suppress
 
-from swf_temporal.sdk import http_answers
+from swf_temporal.sdk import health
 from tests.cli.conftest import answer_of, free_port
 
 
@@ -13,8 +13,8 @@ async def test_many_that_say_nothing_leave_room() -> None:
     async def answer(path: str) -> tuple[int, str]:
         return 200, path
 
-    port, most = free_port(), http_answers._MAX_CONNECTIONS
-    async with http_answers.answering(port, answer, "--health", "127.0.0.1"):
+    port, most = free_port(), health._MAX_CONNECTIONS
+    async with health.answering(port, answer, "--health", "127.0.0.1"):
         silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(most + 10)]
         try:
             assert await asyncio.to_thread(answer_of, port, "livez") == 200

@@ -8,8 +8,7 @@ import pytest
 
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.sdk.definitions import catalogue_of
-from swf_temporal.sdk.live import LiveCatalogue
-from swf_temporal.sdk.rereading import RereadCatalogue
+from swf_temporal.sdk.rereading import LiveCatalogue, RereadCatalogue
 from tests.cli.conftest import HELLO
 
 Follow = Callable[[Path], "Followed"]

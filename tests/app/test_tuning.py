@@ -9,7 +9,7 @@ import pytest
 from temporalio.worker import PollerBehaviorAutoscaling, PollerBehaviorSimpleMaximum, WorkerTuner
 
 from swf_temporal import Client, Registry, UsageError, Worker, WorkerSettings, load
-from swf_temporal.sdk.tuning import tuning_of
+from swf_temporal.sdk.worker import tuning_of
 from swf_temporal.temporal.server import local_server
 
 DEFINITION = load("""\

@@ -14,9 +14,8 @@ from pamqp.common import FieldValue
 
 from swf_temporal.events.brokers.amqp import Amqp, connected
 from swf_temporal.events.brokers.port import Credentials, Message
-from swf_temporal.functions.asyncapi.arguments import Given
-from swf_temporal.functions.asyncapi.messages import write_message
-from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, ChannelPlace
+from swf_temporal.functions.asyncapi.messages import Given, write_message
+from swf_temporal.functions.asyncapi.parts import AsyncApiOperation, ChannelPlace
 from swf_temporal.functions.documents.parts import Document
 from tests.brokers.conftest import (
     ChannelTo,

@@ -23,7 +23,7 @@ from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import Options, Settings
-from swf_temporal.settings.tls import Tls
+from swf_temporal.settings.network import Tls
 
 if TYPE_CHECKING:
     from tests.functions.conftest import Failed

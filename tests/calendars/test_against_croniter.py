@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swf_temporal.base.calendars.compiling import compile_schedule
-from swf_temporal.base.calendars.fields import DAY_OF_MONTH, UNIX_WEEKDAY, Field, numbers
+from swf_temporal.base.calendars.cron import DAY_OF_MONTH, UNIX_WEEKDAY, Field, numbers
 from swf_temporal.base.calendars.moments import InvalidTime
 from swf_temporal.base.calendars.previewing import preview
 

@@ -10,9 +10,8 @@ import pytest
 
 from swf_temporal.base.calendars.compiling import compile_schedule
 from swf_temporal.base.calendars.cron import parse_cron
-from swf_temporal.base.calendars.moments import InvalidTime
+from swf_temporal.base.calendars.moments import CalendarSpec, InvalidTime, Range
 from swf_temporal.base.calendars.previewing import preview
-from swf_temporal.base.calendars.specs import CalendarSpec, Range
 
 NEW_YEAR = "2026-01-01T00:00:00"
 

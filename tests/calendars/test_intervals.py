@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swf_temporal.base.calendars.compiling import compile_schedule
-from swf_temporal.base.calendars.intervals import parse_interval
-from swf_temporal.base.calendars.moments import InvalidTime
+from swf_temporal.base.calendars.compiling import compile_schedule, parse_interval
+from swf_temporal.base.calendars.moments import IntervalSpec, InvalidTime, Range, ScheduleSpec, ranges_of
 from swf_temporal.base.calendars.previewing import distance, preview
-from swf_temporal.base.calendars.specs import IntervalSpec, Range, ScheduleSpec, ranges_of
 
 BEGINNING = "2000-01-01T00:00:00"
 NEW_YEAR = "2026-01-01T00:00:00"

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from swf_temporal.events.routing.keys import instance_id, mailbox_id
+from swf_temporal.events.routing import instance_id, mailbox_id
 from tests.cli.conftest import PATIENCE, Dev, Place
 
 pytestmark = pytest.mark.temporal

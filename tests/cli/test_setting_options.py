@@ -11,13 +11,12 @@ from pydantic import Field
 from typer.testing import CliRunner
 
 from swf_temporal.cli import worker as worker_command
-from swf_temporal.cli.coercion import QuickCommand
-from swf_temporal.cli.lazy import LazyGroup
+from swf_temporal.cli.lazy import LazyGroup, QuickCommand
 from swf_temporal.cli.setting_options import Given, options_of, taking
 from swf_temporal.settings.configuration import Section
 from swf_temporal.settings.forms import WORD, Count, Name, Port, Size, Whole
 from swf_temporal.settings.http import GatewaySettings
-from swf_temporal.settings.options import OPTION, Option
+from swf_temporal.settings.values import OPTION, Option
 from swf_temporal.settings.worker import WorkerSettings
 
 WORKER: Any = LazyGroup().get_command(None, "worker")

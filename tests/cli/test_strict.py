@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from swf_temporal.sdk.live import LiveCatalogue
+from swf_temporal.sdk.rereading import LiveCatalogue
 from tests.cli.conftest import Swf
 
 TRAP = """\

@@ -30,7 +30,7 @@ states:
 """
 _PATIENT_FOR_SECONDS = """\
 from datetime import timedelta
-import swf_temporal.temporal.variable_calls as variable_calls
+import swf_temporal.temporal.variables as variable_calls
 variable_calls.VARIABLE_ATTEMPT = timedelta(seconds=2)
 from swf_temporal.cli.entry import main
 main()

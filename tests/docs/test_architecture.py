@@ -12,7 +12,7 @@ from swf_temporal.base.function_types import TYPES
 from swf_temporal.cli.lazy import COMMANDS
 from swf_temporal.events.brokers.protocols import WIRES
 from swf_temporal.languages.port import Language
-from swf_temporal.languages.serverless_workflow.reading.recovery import STATE_TYPES
+from swf_temporal.languages.serverless_workflow.reading.document import STATE_TYPES
 from swf_temporal.languages.serverless_workflow.reading.versions import VERSIONS
 from swf_temporal.runtime.host import Host, TraceKind
 from swf_temporal.settings.calls import Options

@@ -11,10 +11,10 @@ import typer
 import swf_temporal.temporal.event_mailboxes as mailboxes
 from swf_temporal import Call
 from swf_temporal.base import strict_json
-from swf_temporal.base.calendars.fields import YEAR
+from swf_temporal.base.accounting import MAX_WRITTEN
+from swf_temporal.base.calendars.cron import YEAR
 from swf_temporal.base.exit_codes import ExitCode
 from swf_temporal.base.grammar import listed
-from swf_temporal.base.weighing import MAX_WRITTEN
 from swf_temporal.cli.main import app
 from swf_temporal.events.consumers import consumer
 from swf_temporal.expressions.guarding.helper import EvaluationLimits
@@ -29,17 +29,16 @@ from swf_temporal.http.gateway.openapi import description_of
 from swf_temporal.http.gateway.requests import PATIENCE
 from swf_temporal.languages import definition_cache
 from swf_temporal.runtime import budgets, ids
-from swf_temporal.runtime.data_limit import MAX_DATA_BYTES
+from swf_temporal.runtime.cycles import MAX_COST
 from swf_temporal.runtime.inbox import MAX_SEEN
 from swf_temporal.runtime.iterations import MAX_AT_ONCE
-from swf_temporal.runtime.pacing import MAX_COST
-from swf_temporal.sdk import http_connections, working
-from swf_temporal.sdk.stores import sql
+from swf_temporal.runtime.run import MAX_DATA_BYTES
+from swf_temporal.sdk import http_connections, stores, working
 from swf_temporal.settings.calls import Options
 from swf_temporal.settings.values import MAX_HOPS
 from swf_temporal.settings.worker import WorkerSettings
-from swf_temporal.simulation.cycles import MAX_STEPS, MAX_TIMES_THE_SAME
-from swf_temporal.temporal import continuing, event_dispatch, failures, mailbox_records, mailbox_subscribers, variables
+from swf_temporal.simulation.clock import MAX_STEPS, MAX_TIMES_THE_SAME
+from swf_temporal.temporal import continuing, event_dispatch, event_mailboxes, failures, mailbox_records, variables
 from swf_temporal.temporal.host import MAX_TRACE
 from swf_temporal.temporal.outgoing import MAX_PENDING
 from swf_temporal.temporal.payloads import codec
@@ -163,8 +162,8 @@ CLAIMS = {
     "configuration": [f"in bytes or with a unit: `4 MiB` | {size(Options().max_response_bytes)} |"],
     "events": [
         f"remembers the last {mailboxes.MAX_REMEMBERED:,} for a day",
-        f"A mailbox has room for {mailbox_subscribers.MAX_SUBSCRIBERS:,} subscribers,",
-        f"and for {mailbox_subscribers.MAX_SUBSCRIBERS_BYTES >> 10} KiB of what is known of them",
+        f"A mailbox has room for {event_mailboxes.MAX_SUBSCRIBERS:,} subscribers,",
+        f"and for {event_mailboxes.MAX_SUBSCRIBERS_BYTES >> 10} KiB of what is known of them",
         f"has {size(mailbox_records.MAX_BYTES)}, beside the definitions, or {event_dispatch.MAX_EVENTS:,} entries",
         f"up to {size(event_dispatch.MAX_STARTING_BYTES)} or {event_dispatch.MAX_STARTING_EVENTS:,} entries",
         f"{mailboxes.MAX_DONE_BYTES >> 10} KiB or {mailboxes.MAX_DONE_EVENTS:,} entries of its history are of events",
@@ -172,7 +171,7 @@ CLAIMS = {
         f"After {MAX_HOPS}, the event does not start any more instances",
         f"a consumer that is stopped has {consumer._FINISHING:g} seconds for what came",
     ],
-    "direktiv": [f"| one variable | {size(variables.MAX_BYTES)} at most | {size(sql.MAX_BYTES)} at most |"],
+    "direktiv": [f"| one variable | {size(variables.MAX_BYTES)} at most | {size(stores.MAX_BYTES)} at most |"],
     "functions": [f"does not return within {MAX_LOOKING_UP:g} seconds"],
     "functions/python": [
         f"There are {working._LEFT:,} more for these",

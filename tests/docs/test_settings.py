@@ -14,9 +14,8 @@ from swf_temporal.settings.calls import Options, Settings
 from swf_temporal.settings.configuration import SECTIONS, Section
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, EventSettings, SinkSettings
 from swf_temporal.settings.http import CodecServerSettings, GatewaySettings, Tenant
-from swf_temporal.settings.network import Network
+from swf_temporal.settings.network import Network, Tls
 from swf_temporal.settings.payloads import EncryptionSettings, PayloadSettings, StorageSettings
-from swf_temporal.settings.tls import Tls
 from swf_temporal.settings.worker import WorkerSettings
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 from swf_temporal.drawing.building import TEXT
-from swf_temporal.drawing.labelling import Rectangle, distance, holds, meet, points_along
-from swf_temporal.drawing.model import Arrow, Scope
-from swf_temporal.drawing.texts import width_of
+from swf_temporal.drawing.model import Arrow, Scope, width_of
+from swf_temporal.drawing.placing import Rectangle, distance, holds, meet, points_along
 
 _LINE = 14.0
 _ASIDE = 20.0

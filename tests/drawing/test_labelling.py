@@ -1,6 +1,6 @@
 """Labels that were far from their arrows, or crossed, are put beside them; others stay."""
 
-from swf_temporal.drawing.labelling import settled
+from swf_temporal.drawing.placing import settled
 
 DOWN = ((100.0, 0.0), (100.0, 300.0), (100.0, 600.0), (100.0, 900.0))
 """An arrow straight down."""

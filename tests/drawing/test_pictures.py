@@ -7,10 +7,9 @@ import pytest
 
 from swf_temporal import Definition, InvalidDefinition, UsageError, load
 from swf_temporal.drawing.building import picture_of
-from swf_temporal.drawing.model import Box, Picture
+from swf_temporal.drawing.model import Box, Picture, cut, width_of
 from swf_temporal.drawing.outline import Outline, OutlinePart, Way
 from swf_temporal.drawing.svg import page_of, svg_of
-from swf_temporal.drawing.texts import cut, width_of
 from swf_temporal.simulation.definitions import workflows_of
 from swf_temporal.simulation.model.scenario import Scenario
 from swf_temporal.simulation.reading import find_scenarios

@@ -3,8 +3,8 @@
 from datetime import timedelta
 
 from swf_temporal import CallFailed, load, simulate
+from swf_temporal.drawing.model import width_of
 from swf_temporal.drawing.svg import svg_of
-from swf_temporal.drawing.texts import width_of
 from swf_temporal.drawing.timeline import MAX_SPANS, Timeline, timeline_of
 
 DEFINITION = {

@@ -4,8 +4,7 @@ import asyncio
 import sys
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.events.consumers.consumer import Consumer
-from swf_temporal.events.consumers.known import source_of
+from swf_temporal.events.consumers.consumer import Consumer, source_of
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.loading import load
 from swf_temporal.operations.client import Client

@@ -8,7 +8,7 @@ import pytest
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.events.consumers.port import NeverError
-from swf_temporal.events.routing.chains import HOPS
+from swf_temporal.events.routing import HOPS
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.event_sending import send
 from swf_temporal.sdk.event_router import Router

@@ -18,8 +18,8 @@ from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.temporal import client as swf
+from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.instance_parts import PARTS
-from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.worker import make_worker
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, define, events_of

@@ -19,8 +19,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.events.brokers.kafka import Kafka
 from swf_temporal.events.brokers.port import Channel, Message
-from swf_temporal.events.connections import Connection
-from swf_temporal.events.sinks import Sinks
+from swf_temporal.events.sinks import Connection, Sinks
 from swf_temporal.settings.events import BrokerAddress, ConsumerSettings, Mode, SinkSettings
 from tests.brokers.servers import HOST, Link, Server
 from tests.events.test_consumers import broker, connected, consuming, every_broker

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.expressions.reading import elements
+from swf_temporal.expressions.targets import elements
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.expressions.jq_bounds import jq_bound
+from swf_temporal.expressions.jq import jq_bound
 from swf_temporal.expressions.lexing import tokens
 
 NEVER = 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.expressions.reading import makes, members, reads
+from swf_temporal.expressions.targets import makes, members, reads
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from swf_temporal.expressions import paths
-from swf_temporal.expressions.arithmetic import SIGNS, NotSupported, index, length
 from swf_temporal.expressions.compiled import Constant
 from swf_temporal.expressions.guarding.guard import guard
 from swf_temporal.expressions.parsing import parsed
+from swf_temporal.expressions.paths import SIGNS, NotSupported, index, length
 
 LARGE = 2**53 - 1
 NUMBERS: list[Any] = [0, 1, -1, 3, 2.5, -2.5, 2.0, 0.5, LARGE, -LARGE, 10**15 - 1, 10**15]

@@ -5,7 +5,7 @@ import pytest
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.expressions.compiled import BadExpression
-from swf_temporal.expressions.spel import SpelCondition
+from swf_temporal.expressions.early import SpelCondition
 
 DATA: JSON = {
     "name": "LateException",

@@ -6,7 +6,7 @@ import pytest
 
 from swf_temporal.languages.loading import check_file
 from swf_temporal.text.fetching.resources import Resources
-from swf_temporal.text.resources import ForbiddenResourceError, MissingResourceError, UnreadableResourceError
+from swf_temporal.text.origin import ForbiddenResourceError, MissingResourceError, UnreadableResourceError
 
 HINT = "the setting SWF_RESOURCE_FOLDERS names other folders that may be read, and so does --resources"
 WORKFLOW = """

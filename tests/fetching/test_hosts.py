@@ -3,7 +3,7 @@
 import pytest
 
 from swf_temporal.base.errors import UsageError
-from swf_temporal.text.fetching.hosts import credentials_in, hosts_in, is_allowed, variable_name
+from swf_temporal.text.fetching.resources import credentials_in, hosts_in, is_allowed, variable_name
 
 
 @pytest.mark.parametrize(

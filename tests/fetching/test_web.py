@@ -12,7 +12,7 @@ from swf_temporal.base.errors import UsageError
 from swf_temporal.languages.loading import check, check_file, check_url, load
 from swf_temporal.text.fetching.resources import Resources
 from swf_temporal.text.fetching.web import Cache, Web
-from swf_temporal.text.resources import ForbiddenResourceError, UnreadableResourceError
+from swf_temporal.text.origin import ForbiddenResourceError, UnreadableResourceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import pytest
 
 from swf_temporal.base.data import JSON
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.installed import offered_by
+from swf_temporal.functions.custom.modules import offered_by
 from swf_temporal.languages.loading import load
 from swf_temporal.settings.calls import Settings
 

@@ -9,7 +9,7 @@ import pytest
 from swf_temporal.base.calls import Function
 from swf_temporal.base.errors import UsageError
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.installed import installed
+from swf_temporal.functions.custom.modules import installed
 
 Install = Callable[..., None]
 

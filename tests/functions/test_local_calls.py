@@ -6,7 +6,7 @@ import pytest
 
 from swf_temporal.base.function_types import Callee
 from swf_temporal.functions.local_calls import check_local_function, check_local_host
-from swf_temporal.runtime.local_calls import NotLocal, locally
+from swf_temporal.runtime.variables import NotLocal, locally
 from swf_temporal.settings.calls import Settings, read_settings
 
 

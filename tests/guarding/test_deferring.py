@@ -9,17 +9,22 @@ import pytest
 
 from swf_temporal.base.errors import ExpressionLimitExceeded
 from swf_temporal.expressions.guarding import guard
-from swf_temporal.expressions.guarding.bounds import (
+from swf_temporal.expressions.guarding.deferring import (
     MAX_WORK,
     UNBOUNDED,
     Bound,
+    Deferred,
+    Evaluation,
+    MachineTooSlow,
+    answer_to,
+    ask,
+    defer_here,
     jsonpath_bound,
     pattern_bound,
     schema_bound,
 )
-from swf_temporal.expressions.guarding.deferring import Deferred, Evaluation, MachineTooSlow, answer_to, ask, defer_here
 from swf_temporal.expressions.guarding.helper import EngineAnswer
-from swf_temporal.runtime.evaluating import evaluated
+from swf_temporal.runtime.host import evaluated
 
 T = TypeVar("T")
 

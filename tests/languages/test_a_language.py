@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from swf_temporal.editing.document import EditedDocument, Span
-from swf_temporal.editing.hovering import hover
+from swf_temporal.editing.server import EditedDocument, Span, hover
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.languages.describing import Description
 from swf_temporal.languages.known import LANGUAGES

@@ -4,8 +4,7 @@ import pytest
 
 from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
-from swf_temporal.languages.made_of_secrets import made_of_secrets
-from swf_temporal.languages.performing import filled
+from swf_temporal.languages.performing import filled, made_of_secrets
 from swf_temporal.runtime.host import FunctionCall, SecretTemplate
 
 DATA: JSON = {"order": "order-4711-of-ada", "amount": 12345678}

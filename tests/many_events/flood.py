@@ -21,8 +21,7 @@ from temporalio.client import Client
 from swf_temporal.base.client_errors import InstanceNotFoundError, MailboxFullError
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
-from swf_temporal.events.routing.keys import instance_id
-from swf_temporal.events.routing.routes import route
+from swf_temporal.events.routing import instance_id, route
 from swf_temporal.languages.loading import load
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_dispatch import dispatch

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from swf_temporal import Definition, InvalidDefinition, SwfError, check, load, simulate
-from swf_temporal.migration.findings import Migration
 from swf_temporal.migration.migrate import migrate, write
 from swf_temporal.migration.project import DEFINITIONS, Part, project_at
+from swf_temporal.migration.report import Migration
 from swf_temporal.text.fetching.resources import Resources, in_mode
 
 _ENDINGS: Final = (".json", ".yaml", ".yml")

@@ -8,7 +8,7 @@ import trustme
 
 from swf_temporal.migration.configuration import Configuration, configuration
 from swf_temporal.migration.migrate import migrate
-from swf_temporal.migration.owners import Called
+from swf_temporal.migration.project import Called
 from swf_temporal.settings.calls import read_settings
 from swf_temporal.settings.events import EventSettings
 from swf_temporal.text.properties import PropertiesText

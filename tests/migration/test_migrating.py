@@ -9,10 +9,9 @@ from swf_temporal import load
 from swf_temporal.base.errors import UsageError
 from swf_temporal.cli.annotations import sarif_of_migration
 from swf_temporal.migration.configuration import configuration
-from swf_temporal.migration.findings import Finding, MigratedFile, Migration
 from swf_temporal.migration.migrate import migrate, write
-from swf_temporal.migration.owners import Called
-from swf_temporal.migration.report import as_data, as_html, as_text
+from swf_temporal.migration.project import Called
+from swf_temporal.migration.report import Finding, MigratedFile, Migration, as_data, as_html, as_text
 from swf_temporal.text.properties import PropertiesText, of_production, read_properties, resolved
 from tests.migration.__main__ import outcome, tried
 from tests.migration.many import broken_project, changed_again, project_of, reported

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from swf_temporal.migration.configuration import configuration
-from swf_temporal.migration.findings import Migration
 from swf_temporal.migration.migrate import migrate
-from swf_temporal.migration.owners import Called
+from swf_temporal.migration.project import Called
+from swf_temporal.migration.report import Migration
 from swf_temporal.text.parsing import read_data
 from swf_temporal.text.properties import PropertiesText
 from swf_temporal.text.yaml_text import write_yaml

@@ -28,8 +28,8 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.function_types import callee_of
 from swf_temporal.functions.performing import Calls
 from swf_temporal.functions.secrets import Secrets
-from swf_temporal.migration.findings import Migration
 from swf_temporal.migration.migrate import migrate, write
+from swf_temporal.migration.report import Migration
 from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.settings.calls import Settings, read_settings
 from swf_temporal.simulation.context import SimulationContext

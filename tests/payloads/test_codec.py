@@ -16,8 +16,7 @@ from swf_temporal.settings.payloads import PayloadSettings, StorageSettings
 from swf_temporal.temporal.payloads.codec import Compressing, Encrypting
 from swf_temporal.temporal.payloads.codecs import codec_of
 from swf_temporal.temporal.payloads.encodings import reason_of
-from swf_temporal.temporal.payloads.keys import Keys
-from swf_temporal.temporal.payloads.xaes import Xaes
+from swf_temporal.temporal.payloads.keys import Keys, Xaes
 
 COMPRESSED = {"encoding": b"binary/zlib"}
 ONE, TWO = base64.b64encode(bytes([1] * 32)).decode(), base64.b64encode(bytes([2] * 32)).decode()

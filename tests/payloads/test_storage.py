@@ -14,8 +14,7 @@ from temporalio.exceptions import ApplicationError
 
 from swf_temporal.base.errors import PayloadUnavailable, UsageError
 from swf_temporal.settings.payloads import StorageSettings
-from swf_temporal.temporal.payloads.objects import Folder, RemoteFolder, folder_at
-from swf_temporal.temporal.payloads.storage import ObjectStorage, storage_of
+from swf_temporal.temporal.payloads.storage import Folder, ObjectStorage, RemoteFolder, folder_at, storage_of
 
 PAYLOAD = Payload(metadata={"encoding": b"json/plain", "other": b"x"}, data=b'"' + b"x" * 200_000 + b'"')
 

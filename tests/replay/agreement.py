@@ -17,7 +17,7 @@ from swf_temporal.operations.pictures import runs_of
 from swf_temporal.operations.rerunning import NeverThereError, Rerun, plan, where
 from swf_temporal.runtime.host import TraceKind
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.operator_options import OperatorOptions
+from swf_temporal.temporal.instance_part import OperatorOptions
 from swf_temporal.temporal.records import Wanted
 from swf_temporal.temporal.replaying import ReplayedRun, completed_part, replay
 

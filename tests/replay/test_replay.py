@@ -8,11 +8,11 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.base.strict_json import read_json
 from swf_temporal.runtime.host import TimerPurpose
-from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.runtime.ids import WORKFLOW_TYPES
 from swf_temporal.sdk.scenarios.host import IN_SCENARIOS
 from swf_temporal.sdk.scenarios.virtual_time import VirtualTime
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.operator_options import OperatorOptionsInterceptor
+from swf_temporal.temporal.instance_part import OperatorOptionsInterceptor
 from swf_temporal.temporal.replaying import replay
 from swf_temporal.temporal.summaries import LOOKING_FOR_CALLER, WAITING_FOR_PLACE
 from swf_temporal.temporal.workflows import ALL_WORKFLOWS, OTHER_WORKFLOWS

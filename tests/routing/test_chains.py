@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.events.routing.chains import HOPS, hops_of, next_hops
+from swf_temporal.events.routing import HOPS, hops_of, next_hops
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.events.routing.keys import digest_of, instance_id, single_id
-from swf_temporal.events.routing.routes import Route, route
+from swf_temporal.events.routing import Route, digest_of, instance_id, route, single_id
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 

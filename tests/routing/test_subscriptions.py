@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.events.routing.keys import instance_id
-from swf_temporal.events.routing.routes import route
-from swf_temporal.events.routing.subscriptions import subscription
+from swf_temporal.events.routing import instance_id, route, subscription
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 

@@ -3,8 +3,8 @@
 import pytest
 
 from swf_temporal.base.errors import CallFailed, WorkflowFault
-from swf_temporal.runtime.attempts import AttemptsFrame, repeat
 from swf_temporal.runtime.joining import SuspendRequested
+from swf_temporal.runtime.retrying import AttemptsFrame, repeat
 
 
 class Work:

@@ -7,17 +7,17 @@ import pytest
 from swf_temporal import simulate
 from swf_temporal.base.accounting import MIB, Account
 from swf_temporal.base.errors import PayloadTooLarge
-from swf_temporal.runtime import data_limit
-from swf_temporal.runtime.data_limit import MAX_DATA_BYTES, STEP, DataLimit
+from swf_temporal.runtime import run
+from swf_temporal.runtime.run import MAX_DATA_BYTES, STEP, DataLimit
 
 FUNCTIONS: Any = [{"name": "same", "type": "expression", "operation": "$args.v"}]
 
 
 @pytest.fixture
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data_limit, "STEP", 20_000)
-    monkeypatch.setattr(data_limit, "MAX_DATA_BYTES", 200_000)
-    monkeypatch.setattr(data_limit, "_OF_PAYLOAD", 0)
+    monkeypatch.setattr(run, "STEP", 20_000)
+    monkeypatch.setattr(run, "MAX_DATA_BYTES", 200_000)
+    monkeypatch.setattr(run, "_OF_PAYLOAD", 0)
 
 
 def _states(count: int, output: str) -> Any:

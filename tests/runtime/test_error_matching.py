@@ -10,10 +10,9 @@ from swf_temporal.base.errors import (
     TimedOut,
     WorkflowFault,
 )
-from swf_temporal.languages.serverless_workflow.execution.catching import handler_of, handler_of_timeout
+from swf_temporal.languages.serverless_workflow.execution.retries import handler_of, handler_of_timeout
 from swf_temporal.languages.serverless_workflow.model.states import OperationState
-from swf_temporal.runtime.error_matching import ErrorName, covers, is_named
-from swf_temporal.runtime.retrying import RetryRule, no_jitter
+from swf_temporal.runtime.retrying import ErrorName, RetryRule, covers, is_named, no_jitter
 
 STATE = OperationState.model_validate(
     {

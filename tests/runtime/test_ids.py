@@ -5,7 +5,7 @@ import re
 import pytest
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.events.routing.keys import instance_id, mailbox_id, single_id
+from swf_temporal.events.routing import instance_id, mailbox_id, single_id
 from swf_temporal.runtime.ids import (
     FREE_ID_PATTERN,
     MAX_ID_BYTES,

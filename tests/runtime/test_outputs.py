@@ -5,7 +5,7 @@ from typing import cast
 from swf_temporal import simulate
 from swf_temporal.base.data import JSON
 from swf_temporal.runtime.host import Host
-from swf_temporal.runtime.outputs import Front
+from swf_temporal.runtime.progress import Front
 
 
 class Holding:

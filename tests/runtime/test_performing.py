@@ -4,8 +4,7 @@ import pytest
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import PayloadTooLarge
-from swf_temporal.runtime.limits import MAX_PAYLOAD_BYTES
-from swf_temporal.runtime.performing import check_size, size_of
+from swf_temporal.runtime.performing import MAX_PAYLOAD_BYTES, check_size, size_of
 
 
 def test_a_payload_may_be_as_large_as_a_server_takes() -> None:

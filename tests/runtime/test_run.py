@@ -14,12 +14,11 @@ from swf_temporal.base.data import JSON
 from swf_temporal.expressions.guarding.deferring import Evaluation, answer_to
 from swf_temporal.expressions.guarding.helper import EngineAnswer
 from swf_temporal.languages.loading import load
-from swf_temporal.runtime.host import Host, InstanceIdentity, Suspended, Timer, TraceEntry, TraceKind
+from swf_temporal.runtime.cycles import MAX_COST
+from swf_temporal.runtime.host import SEMANTICS, Host, InstanceIdentity, Suspended, Timer, TraceEntry, TraceKind
+from swf_temporal.runtime.inbox import with_copies
 from swf_temporal.runtime.joining import SuspendRequested
-from swf_temporal.runtime.pacing import MAX_COST
 from swf_temporal.runtime.run import Run
-from swf_temporal.runtime.semantics import SEMANTICS
-from swf_temporal.runtime.sharing import with_copies
 
 SLEEP = Timer("sleep", "Nap")
 TIMEOUT = Timer("timeout", "Nap")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swf_temporal.base.data import JSON
-from swf_temporal.runtime.sharing import SAME, with_copies, without_copies
+from swf_temporal.runtime.inbox import SAME, with_copies, without_copies
 
 LARGE: list[JSON] = [{"number": number} for number in range(40)]
 VALUES: st.SearchStrategy[Any] = st.recursive(

@@ -12,8 +12,7 @@ from swf_temporal.base.errors import CallFailed, UsageError
 from swf_temporal.base.function_types import Callee
 from swf_temporal.settings.calls import Options, Settings, read_settings
 from swf_temporal.settings.forms import Rate, SharedFolder
-from swf_temporal.settings.network import read_pattern
-from swf_temporal.settings.tls import Tls
+from swf_temporal.settings.network import Tls, read_pattern
 
 EVERYTHING = """
 calls:

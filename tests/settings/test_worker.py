@@ -8,9 +8,8 @@ import pytest
 from swf_temporal import __version__
 from swf_temporal.base.errors import UsageError
 from swf_temporal.settings.calls import read_settings
-from swf_temporal.settings.deployment import Deployment, Versioning
 from swf_temporal.settings.values import Address, LogFormat, LogLevel
-from swf_temporal.settings.worker import WorkerSettings
+from swf_temporal.settings.worker import Deployment, Versioning, WorkerSettings
 
 FILE = """\
 calls: {timeout: 5}

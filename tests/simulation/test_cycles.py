@@ -9,7 +9,7 @@ import pytest
 from swf_temporal import simulate
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import StepLimitExceeded
-from swf_temporal.simulation.cycles import MAX_STEPS, MAX_TIMES_THE_SAME, StateHistory
+from swf_temporal.simulation.clock import MAX_STEPS, MAX_TIMES_THE_SAME, StateHistory
 
 
 def _course() -> StateHistory:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from swf_temporal.base.errors import Severity, UsageError
-from swf_temporal.simulation.model.answers import AnswerScript, StubAnswer, StubFailure
 from swf_temporal.simulation.model.expectations import ExpectedProblem, ExpectedStarts
+from swf_temporal.simulation.model.part import AnswerScript, StubAnswer, StubFailure
 from swf_temporal.simulation.model.scenario import InlineDefinition
 from swf_temporal.simulation.scenario import find_scenarios, read_scenarios
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.simulation.model.answers import StubFailure
+from swf_temporal.simulation.model.part import StubFailure
 from swf_temporal.simulation.scenario import StubAnswer, scripted
 
 

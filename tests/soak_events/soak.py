@@ -26,7 +26,7 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError
 
 from swf_temporal.base.client_errors import RunEnded
-from swf_temporal.events.routing.keys import instance_id
+from swf_temporal.events.routing import instance_id
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.server import local_server
 from tests.brokers.servers import HOST, free_ports, program, running

@@ -29,8 +29,8 @@ from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.server import local_server
+from swf_temporal.temporal.statuses import answer_of
 from swf_temporal.temporal.workflow import Interpreter
 from tests.processes import ending_with_us
 

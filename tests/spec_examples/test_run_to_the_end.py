@@ -17,7 +17,7 @@ import yaml
 
 from swf_temporal import Simulation, simulate
 from swf_temporal.runtime.host import TraceKind
-from swf_temporal.simulation.model.answers import StubAnswer
+from swf_temporal.simulation.model.part import StubAnswer
 from swf_temporal.simulation.script import scripted
 
 EXAMPLES = Path(__file__).parents[2].parent / "shared" / "spec" / "examples"

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import pytest
 
-from swf_temporal.sdk.stores.sql import SqlVariables
+from swf_temporal.sdk.stores import SqlVariables
 from tests.stores.servers import PostgreSql, postgresql
 
 Opening: TypeAlias = Callable[..., Awaitable[SqlVariables]]

@@ -13,8 +13,8 @@ import pytest
 
 from swf_temporal.base.errors import PayloadTooLarge, StoreUnavailable, UsageError
 from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.sdk.stores import sql
-from swf_temporal.sdk.stores.sql import SqlVariables
+from swf_temporal.sdk import stores as sql
+from swf_temporal.sdk.stores import SqlVariables
 from swf_temporal.settings.credentials import without_password
 from tests.processes import ending_with_us
 from tests.stores.conftest import Opening
@@ -29,7 +29,7 @@ _WRITER = """\
 import asyncio, sys
 from sqlalchemy import event
 from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.sdk.stores.sql import SqlVariables
+from swf_temporal.sdk.stores import SqlVariables
 
 async def main():
     store = await SqlVariables.opened(sys.argv[1], "default", "here")

@@ -18,7 +18,7 @@ BREACHES = {
     "Base: ": ("base/grammar.py", "from swf_temporal.base.data import JSON"),
     "Expressions: ": ("expressions/patterns.py", "from swf_temporal.expressions.jq import Jq"),
     "Text: ": ("text/origin.py", "from swf_temporal.text.fetching import resources"),
-    "Events: ": ("events/brokers/faults.py", "from swf_temporal.events import messages"),
+    "Events: ": ("events/brokers/port.py", "from swf_temporal.events import messages"),
     "Languages: ": ("languages/port.py", "from swf_temporal.languages import loading"),
     "Functions know no language": ("functions/urls.py", "from swf_temporal.languages import port"),
     "What programs import, and what is done to instances": (
@@ -32,7 +32,7 @@ BREACHES = {
         "from swf_temporal.languages.direktiv.model import node",
     ),
     "Direktiv: ": (
-        "languages/direktiv/model/node.py",
+        "languages/direktiv/model/workflow.py",
         "from swf_temporal.languages.direktiv.execution import execution",
     ),
     "Serverless Workflow: ": (

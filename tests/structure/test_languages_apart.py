@@ -20,7 +20,7 @@ TABLE: Final = "swf_temporal/languages/known.py"
 
 OTHER_MEANINGS: Final = {
     "serverlessworkflow": {
-        "swf_temporal/runtime/event_matching.py": "the source of events whose definition names none is a URL",
+        "swf_temporal/runtime/correlation.py": "the source of events whose definition names none is a URL",
         "swf_temporal/temporal/lifecycle.py": "the types of lifecycle events, which are the same for all languages",
     },
     "Serverless Workflow": {
@@ -36,7 +36,6 @@ OTHER_MEANINGS: Final = {
     },
     "selectionSet": {
         "swf_temporal/functions/graphql/graphql.py": "GraphQL calls it so",
-        "swf_temporal/functions/graphql/requests.py": "GraphQL calls it so",
     },
     "workflowId": {"swf_temporal/operations/instance_history.py": "a key of the server's histories"},
 }

@@ -38,9 +38,9 @@ from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.connected_server import Server
 from swf_temporal.temporal.constants import GIVE_WAY
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.operator_options import OperatorOptions
-from swf_temporal.temporal.querying import answer_of
+from swf_temporal.temporal.instance_part import OperatorOptions
 from swf_temporal.temporal.server import local_server
+from swf_temporal.temporal.statuses import answer_of
 from swf_temporal.temporal.worker import make_worker
 from tests.temporal.suspending import SUSPEND_AFTER, suspending
 

@@ -6,9 +6,8 @@ from typing import Any
 from temporalio import workflow
 from temporalio.worker import Interceptor
 
-from swf_temporal.temporal.instance_part import Instance, Part
+from swf_temporal.temporal.instance_part import Instance, OperatorOptions, OperatorOptionsInterceptor, Part
 from swf_temporal.temporal.instance_parts import PARTS
-from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 
 SUSPEND_AFTER = "suspend_after"
 """The field of a run's record that says after how many events of history it continues as new."""

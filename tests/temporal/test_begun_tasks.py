@@ -22,9 +22,9 @@ from temporalio.worker import (
 )
 
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal.begun_tasks import BegunTasksRunner
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.querying import answer_of
+from swf_temporal.temporal.statuses import answer_of
+from swf_temporal.temporal.worker import BegunTasksRunner
 from swf_temporal.temporal.wrapping import WrappingInstance, WrappingRunner
 from tests.temporal.conftest import Bench, define
 

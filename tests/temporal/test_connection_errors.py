@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.temporal.connection_errors import trouble_of
+from swf_temporal.temporal.client_errors import trouble_of
 
 _CONNECT = "Failed client connect: Server connection error: tonic::transport::Error(Transport, ConnectError({}))"
 _CALL = "Failed client connect: `get_system_info` call error after connection: Status {{ code: {}, message: {} }}"

@@ -10,7 +10,7 @@ from temporalio.worker import Replayer
 
 from swf_temporal.languages.loading import load
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.delayed_events import DELAYED_EVENT, DelayedEvent
+from swf_temporal.temporal.publishing import DELAYED_EVENT, DelayedEvent
 from tests.temporal.conftest import Bench, Running
 
 pytestmark = pytest.mark.temporal

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.runtime.external_activities import ExternalRetryPolicy
 from swf_temporal.runtime.retrying import RetryRule
-from swf_temporal.temporal.retry_policies import policy_for, policy_of
+from swf_temporal.temporal.local_calls import policy_for, policy_of
 
 RULES = st.builds(
     RetryRule,

@@ -10,9 +10,7 @@ from temporalio.api.enums.v1 import EventType
 from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.events.routing.gathering import Arrived
-from swf_temporal.events.routing.keys import mailbox_id
-from swf_temporal.events.routing.routes import route
+from swf_temporal.events.routing import Arrived, mailbox_id, route
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal.client import result

@@ -12,14 +12,15 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 from swf_temporal.base.client_errors import AlreadyStartedError
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import UsageError
-from swf_temporal.events.routing.keys import instance_id, mailbox_id, single_id
+from swf_temporal.events.routing import instance_id, mailbox_id, single_id
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal import event_mailboxes, mailbox_subscribers
+from swf_temporal.temporal import event_mailboxes
+from swf_temporal.temporal import event_mailboxes as mailbox_subscribers
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.constants import ROUTED
 from swf_temporal.temporal.event_mailboxes import EventMailbox
+from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.mailbox_records import MAILBOX, MailboxRecord
-from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, Running, define, events_of, listed

@@ -12,14 +12,14 @@ from temporalio.client import WorkflowHandle
 
 from swf_temporal.base.client_errors import MailboxFullError
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.events.routing.keys import instance_id, mailbox_id
+from swf_temporal.events.routing import instance_id, mailbox_id
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.temporal import event_mailboxes
 from swf_temporal.temporal.client import result
 from swf_temporal.temporal.event_mailboxes import HELD
 from swf_temporal.temporal.host import TemporalHost
-from swf_temporal.temporal.instance_part import Part
+from swf_temporal.temporal.instance_part import OperatorOptions, Part
 from swf_temporal.temporal.instance_parts import PARTS
 from swf_temporal.temporal.mailbox_records import (
     DEFINITIONS,
@@ -33,10 +33,9 @@ from swf_temporal.temporal.mailbox_records import (
     Reception,
     digest_of_event,
 )
-from swf_temporal.temporal.operator_options import OperatorOptions
-from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.server import local_server
+from swf_temporal.temporal.statuses import answer_of
 from tests.many_events.flood import DEFINITION as TAKING
 from tests.temporal.conftest import Bench, Running, events_of
 from tests.temporal.test_event_starts import BOTH, ORDER, event, looked_at, named, output, send

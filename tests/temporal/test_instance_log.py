@@ -10,7 +10,7 @@ from temporalio.worker import Worker
 
 from swf_temporal.base.errors import CallFailed, FatalFault, NoConditionMatched, SubflowFailed, TimedOut, WorkflowFault
 from swf_temporal.languages.port import Words
-from swf_temporal.temporal.descriptions import failure_text
+from swf_temporal.temporal.continuing import failure_text
 from swf_temporal.temporal.instance_log import InstanceLog
 from swf_temporal.temporal.instance_part import Ending, Instance
 from swf_temporal.temporal.records import Pin

@@ -16,9 +16,8 @@ from swf_temporal.operations.rerunning import plan_rerun, plan_retry
 from swf_temporal.runtime.host import ContinuedAs, TraceEntry, TraceKind
 from swf_temporal.temporal import continuing, workflow
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.instance_part import Instance, Part
+from swf_temporal.temporal.instance_part import Instance, OperatorOptions, Part
 from swf_temporal.temporal.instance_parts import PARTS
-from swf_temporal.temporal.operator_options import OperatorOptions
 from swf_temporal.temporal.replaying import replay
 from tests.temporal.conftest import Bench, calling, define
 from tests.temporal.test_rerunning import Calls, ended

@@ -15,7 +15,7 @@ from temporalio.common import (
     TypedSearchAttributes,
 )
 
-from swf_temporal.events.routing.keys import instance_id
+from swf_temporal.events.routing import instance_id
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.temporal.client import result, send_event

@@ -24,9 +24,9 @@ from swf_temporal.runtime.host import FunctionCall
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.call_records import record_of
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.delayed_events import DELAYED_EVENT
+from swf_temporal.temporal.instance_part import OperatorOptions, OperatorOptionsInterceptor
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE, Delivery
-from swf_temporal.temporal.operator_options import OperatorOptions, OperatorOptionsInterceptor
+from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.records import Lineage, Pin, Pinned, pinned
 from swf_temporal.temporal.workflow import Interpreter
 from tests.temporal.conftest import Bench, calling, define, events_of

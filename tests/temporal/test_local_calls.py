@@ -17,7 +17,7 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.languages.port import Definition
-from swf_temporal.runtime.local_calls import NotLocal
+from swf_temporal.runtime.variables import NotLocal
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.outgoing import MAX_BYTES_AT_ONCE

@@ -10,7 +10,7 @@ from temporalio.client import WorkflowHandle
 from temporalio.common import Priority
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.events.routing.routes import route
+from swf_temporal.events.routing import route
 from swf_temporal.languages.loading import load
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.event_dispatch import dispatch

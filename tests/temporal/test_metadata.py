@@ -4,7 +4,7 @@ import pytest
 
 from swf_temporal.languages.loading import load
 from swf_temporal.temporal.client import result, send_event
-from swf_temporal.temporal.descriptions import MAX_METADATA
+from swf_temporal.temporal.continuing import MAX_METADATA
 from tests.temporal.conftest import Bench
 
 pytestmark = pytest.mark.temporal

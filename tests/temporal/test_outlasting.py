@@ -29,7 +29,7 @@ from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
 from swf_temporal.operations.instances import facts_of, with_sub_workflows
 from swf_temporal.temporal import client as swf
-from swf_temporal.temporal import single_calls
+from swf_temporal.temporal import next_execution
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.endings import AwaitedRecord
 from swf_temporal.temporal.records import Pin, pinned
@@ -341,7 +341,7 @@ async def test_what_fails_after_its_run_continued_is_tried_again(bench: Bench, a
 
 async def test_a_call_ends_with_a_run_that_was_terminated(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server does not end it: its workflow sees that the run has ended."""
-    monkeypatch.setattr(single_calls, "WATCH_AFTER", timedelta(milliseconds=100))
+    monkeypatch.setattr(next_execution, "WATCH_AFTER", timedelta(milliseconds=100))
     functions = Functions(never)
     async with bench.worker(beside(CALL), **functions.all) as worker:
         handle = await worker.start({}, suspend_after=EVERY)

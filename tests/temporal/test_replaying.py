@@ -16,13 +16,13 @@ from temporalio.client import Client, WorkflowQueryFailedError
 from temporalio.service import RPCError
 from temporalio.worker import Replayer
 
-from swf_temporal.runtime import pacing
+from swf_temporal.runtime import cycles
 from swf_temporal.sdk.scenarios.host import IN_SCENARIOS, ScenarioHost, scenario_host
 from swf_temporal.sdk.scenarios.virtual_time import VirtualTime
 from swf_temporal.simulation.scenario import Scenario, run, workflows_of
 from swf_temporal.temporal.converter import CONVERTER
-from swf_temporal.temporal.operator_options import OperatorOptionsInterceptor
-from swf_temporal.temporal.querying import answer_of
+from swf_temporal.temporal.instance_part import OperatorOptionsInterceptor
+from swf_temporal.temporal.statuses import answer_of
 from swf_temporal.temporal.workflows import ALL_WORKFLOWS
 from tests.replay.prefixes import failures
 from tests.sampling import chance, sample
@@ -50,7 +50,7 @@ async def test_follows_from_history_alone(
     simulated, _ = run(scenario)
     assert simulated is not None
     cost = max(chance(named(scenario)).choice(_COSTS), len(simulated.trace) // _MAX_YIELDS)
-    monkeypatch.setattr(pacing, "MAX_COST", cost)
+    monkeypatch.setattr(cycles, "MAX_COST", cost)
     workflow_id = workflows_of(scenario)[0].id
     asking = asyncio.create_task(_keep_asking(forgetful.client, workflow_id))
     try:

@@ -15,7 +15,7 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 from swf_temporal import RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, UsageError
-from swf_temporal.events.routing.keys import instance_id
+from swf_temporal.events.routing import instance_id
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Client
@@ -25,7 +25,7 @@ from swf_temporal.operations.rerunning import plan_rerun
 from swf_temporal.sdk.worker import Worker
 from swf_temporal.settings.worker import WorkerSettings
 from swf_temporal.temporal.client import Handle, result, send_event
-from swf_temporal.temporal.operator_options import OperatorOptionsInterceptor
+from swf_temporal.temporal.instance_part import OperatorOptionsInterceptor
 from swf_temporal.temporal.search_attributes import needed_by, set_up
 from swf_temporal.temporal.server import local_server
 from swf_temporal.temporal.start_options import BUSINESS_KEY

@@ -7,10 +7,10 @@ import pytest
 from temporalio.client import WorkflowFailureError, WorkflowHandle, WorkflowUpdateFailedError
 from temporalio.exceptions import ApplicationError
 
-from swf_temporal.events.routing.keys import mailbox_id
-from swf_temporal.temporal.delayed_events import DELAYED_EVENT
+from swf_temporal.events.routing import mailbox_id
 from swf_temporal.temporal.mailbox_records import MAILBOX, TAKE
 from swf_temporal.temporal.place_records import PLACES
+from swf_temporal.temporal.publishing import DELAYED_EVENT
 from swf_temporal.temporal.records import pinned
 from swf_temporal.temporal.variables import TYPE
 from tests.temporal.conftest import Bench, define, events_of

@@ -8,8 +8,8 @@ from temporalio.worker import Replayer, UnsandboxedWorkflowRunner
 
 from swf_temporal import RunEnded
 from swf_temporal.base.accounting import HELPER_COST
-from swf_temporal.runtime import data_limit
-from swf_temporal.runtime.pacing import MAX_COST
+from swf_temporal.runtime import run
+from swf_temporal.runtime.cycles import MAX_COST
 from swf_temporal.temporal import client as swf
 from swf_temporal.temporal.converter import CONVERTER
 from swf_temporal.temporal.workflow import Interpreter
@@ -59,9 +59,9 @@ async def test_a_run_that_holds_too_much_fails_at_the_same_step_on_replay(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """How much its data take is found out where they have grown."""
-    monkeypatch.setattr(data_limit, "STEP", 20_000)
-    monkeypatch.setattr(data_limit, "MAX_DATA_BYTES", 200_000)
-    monkeypatch.setattr(data_limit, "_OF_PAYLOAD", 0)
+    monkeypatch.setattr(run, "STEP", 20_000)
+    monkeypatch.setattr(run, "MAX_DATA_BYTES", 200_000)
+    monkeypatch.setattr(run, "_OF_PAYLOAD", 0)
     states = [
         {
             "name": f"Make {number}",

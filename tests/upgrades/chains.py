@@ -8,7 +8,7 @@ from typing import Any
 
 from temporalio.client import Client, WorkflowHistory
 
-from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.runtime.ids import WORKFLOW_TYPES
 
 
 @dataclass(frozen=True, slots=True)

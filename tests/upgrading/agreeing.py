@@ -7,8 +7,8 @@ from copy import deepcopy
 from typing import Any, TypeAlias
 
 from swf_temporal.base.errors import InvalidDefinition
+from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.known import upgrade
-from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.simulation.scenario import ObservedRun, context_of, observed
 from swf_temporal.text.origin import Source
 from tests.agreement.comparing import read

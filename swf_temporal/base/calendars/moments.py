@@ -1,10 +1,105 @@
-"""Moments and time zones, as texts write them, and the error of a text of a schedule that says no time."""
+"""Moments and time zones, as texts write them, and the error of a text of a schedule that says no time.
 
+The records say what Temporal's schedules can say, without its library. All ranges are inclusive. A time is one of a
+calendar's if every field agrees; it is one of a schedule's if any of its calendars or intervals has it.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from swf_temporal.base.calendars.specs import FIRST_YEAR, LAST_YEAR
+FIRST_YEAR, LAST_YEAR = 2000, 2100
+"""The years that the engine knows of."""
+
+DAYS_OF_MONTH = frozenset(range(1, 32))
+DAYS_OF_WEEK = frozenset(range(7))
+"""Sunday is 0."""
+MONTHS = frozenset(range(1, 13))
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Whole numbers from *start* to *end*, every *step*-th."""
+
+    start: int
+    end: int
+    step: int = 1
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the numbers."""
+        return iter(range(self.start, self.end + 1, self.step))
+
+    def __len__(self) -> int:
+        return len(range(self.start, self.end + 1, self.step))
+
+
+Ranges = tuple[Range, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarSpec:
+    """Times by the calendar. No years means every year."""
+
+    second: Ranges
+    minute: Ranges
+    hour: Ranges
+    day_of_month: Ranges
+    month: Ranges
+    year: Ranges
+    day_of_week: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalSpec:
+    """Times at a fixed distance: whole multiples of *every* since 1970 in UTC, each *phase* later."""
+
+    every: timedelta
+    phase: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleSpec:
+    """The times at which instances are started.
+
+    Calendars are read in *timezone*. Times before *start_at* and after *end_at* do not count. *limit* is how many
+    starts there are in all, where the times themselves do not say.
+    """
+
+    calendars: tuple[CalendarSpec, ...] = ()
+    intervals: tuple[IntervalSpec, ...] = ()
+    start_at: datetime | None = None
+    end_at: datetime | None = None
+    timezone: str = "UTC"
+    limit: int | None = None
+
+
+def ranges_of(values: Iterable[int]) -> Ranges:
+    """Return few ranges that hold exactly *values*, the one with the lowest number first."""
+    rest = set(values)
+    ranges: list[Range] = []
+    while rest:
+        start = min(rest)
+        possible = (_from(start, other - start, rest) for other in sorted(rest) if other > start)
+        longest = max(possible, key=len, default=Range(start, start))
+        chosen = longest if longest.step == 1 or len(longest) >= _PROGRESSION else Range(start, start)
+        ranges.append(chosen)
+        rest -= set(chosen)
+    return tuple(ranges)
+
+
+_PROGRESSION = 3
+"""Fewer numbers than this are not a progression, unless they follow each other."""
+
+
+def _from(start: int, step: int, values: set[int]) -> Range:
+    """Return the longest progression in *values* of this start and step."""
+    end = start
+    while end + step in values:
+        end += step
+    return Range(start, end, step)
+
 
 _HOUR = timedelta(hours=1)
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from swf_temporal.base.calendars.compiling import compile_schedule
-from swf_temporal.base.calendars.cron import days_of_cron
-from swf_temporal.base.calendars.days import is_unrestricted
+from swf_temporal.base.calendars.cron import days_of_cron, is_unrestricted
 from swf_temporal.base.calendars.moments import InvalidTime, zone_of
 
 _SUMMER, _WINTER = datetime(2030, 7, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)

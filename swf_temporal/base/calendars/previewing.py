@@ -22,8 +22,15 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from itertools import islice, pairwise
 
-from swf_temporal.base.calendars.moments import zone_of
-from swf_temporal.base.calendars.specs import FIRST_YEAR, LAST_YEAR, CalendarSpec, IntervalSpec, Ranges, ScheduleSpec
+from swf_temporal.base.calendars.moments import (
+    FIRST_YEAR,
+    LAST_YEAR,
+    CalendarSpec,
+    IntervalSpec,
+    Ranges,
+    ScheduleSpec,
+    zone_of,
+)
 
 _SECOND, _HOUR, _DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

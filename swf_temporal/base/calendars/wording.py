@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
+from swf_temporal.base.calendars.compiling import Interval, parse_interval
 from swf_temporal.base.calendars.cron import parse_cron
-from swf_temporal.base.calendars.intervals import Interval, parse_interval
-from swf_temporal.base.calendars.specs import DAYS_OF_MONTH, DAYS_OF_WEEK, MONTHS, CalendarSpec, Ranges
+from swf_temporal.base.calendars.moments import DAYS_OF_MONTH, DAYS_OF_WEEK, MONTHS, CalendarSpec, Ranges
 from swf_temporal.base.durations import format_duration
 from swf_temporal.base.grammar import counted
 

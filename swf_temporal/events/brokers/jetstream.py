@@ -6,9 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from swf_temporal.base.importing import optional
-from swf_temporal.events.brokers.faults import TOO_LARGE, UNKNOWN, Refused
 from swf_temporal.events.brokers.nats import check_size, connected, mapping_faults, unless_closed
-from swf_temporal.events.brokers.port import Channel, Message, Send
+from swf_temporal.events.brokers.port import TOO_LARGE, UNKNOWN, Channel, Message, Refused, Send
 
 _TOO_LARGE_FOR_STREAM = 10054
 

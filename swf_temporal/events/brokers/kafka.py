@@ -12,9 +12,19 @@ from typing import Any
 
 from swf_temporal.base.importing import optional
 from swf_temporal.events.brokers.bindings import word
-from swf_temporal.events.brokers.connect_address import connect_address
-from swf_temporal.events.brokers.faults import DENIED, LOST, TOO_LARGE, UNKNOWN, mapped, translating
-from swf_temporal.events.brokers.port import BrokerMessage, Channel, Message, Send
+from swf_temporal.events.brokers.port import (
+    DENIED,
+    LOST,
+    TOO_LARGE,
+    UNKNOWN,
+    BrokerMessage,
+    Channel,
+    Message,
+    Send,
+    connect_address,
+    mapped,
+    translating,
+)
 
 _PORT = 9092
 _CONTENT_TYPE = "content-type"

@@ -10,9 +10,16 @@ from typing import Any
 from swf_temporal.base.data import JSON
 from swf_temporal.base.importing import optional
 from swf_temporal.events.brokers.bindings import number, part, switch, word
-from swf_temporal.events.brokers.connect_address import connect_address
-from swf_temporal.events.brokers.faults import LOST, mapped, translating
-from swf_temporal.events.brokers.port import BrokerMessage, Channel, Message, Send
+from swf_temporal.events.brokers.port import (
+    LOST,
+    BrokerMessage,
+    Channel,
+    Message,
+    Send,
+    connect_address,
+    mapped,
+    translating,
+)
 
 _PORT, _SECURE_PORT = 1883, 8883
 _AT_LEAST_ONCE = 1

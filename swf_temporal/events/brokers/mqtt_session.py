@@ -10,7 +10,7 @@ from typing import Any, NoReturn, Self
 import aiomqtt
 from paho.mqtt.reasoncodes import ReasonCode
 
-from swf_temporal.events.brokers.faults import DENIED, REFUSED, TOO_LARGE, UNKNOWN, Refused
+from swf_temporal.events.brokers.port import DENIED, REFUSED, TOO_LARGE, UNKNOWN, Refused
 
 _CONNECTING = 10.0
 """Seconds for making a connection."""

@@ -8,9 +8,19 @@ from typing import Any, TypeVar
 
 from swf_temporal.base.importing import optional
 from swf_temporal.events.brokers.bindings import word
-from swf_temporal.events.brokers.connect_address import connect_address
-from swf_temporal.events.brokers.faults import DENIED, LOST, TOO_LARGE, Refused, mapped, translating
-from swf_temporal.events.brokers.port import BrokerMessage, Channel, Message, Send
+from swf_temporal.events.brokers.port import (
+    DENIED,
+    LOST,
+    TOO_LARGE,
+    BrokerMessage,
+    Channel,
+    Message,
+    Refused,
+    Send,
+    connect_address,
+    mapped,
+    translating,
+)
 
 _T = TypeVar("_T")
 

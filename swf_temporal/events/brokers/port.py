@@ -1,12 +1,17 @@
 """The port of protocols: what each must be able to do for operations of an AsyncAPI document."""
 
+import asyncio
+import base64
+import re
+import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from swf_temporal.base.data import JSON
+from swf_temporal.base.errors import CallFailed, causes, permanent_failure
 from swf_temporal.base.function_types import Callee
 
 
@@ -120,3 +125,145 @@ class Conversing(Broker, Protocol):
 
     def converse(self, channel: Channel, message: Message) -> AbstractAsyncContextManager[AsyncIterator[BrokerMessage]]:
         """Send *message*: entering returns when it is sent, and what comes back on its connection follows."""
+
+
+_TRYING = 2.0
+"""Seconds for one of several addresses of a host, before the next one is tried."""
+
+
+async def connect_address(channel: Channel, port: int) -> str:
+    """Return what to connect to, of that which may be connected to.
+
+    That is an address, as a name that is looked up again may lead elsewhere. A secure connection goes by the name,
+    because certificates are for names: who is elsewhere cannot prove to be the host.
+    """
+    if channel.tls is not None or not channel.addresses:
+        return channel.host
+    *others, last = channel.addresses
+    for address in others:
+        try:
+            _, writer = await asyncio.wait_for(asyncio.open_connection(address, port), _TRYING)
+        except (OSError, TimeoutError):
+            continue
+        writer.transport.abort()
+        return address
+    return last
+
+
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]*")
+_OWN = frozenset(
+    {
+        *("connection", "content-length", "host", "transfer-encoding", "upgrade"),
+        *(f"sec-websocket-{what}" for what in ("accept", "extensions", "key", "version")),
+    }
+)
+"""The headers that say how the connection goes on, which is not for a message to say."""
+
+
+def url_of(channel: Channel) -> str:
+    """Return the URL of a channel: that of its server, and its address behind it."""
+    host = f"[{channel.host}]" if ":" in channel.host else channel.host
+    port = "" if channel.port is None else f":{channel.port}"
+    address = channel.address.lstrip("/")
+    return f"{channel.protocol}://{host}{port}{channel.path}/{address}"
+
+
+def headers_of(channel: Channel, message: Message | None = None) -> list[tuple[str, str]]:
+    """Return the headers to begin with. What the message itself says wins over what shows who is calling.
+
+    Raises CallFailed for what is not a header or would begin another one, and for those that the connection needs.
+    """
+    headers = list(message.headers.items()) if message else []
+    given = {name.lower() for name, _ in headers}
+    headers += [(name, value) for name, value in channel.credentials.headers if name.lower() not in given]
+    username, password = channel.credentials.username, channel.credentials.password
+    if username is not None and "authorization" not in {name.lower() for name, _ in headers}:
+        login = base64.b64encode(f"{username}:{password or ''}".encode()).decode("ascii")
+        headers.append(("Authorization", f"Basic {login}"))
+    for name, value in headers:
+        if not _NAME.fullmatch(name) or name.lower() in _OWN or not _VALUE.fullmatch(value):
+            raise permanent_failure(
+                "BadArguments", f"{channel}: a message there cannot have the header {name!r}, or its value"
+            )
+    return headers
+
+
+Fault: TypeAlias = tuple[str, str]
+"""A code, and what it means."""
+Faults: TypeAlias = Mapping[type[BaseException], Fault]
+_T = TypeVar("_T")
+
+DENIED: Fault = ("AuthFailed", "the broker does not permit this")
+UNKNOWN: Fault = ("UnknownChannel", "the broker has no such channel")
+TOO_LARGE: Fault = ("MessageTooLarge", "the message is larger than the broker takes")
+LOST: Fault = ("ConnectionLost", "the connection broke")
+REFUSED: Fault = ("BrokerError", "the broker refused")
+
+_CONNECTING: Faults = {
+    ConnectionRefusedError: ("ConnectionRefused", "the connection was refused"),
+    socket.gaierror: ("UnknownHost", "the host name is unknown"),
+    ssl.SSLError: ("TlsFailed", "no secure connection could be made"),
+}
+"""Causes that say more than the library's own exceptions do."""
+_OF_ALL: Faults = {
+    TimeoutError: ("Timeout", "the broker did not answer in time"),
+    ConnectionError: LOST,
+    OSError: ("Unreachable", "no connection could be made"),
+}
+_FOR_GOOD = frozenset({"AuthFailed", "MessageTooLarge", "BadArguments"})
+
+
+class Refused(Exception):  # noqa: N818 - it carries a fault, and is none itself
+    """The broker refused, in a way that its library does not raise."""
+
+    def __init__(self, fault: Fault, detail: str = "") -> None:
+        self.fault = fault
+        super().__init__(detail)
+
+
+@contextmanager
+def translating(channel: Channel, known: Faults, root: type[Exception], general: Fault = REFUSED) -> Iterator[None]:
+    """Turn what goes wrong within into a CallFailed that names *channel*.
+
+    *known* has the faults of a library's exceptions, special ones first. The library's *root* may mean anything: it
+    is the *general* fault where neither the error nor what lies beneath it says more.
+    """
+    try:
+        yield
+    except CallFailed:
+        raise
+    except Exception as error:
+        raise _failure(error, channel, {**_CONNECTING, **known, **_OF_ALL, root: general}) from error
+
+
+@asynccontextmanager
+async def mapped(
+    connecting: AbstractAsyncContextManager[_T], mapping: Callable[[], AbstractContextManager[None]]
+) -> AsyncIterator[_T]:
+    """Connect and disconnect with faults that *mapping* turns into CallFailed; what is raised between stays itself."""
+    with mapping():
+        connection = await connecting.__aenter__()
+    try:
+        yield connection
+    finally:
+        with mapping():
+            await connecting.__aexit__(None, None, None)
+
+
+def _failure(error: Exception, channel: Channel, known: Faults) -> CallFailed:
+    code, meaning = _fault(error, known)
+    detail = str(error).strip()
+    text = f"{channel}: {meaning}" + (f" ({detail})" if detail and detail not in meaning else "")
+    return CallFailed(text, code=code, retryable=code not in _FOR_GOOD, cause=type(error).__name__)
+
+
+def _fault(error: Exception, known: Faults) -> Fault:
+    chain = [error, *causes(error)]
+    for each in chain:
+        if isinstance(each, Refused):
+            return each.fault
+    for kind, fault in known.items():
+        if any(isinstance(each, kind) for each in chain):
+            return fault
+    raise error

@@ -11,9 +11,18 @@ from typing import Any
 
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.importing import optional
-from swf_temporal.events.brokers.faults import LOST, REFUSED, Refused, translating
-from swf_temporal.events.brokers.heads import headers_of, url_of
-from swf_temporal.events.brokers.port import BrokerMessage, Channel, Message, Send
+from swf_temporal.events.brokers.port import (
+    LOST,
+    REFUSED,
+    BrokerMessage,
+    Channel,
+    Message,
+    Refused,
+    Send,
+    headers_of,
+    translating,
+    url_of,
+)
 from swf_temporal.text.bodies import is_json, read_error_answer, split_content_type
 
 _TOO_BIG = 1009

@@ -4,10 +4,8 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from swf_temporal.events.brokers.amqp import connected, incoming, mapping_faults
-from swf_temporal.events.brokers.amqp_routes import route_of
-from swf_temporal.events.brokers.faults import LOST, Refused
-from swf_temporal.events.brokers.port import Channel
+from swf_temporal.events.brokers.amqp import connected, incoming, mapping_faults, route_of
+from swf_temporal.events.brokers.port import LOST, Channel, Refused
 from swf_temporal.events.channels import dead_letters_at
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.settings.events import ConsumerSettings

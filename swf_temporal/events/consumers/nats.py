@@ -6,10 +6,9 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from swf_temporal.base.importing import optional
-from swf_temporal.events.brokers.faults import LOST, Refused
 from swf_temporal.events.brokers.jetstream import stream_of
 from swf_temporal.events.brokers.nats import connected, incoming, mapping_faults
-from swf_temporal.events.brokers.port import Channel
+from swf_temporal.events.brokers.port import LOST, Channel, Refused
 from swf_temporal.events.consumers.port import Incoming
 from swf_temporal.settings.events import ConsumerSettings
 

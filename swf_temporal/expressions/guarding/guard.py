@@ -24,10 +24,9 @@ import time
 from collections import deque
 from pathlib import Path
 
-from swf_temporal.base.accounting import check_size
+from swf_temporal.base.accounting import check_size, json_size
 from swf_temporal.base.errors import ExpressionLimitExceeded
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.base.weighing import json_size
 from swf_temporal.expressions.guarding import jq_process
 from swf_temporal.expressions.guarding.helper import (
     LOOK,

@@ -1,25 +1,202 @@
 """The messages that go to a broker and come from it when an operation is performed."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+import hashlib
+import uuid
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from urllib.parse import urlencode
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
-from swf_temporal.events.brokers.port import Bindings, BrokerMessage, Channel, Conversing, Message
-from swf_temporal.events.brokers.protocols import BY_HTTP, Brokers
-from swf_temporal.functions.asyncapi.arguments import Given, address_of, is_many
-from swf_temporal.functions.asyncapi.channels import bindings_of, channel_to, identity_of, with_query
-from swf_temporal.functions.asyncapi.locations import value_at
-from swf_temporal.functions.asyncapi.messages import ReceivedMessage, ids_of, read_message, write_message
-from swf_temporal.functions.asyncapi.operations import AsyncApiOperation, ChannelPlace, MessageType, OperationReply
-from swf_temporal.functions.asyncapi.schemas import check_schemas
+from swf_temporal.base.function_types import Callee
+from swf_temporal.events.brokers.port import Bindings, BrokerMessage, Channel, Conversing, Credentials, Message
+from swf_temporal.events.brokers.protocols import BY_HTTP, WIRES, Brokers, Target
+from swf_temporal.functions.asyncapi.messages import (
+    Given,
+    ReceivedMessage,
+    address_of,
+    ids_of,
+    is_many,
+    read_message,
+    write_message,
+)
+from swf_temporal.functions.asyncapi.parts import (
+    AsyncApiOperation,
+    BrokerServer,
+    ChannelPlace,
+    MessageType,
+    OperationReply,
+    check_schemas,
+    named_properties,
+    names_in,
+    value_at,
+    with_values,
+)
+from swf_temporal.functions.asyncapi.parts import Bindings as AllBindings
 from swf_temporal.functions.asyncapi.security import Authentication, broker_credentials
-from swf_temporal.functions.asyncapi.servers import DocumentTarget
-from swf_temporal.functions.call import Call
+from swf_temporal.functions.call import Call, variables
+from swf_temporal.functions.documents.parts import Document
+from swf_temporal.functions.documents.servers import no_server, variable_value
 from swf_temporal.functions.http.parameters import as_text
 from swf_temporal.functions.limits import RateLimits
 from swf_temporal.settings.calls import Settings
+from swf_temporal.text.suggestions import suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentTarget(Target):
+    """The address of a server that a document may describe."""
+
+    server: BrokerServer | None = None
+    """What the document says about it."""
+
+
+def find_server(settings: Settings, call: Call, document: Document, servers: Sequence[BrokerServer]) -> DocumentTarget:
+    """Return the server to use, of those that a channel has.
+
+    What is configured wins, for the function or for the document. What is configured for all counts only if its
+    protocol is one of the document's: it is meant for other services as well. Then the first server counts whose
+    protocol is spoken here, or the first that has the variables to which the function gives values. Raises CallFailed
+    if none of them says.
+    """
+    spoken = [server for server in servers if protocol_of(server) in WIRES]
+    if configured := _configured(settings, call.callee, spoken):
+        protocol, _, rest = configured.partition("://")
+        return _target(protocol.lower(), rest, _alike(spoken, WIRES[protocol.lower()].family))
+    if spoken:
+        given = variables(call)
+        server = next((server for server in spoken if given.keys() <= server.variables.keys()), spoken[0])
+        return _target(protocol_of(server), _filled(document, server, given).rpartition("://")[2], server)
+    others = ", ".join(sorted({f"'{server.protocol}'" for server in servers}))
+    reason = f"its protocols are not supported ({others})" if others else "it does not name one"
+    raise no_server(call.function.name, f"the document '{document.name}': {reason}")
+
+
+def protocol_of(server: BrokerServer) -> str:
+    """Return the protocol of a server. Where the scheme of its URL says another, the secure one of the two is meant."""
+    scheme = server.url.partition("://")[0].lower() if "://" in server.url else server.protocol
+    declared, in_url = WIRES.get(server.protocol), WIRES.get(scheme)
+    is_better = in_url is not None and (declared is None or (in_url.family == declared.family and in_url.is_secure))
+    return scheme if is_better else server.protocol
+
+
+def _configured(settings: Settings, callee: Callee, spoken: Sequence[BrokerServer]) -> str | None:
+    configured = settings.base_url_for(callee)
+    if configured is None:
+        return None
+    wire = WIRES.get(configured.partition("://")[0].lower())
+    is_meant = wire is not None and (not spoken or _alike(spoken, wire.family) is not None)
+    if configured == settings.calls.base_url and not is_meant:
+        return None
+    if wire is None:
+        server = f"the server of function '{callee.function}' is {configured!r}"
+        message = f"{server}, whose protocol is not one of {', '.join(WIRES)}"
+        raise permanent_failure("BadUrl", message)
+    return configured
+
+
+def _alike(servers: Sequence[BrokerServer], family: str) -> BrokerServer | None:
+    return next((server for server in servers if WIRES[protocol_of(server)].family == family), None)
+
+
+def _filled(document: Document, server: BrokerServer, given: Mapping[str, JSON]) -> str:
+    """Return the URL of *server*, in which its variables have the values *given*, or those by default."""
+    for name in given:
+        if name not in server.variables:
+            message = f"the server '{server.name}' of '{document.name}' has no variable '{name}'"
+            raise permanent_failure("BadOperation", message + suggestion(name, server.variables))
+    values: dict[str, str] = {}
+    for name in names_in(server.url):
+        declared = server.variables.get(name, {})
+        known = declared.get("enum")
+        default = declared.get("default", known[0] if isinstance(known, list) and known else None)
+        if default is None and given.get(name) is None:
+            message = f"the document '{document.name}' has no default for the variable '{name}' of {server.url}"
+            raise permanent_failure("BadDocument", message)
+        values[name] = variable_value(document, name, {**declared, "default": default}, given.get(name))
+    return with_values(server.url, values)
+
+
+def _target(protocol: str, rest: str, server: BrokerServer | None) -> DocumentTarget:
+    return replace(DocumentTarget.at(protocol, rest), server=server)
+
+
+async def channel_to(
+    settings: Settings, call: Call, target: DocumentTarget, address: str, credentials: Credentials, bindings: Bindings
+) -> Channel:
+    """Return the channel of that address at *target*, as the operator's settings want it. Raises CallFailed."""
+    family = target.wire.family
+    options = settings.options_for(call.callee, target.host, target.port)
+    # Requests of HTTP are sent by those who look at settings and network themselves.
+    if family == "ws":
+        credentials = _with_configured(credentials, options.headers)
+    addresses = [] if family == "http" else await settings.network.allowed_addresses(target.host, target.port)
+    return Channel(
+        protocol=target.protocol,
+        host=target.host,
+        port=target.port,
+        path=target.path,
+        address=address,
+        client_id=identity_of(call),
+        timeout=options.timeout.total_seconds(),
+        credentials=credentials,
+        bindings=bindings,
+        tls=options.tls.context() if target.wire.is_secure and family != "http" else None,
+        version=target.server.version if target.server else None,
+        addresses=tuple(addresses),
+        max_bytes=options.max_response_bytes,
+        callee=call.callee,
+    )
+
+
+def _with_configured(credentials: Credentials, headers: Mapping[str, str]) -> Credentials:
+    given = {name.lower() for name, _ in credentials.headers}
+    more = ((name, value) for name, value in headers.items() if name.lower() not in given)
+    return replace(credentials, headers=(*credentials.headers, *more))
+
+
+def identity_of(call: Call) -> str:
+    """Return what all attempts at a call have in common, and no other call has: short, and of letters and digits."""
+    key = call.idempotency_key or str(uuid.uuid4())
+    return f"swf-{hashlib.sha256(key.encode()).hexdigest()[:18]}"
+
+
+def query_names(operation: AsyncApiOperation, family: str) -> Sequence[str]:
+    """Return the arguments that go into the query of what begins as HTTP does."""
+    about = {
+        "ws": _bindings_of(operation.place.bindings, "ws").get("query"),
+        "http": _bindings_of(operation.bindings, "http").get("query"),
+    }
+    return tuple(named_properties(about.get(family)))
+
+
+def with_query(address: str, query: Mapping[str, JSON], secret: Mapping[str, str]) -> str:
+    """Return *address* with what stands behind its question mark."""
+    pairs = {
+        name: [as_text(item) for item in value] if isinstance(value, list) else as_text(value)
+        for name, value in query.items()
+    }
+    text = urlencode({**pairs, **secret}, doseq=True)
+    return f"{address}{'&' if '?' in address else '?'}{text}" if text else address
+
+
+def bindings_of(
+    target: DocumentTarget, place: ChannelPlace, operation: AsyncApiOperation, kind: MessageType | None
+) -> Bindings:
+    """Return what the document says about the protocol of *target*, in each place where it may say something."""
+    family = target.wire.family
+    return Bindings(
+        server=_bindings_of(target.server.bindings, family) if target.server else {},
+        channel=_bindings_of(place.bindings, family),
+        operation=_bindings_of(operation.bindings, family),
+        message=_bindings_of(kind.bindings, family) if kind else {},
+    )
+
+
+def _bindings_of(bindings: AllBindings, family: str) -> Mapping[str, JSON]:
+    return bindings.get(family) or (bindings.get("mqtt5") if family == "mqtt" else None) or {}
+
 
 _IDEMPOTENCY_KEY = "Idempotency-Key"
 

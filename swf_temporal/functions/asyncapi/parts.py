@@ -1,14 +1,290 @@
-"""The parts of an AsyncAPI document that versions 2 and 3 have in common."""
+"""The parts of an AsyncAPI document that versions 2 and 3 have in common.
+
+Versions 2 and 3 are read into the same words, those of 3.0. An operation that the document calls `publish` is one
+that sends: section "Using Functions for Async API Service Invocations" has workflows carry out the operations as they
+are called.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from swf_temporal.base.data import JSON, merge_patch
-from swf_temporal.functions.asyncapi.locations import read_location
-from swf_temporal.functions.asyncapi.operations import AddressParameter, Bindings, MessageType
-from swf_temporal.functions.asyncapi.schemas import is_understood, self_contained
+from swf_temporal.base.data import JSON, Path, merge_patch
+from swf_temporal.base.errors import permanent_failure
+from swf_temporal.base.strict_json import read_written, write_json
+from swf_temporal.expressions.json_schema import BadSchema, DataSchemaValidator
 from swf_temporal.functions.documents.parts import Document, DocumentPart, beside
+from swf_temporal.functions.documents.schemas import is_pattern
 from swf_temporal.functions.http.parameters import as_text
+
+Bindings = Mapping[str, Mapping[str, JSON]]
+"""The bindings of each protocol in a document."""
+Possibilities = Sequence[Mapping[str, tuple[dict[str, Any], list[JSON]]]]
+"""Of proving who is calling: in each, schemes by name, with the scopes that are needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressParameter:
+    """A part of an address that is not fixed."""
+
+    name: str
+    default: str | None = None
+    enum: tuple[str, ...] = ()
+    location: str | None = None
+    """Where the message has it, `$message.payload#/id`."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageType:
+    name: str
+    content_type: str
+    payload: JSON = None
+    """The schema, free of references to anywhere else; None if any payload will do."""
+    headers: JSON = None
+    """The schema of all headers together."""
+    schema_format: str = ""
+    correlation: str | None = None
+    """Where the id stands by which a message is known to belong to another, `$message.header#/id`."""
+    bindings: Bindings = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerServer:
+    name: str
+    protocol: str
+    url: str
+    """With `{name}`s for its variables; perhaps without a scheme."""
+    variables: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
+    version: str | None = None
+    """Of the protocol."""
+    security: Possibilities = ()
+    bindings: Bindings = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelPlace:
+    address: str | None
+    """With `{name}`s for its parameters; None if it is only known at run time."""
+    parameters: tuple[AddressParameter, ...] = ()
+    servers: tuple[BrokerServer, ...] = ()
+    """Where the channel is; the others of the document do not have it."""
+    bindings: Bindings = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class OperationReply:
+    place: ChannelPlace
+    location: str | None = None
+    """Where the request has the address for the reply, `$message.header#/replyTo`."""
+    messages: tuple[MessageType, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AsyncApiOperation:
+    id: str
+    document: Document
+    sends: bool
+    place: ChannelPlace
+    messages: tuple[MessageType, ...] = ()
+    bindings: Bindings = field(default_factory=dict)
+    security: Possibilities = ()
+    """What is needed besides what the server asks for."""
+    reply: OperationReply | None = None
+
+
+_EXPRESSION = re.compile(r"\$message\.(header|payload)(?:#(/.*))?")
+
+
+class Location(NamedTuple):
+    """A place in the headers, or in the payload, of a message."""
+
+    in_headers: bool
+    path: Path
+
+
+def read_location(expression: str) -> Location:
+    """Return the place that a runtime expression of AsyncAPI points to. Raises CallFailed if it is none."""
+    match = _EXPRESSION.fullmatch(expression.strip())
+    if match is None:
+        message = f"the document points to '{expression}'; a place in a message is written $message.header#/name"
+        raise permanent_failure("BadDocument", message)
+    steps = (match[2] or "").split("/")[1:]
+    return Location(match[1] == "header", [step.replace("~1", "/").replace("~0", "~") for step in steps])
+
+
+def value_at(expression: str, headers: Mapping[str, JSON], payload: JSON) -> str | None:
+    """Return what stands at a place as a text, or None if nothing does. Names of headers are taken in any case."""
+    location = read_location(expression)
+    value: JSON = {name.lower(): header for name, header in headers.items()} if location.in_headers else payload
+    for depth, step in enumerate(location.path):
+        if isinstance(value, dict):
+            value = value.get(str(step).lower() if location.in_headers and depth == 0 else str(step))
+        elif isinstance(value, list) and str(step).isdecimal():
+            value = value[int(step)] if int(step) < len(value) else None
+        else:
+            return None
+    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+def placed(expression: str, value: JSON, headers: Mapping[str, JSON], payload: JSON) -> tuple[Mapping[str, JSON], JSON]:
+    """Return the headers and the payload with *value* at the place that *expression* points to.
+
+    Raises CallFailed where there can be nothing, such as within a text.
+    """
+    location = read_location(expression)
+    if not location.in_headers:
+        return headers, _put({} if payload is None else payload, location.path, value, expression)
+    known = {name.lower(): name for name in headers}
+    path = [known.get(str(step).lower(), step) if depth == 0 else step for depth, step in enumerate(location.path)]
+    return _put(dict(headers), path, value, expression), payload
+
+
+def _put(target: JSON, path: Path, value: JSON, expression: str) -> dict[str, JSON]:
+    if not isinstance(target, dict) or not path:
+        raise permanent_failure(
+            "BadArguments", f"there is no place for {value!r} at {expression}: what is above it is not an object"
+        )
+    step, rest = str(path[0]), path[1:]
+    return {**target, step: _put(target.get(step, {}), rest, value, expression) if rest else value}
+
+
+_FORMAT = re.compile(r"application/(?:vnd\.aai\.asyncapi|schema)(?:\+(?:json|yaml))?(?:;version=(.*))?")
+_DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+_DRAFTS = {
+    "draft-04": "http://json-schema.org/draft-04/schema#",
+    "draft-06": "http://json-schema.org/draft-06/schema#",
+    "2019-09": "https://json-schema.org/draft/2019-09/schema",
+    "2020-12": "https://json-schema.org/draft/2020-12/schema",
+}
+"""By what schema formats call them. AsyncAPI's own is draft 7 with a few words more."""
+_NAMED_SCHEMAS = frozenset({"properties", "patternProperties", "definitions", "$defs", "dependencies"})
+_DATA = frozenset({"const", "enum", "default", "examples"})
+_MAX_VALIDATORS = 256
+
+
+def self_contained(document: Document, schema: JSON) -> JSON:
+    """Return *schema* with everything that it refers to, so that it can be read without the document."""
+    definitions: dict[str, JSON] = {}
+    known: dict[int, tuple[str, DocumentPart]] = {}  # the part is held, lest its id becomes another's
+
+    def copied(document: Document, node: JSON, *, by_name: bool = False) -> JSON:
+        if isinstance(node, list):
+            return [copied(document, item) for item in node]
+        if not isinstance(node, dict):
+            return node
+        copy: dict[str, JSON] = {
+            key: copied(document, value, by_name=key in _NAMED_SCHEMAS and not by_name)
+            if by_name or key not in _DATA
+            else value
+            for key, value in node.items()
+            # What JavaScript alone understands as a pattern cannot be checked.
+            if by_name or key != "pattern" or is_pattern(value)
+        }
+        is_reference = isinstance(node.get("$ref"), str) and not by_name
+        return {**copy, "$ref": f"#/definitions/{named(document, node)}"} if is_reference else copy
+
+    def named(document: Document, node: JSON) -> str:
+        target = document.follow(node)
+        if id(target.value) not in known:  # a schema may be part of itself
+            name = f"schema{len(known)}"
+            known[id(target.value)] = name, target
+            definitions[name] = copied(target.document, target.value)
+        return known[id(target.value)][0]
+
+    try:
+        whole = copied(document, schema)
+    except RecursionError:
+        raise permanent_failure("BadDocument", f"a schema in '{document.name}' is nested too deeply") from None
+    if not isinstance(whole, dict) or not definitions:
+        return whole
+    own = whole.get("definitions")
+    return {**whole, "definitions": {**(own if isinstance(own, dict) else {}), **definitions}}
+
+
+def is_understood(schema_format: str) -> bool:
+    """Tell whether schemas of that format are AsyncAPI's own or JSON Schema, as they are where nothing is said."""
+    return _format(schema_format) is not None
+
+
+def check_schemas(kinds: Iterable[MessageType]) -> None:
+    """Raise CallFailed if a schema of *kinds* is none, or in a language that is not understood here."""
+    for kind in kinds:
+        for part, schema in (("payload", kind.payload), ("headers", kind.headers)):
+            _ready(kind, part, schema)
+
+
+def payload_violations(kind: MessageType, payload: JSON) -> list[str]:
+    """Return what is wrong with the payload of a message, each with the place. Raises CallFailed for a bad schema."""
+    return _violations(kind, "payload", kind.payload, payload)
+
+
+def header_violations(kind: MessageType, headers: Mapping[str, JSON]) -> list[str]:
+    """Return what is wrong with the headers of a message, each with the place. Raises CallFailed for a bad schema."""
+    return _violations(kind, "headers", kind.headers, dict(headers))
+
+
+def named_properties(schema: JSON) -> dict[str, JSON]:
+    """Return the fields that a self-contained schema names, and those of its parts, with the schema of each."""
+    found: dict[str, JSON] = {}
+    seen: set[int] = set()
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, dict) or id(node) in seen:
+            continue
+        seen.add(id(node))
+        properties = node.get("properties")
+        if isinstance(properties, dict):
+            found = {**properties, **found}
+        for key in ("allOf", "anyOf", "oneOf"):
+            parts = node.get(key)
+            waiting.extend(parts if isinstance(parts, list) else ())
+        reference = node.get("$ref")
+        if isinstance(reference, str) and isinstance(schema, dict):
+            definitions = schema.get("definitions")
+            name = reference.rpartition("/")[2]
+            waiting.append(definitions.get(name) if isinstance(definitions, dict) else None)
+    return found
+
+
+def _violations(kind: MessageType, part: str, schema: JSON, value: JSON) -> list[str]:
+    validator = _ready(kind, part, schema)
+    found = [] if validator is None else validator.violations(value)
+    return [f"{part}{violation.removeprefix('$')}" for violation in found]
+
+
+def _ready(kind: MessageType, part: str, schema: JSON) -> DataSchemaValidator | None:
+    if schema is None:
+        return None
+    try:
+        return _validator(write_json(_dated(kind, schema)))
+    except BadSchema as error:
+        message = f"the schema for the {part} of message '{kind.name}' is not a JSON Schema: {error.message}"
+        raise permanent_failure("BadDocument", message) from error
+
+
+def _dated(kind: MessageType, schema: JSON) -> JSON:
+    """Return *schema* saying which draft it is written in."""
+    match = _format(kind.schema_format)
+    if match is None:
+        message = (
+            f"the schema of message '{kind.name}' is written in '{kind.schema_format}'; "
+            "only AsyncAPI's own schemas and JSON Schema are supported"
+        )
+        raise permanent_failure("Unsupported", message)
+    return {"$schema": _DRAFTS.get(match[1] or "", _DRAFT_7), **schema} if isinstance(schema, dict) else schema
+
+
+def _format(text: str) -> re.Match[str] | None:
+    return _FORMAT.fullmatch(text.replace(" ", "").lower() or "application/schema")
+
+
+@lru_cache(maxsize=_MAX_VALIDATORS)
+def _validator(schema: str) -> DataSchemaValidator:
+    return DataSchemaValidator(read_written(schema))
+
 
 _VARIABLE = re.compile(r"\{([^{}]+)\}")
 

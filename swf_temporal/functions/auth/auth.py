@@ -1,7 +1,7 @@
 """The credentials with which a function is called. Section "Auth Definition"."""
 
 import base64
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 from urllib.parse import quote
@@ -9,14 +9,38 @@ from urllib.parse import quote
 from swf_temporal.base.calls import Auth
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
-from swf_temporal.base.origins import origin_of
-from swf_temporal.functions.auth.credentials import ResolvedAuth, key_in, properties_of
+from swf_temporal.base.importing import origin_of
 from swf_temporal.functions.auth.grants import read_grant
 from swf_temporal.functions.call import Call
 from swf_temporal.text.suggestions import suggestion
 
 if TYPE_CHECKING:
     from swf_temporal.functions.auth.oauth2 import Tokens
+
+
+_KEYS: Final = ("apiKey", "key", "token")
+
+
+class ResolvedAuth(Auth):
+    """An auth whose properties are values already: a secret or a token is never read as an expression."""
+
+
+def properties_of(auth: Auth, call: Call) -> dict[str, JSON]:
+    """Return the properties of *auth*. A secret that is just a text is the token, for which no name is needed.
+
+    Raises CallFailed if a secret is not known, or cannot be filled in.
+    """
+    properties: JSON = auth.properties if isinstance(auth, ResolvedAuth) else call.fill_auth(auth, call.secrets)
+    if isinstance(properties, str):
+        return {} if isinstance(auth, ResolvedAuth) else {"token": properties}
+    return dict(properties) if isinstance(properties, dict) else {}
+
+
+def key_in(properties: Mapping[str, JSON]) -> str | None:
+    """Return the key that *properties* hold for a service that knows its callers by one."""
+    key = next((properties[name] for name in _KEYS if properties.get(name)), None)
+    return key if isinstance(key, str) else None
+
 
 _UNAUTHORIZED = 401
 _UNAUTHENTICATED = "UNAUTHENTICATED"

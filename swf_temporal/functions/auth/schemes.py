@@ -6,8 +6,7 @@ from typing import Any
 from swf_temporal.base.calls import Auth
 from swf_temporal.base.data import JSON
 from swf_temporal.base.function_types import environment_name, secrets_for
-from swf_temporal.functions.auth.auth import Credential
-from swf_temporal.functions.auth.credentials import ResolvedAuth, key_in
+from swf_temporal.functions.auth.auth import Credential, ResolvedAuth, key_in
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.urls import join_url
 

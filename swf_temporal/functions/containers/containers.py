@@ -5,23 +5,88 @@ the result, whatever the status is. A call that is not wanted any more is ended 
 """
 
 import asyncio
+import logging
+import shutil
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
 from typing import Final
 
 from swf_temporal.base.data import JSON, json_or_base64
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.functions.call import Call
+from swf_temporal.functions.containers.folders import read_files, write_files
 from swf_temporal.functions.containers.running_calls import RunningCalls
-from swf_temporal.functions.containers.shared_folders import CallDirectory, call_directory
 from swf_temporal.functions.current_call import is_made_again
 from swf_temporal.functions.http.answers import HttpStatusError
 from swf_temporal.functions.http.requests import Request
 from swf_temporal.functions.port import Performer, Services
-from swf_temporal.runtime.variables import VariableStore
+from swf_temporal.runtime.host import CallFolder
+from swf_temporal.runtime.variables import Variable, VariableRef, VariableStore
+from swf_temporal.settings.forms import SharedFolder
+
+_log = logging.getLogger("swf")
+
+
+@dataclass(frozen=True, slots=True)
+class CallDirectory:
+    path: Path
+    """As the worker sees it."""
+    in_container: str
+    given: CallFolder
+    variables: VariableStore
+    write_id: str
+
+    async def keep(self) -> None:
+        """Let what the function left there become variables: once, however often the call is attempted.
+
+        Raises PayloadTooLarge and StoreUnavailable.
+        """
+        left = await asyncio.to_thread(read_files, self.path, self.given)
+        if left:
+            await self.variables.write_variables(left, self.write_id)
+
+
+@asynccontextmanager
+async def call_directory(
+    shared: SharedFolder, action_id: str, call: Call, given: CallFolder, variables: VariableStore
+) -> AsyncIterator[CallDirectory]:
+    """Yield a directory with the files that *call* is *given*; it is there for as long as the context lasts.
+
+    What former attempts left whose worker was lost goes as well. Raises CallFailed and StoreUnavailable.
+    """
+    name = f"{action_id}-{call.attempt}"
+    found = {file.of: await variables.read_variable(file.of) for file in given.files}
+    path = Path(shared.worker, name)
+    making = asyncio.ensure_future(asyncio.to_thread(_make, path, action_id, given, found))
+    try:
+        await asyncio.shield(making)
+        yield CallDirectory(path, f"{shared.container.rstrip('/')}/{name}", given, variables, action_id)
+    finally:
+        await asyncio.wait([making])  # what is cancelled runs on in its thread
+        await asyncio.to_thread(_remove, path)
+
+
+def _make(path: Path, action_id: str, given: CallFolder, found: Mapping[VariableRef, Variable | None]) -> None:
+    for former in path.parent.glob(f"{action_id}-*"):
+        _remove(former)
+    try:
+        path.mkdir()
+        path.chmod(0o777)  # the container may run as another user
+    except OSError as error:
+        message = f"the shared folder {path.parent} cannot be used: {error.strerror}; see 'sharedFolder'"
+        raise permanent_failure("NoSharedFolder", message) from None
+    write_files(path, given, found)
+
+
+def _remove(path: Path) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    if path.exists():
+        _log.warning("the directory %s of a call cannot be removed: it holds what another user may not delete", path)
+
 
 ACTION_ID: Final = "Direktiv-ActionID"
 TEMP_DIR: Final = "Direktiv-TempDir"

@@ -1,22 +1,185 @@
-"""Calls functions that are written in Python. Section "Defining custom function types"."""
+"""Calls functions that are written in Python. Section "Defining custom function types".
+
+By the function's own words: names decide where they go, annotations what they become. All that depends on the function
+alone is looked up once.
+"""
 
 import asyncio
 import contextvars
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any
+
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.functions.call import Call
-from swf_temporal.functions.custom.arguments import bound, is_async
 from swf_temporal.functions.custom.modules import Modules
 from swf_temporal.functions.custom.outcomes import as_json, exceptions_as_faults
 from swf_temporal.functions.custom.type import foreign_operation
 from swf_temporal.functions.registry import Registry
 from swf_temporal.settings.calls import Settings
 from swf_temporal.text.suggestions import suggestion
+
+_MAX_SHOWN = 5
+"""The number of mistakes that are reported at once."""
+
+
+@dataclass(frozen=True)
+class _Taken:
+    is_async: bool
+    signature: inspect.Signature | None = None
+    """None for some functions written in C, which do not say."""
+    adapters: dict[str, TypeAdapter[Any]] = field(default_factory=dict)
+    """What makes a value of JSON what a parameter's annotation says."""
+
+    @cached_property
+    def parameters(self) -> list[inspect.Parameter]:
+        return list(self.signature.parameters.values()) if self.signature else []
+
+    @cached_property
+    def names(self) -> list[str]:
+        return [parameter.name for parameter in self.parameters]
+
+    @cached_property
+    def by_keyword(self) -> frozenset[str]:
+        """The names of the parameters that can be given by keyword."""
+        kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        return frozenset(parameter.name for parameter in self.parameters if parameter.kind in kinds)
+
+    @cached_property
+    def needed(self) -> frozenset[str]:
+        """The names of the parameters that have to be given."""
+        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        given = (one for one in self.parameters if one.kind not in variable)
+        return frozenset(one.name for one in given if one.default is inspect.Parameter.empty)
+
+    @cached_property
+    def extra(self) -> str:
+        """The name of the parameter that holds all other keywords; empty if there is none."""
+        return next((one.name for one in self.parameters if one.kind is inspect.Parameter.VAR_KEYWORD), "")
+
+    def fits(self, keywords: Mapping[str, object]) -> bool:
+        """Tell whether *keywords* alone are at first sight what it takes: then there is no need to bind them."""
+        return self.needed <= keywords.keys() <= self.by_keyword
+
+
+def bound(call: Call, function: Callable[..., Any]) -> tuple[tuple[object, ...], Mapping[str, object]]:
+    """Return the arguments of a call as *function* takes them. Raises CallFailed if it cannot take them.
+
+    An object is passed by keywords, except to a function whose only parameter it does not name: that takes
+    the object as it is, as it would take a text, a number or an array. Null is no argument at all.
+    """
+    taken = _remembered(function)
+    positional: tuple[object, ...] = ()
+    keywords: Mapping[str, object] = {}
+    arguments = call.arguments
+    if isinstance(arguments, dict) and not _takes_whole(taken, arguments):
+        keywords = arguments
+    elif arguments is not None:
+        positional = (arguments,)
+    if taken.signature is None:
+        return positional, keywords
+    try:
+        if positional or not taken.fits(keywords):
+            taken.signature.bind(*positional, **keywords)
+    except TypeError as error:
+        message = f"custom function '{call.function.name}' takes {taken.signature}: {error}"
+        raise permanent_failure("BadArguments", message) from error
+    return _converted(call, taken, positional, keywords)
+
+
+def is_async(function: Callable[..., Any]) -> bool:
+    """Tell whether *function* is a coroutine function."""
+    return _remembered(function).is_async
+
+
+def _converted(
+    call: Call, taken: _Taken, positional: tuple[object, ...], keywords: Mapping[str, object]
+) -> tuple[tuple[object, ...], Mapping[str, object]]:
+    """Return the arguments as their annotations want them."""
+    if not taken.adapters:
+        return positional, keywords
+    wrong: list[str] = []
+
+    def convert(parameter: str, name: str, value: object) -> object:
+        adapter = taken.adapters.get(parameter)
+        if adapter is None:
+            return value
+        try:
+            return adapter.validate_python(value)
+        except ValidationError as error:
+            wrong.extend(_mistakes(name, error))
+            return None
+
+    names = taken.names
+    first = tuple(convert(names[0], names[0], value) for value in positional)
+    named = {key: convert(key if key in names else taken.extra, key, value) for key, value in keywords.items()}
+    if wrong:
+        more = f"; and {len(wrong) - _MAX_SHOWN} more" if len(wrong) > _MAX_SHOWN else ""
+        message = (
+            f"custom function '{call.function.name}' cannot take its arguments: {'; '.join(wrong[:_MAX_SHOWN])}{more}"
+        )
+        raise permanent_failure("BadArguments", message)
+    return first, named
+
+
+def _mistakes(name: str, error: ValidationError) -> Iterator[str]:
+    for one in error.errors(include_url=False, include_context=False, include_input=False):
+        place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in one["loc"])
+        yield f"{name}{place}: {one['msg']}"
+
+
+def _takes_whole(taken: _Taken, arguments: dict[str, JSON]) -> bool:
+    parameters = taken.parameters
+    return (
+        len(parameters) == 1
+        and parameters[0].kind in {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD}
+        and (parameters[0].kind is inspect.Parameter.POSITIONAL_ONLY or parameters[0].name not in arguments)
+    )
+
+
+def _remembered(function: Callable[..., Any]) -> _Taken:
+    try:
+        return _looked_up(function)
+    except TypeError:  # it cannot be hashed, and so not be remembered
+        return _looked_up.__wrapped__(function)
+
+
+@lru_cache(maxsize=1024)
+def _looked_up(function: Callable[..., Any]) -> _Taken:
+    """Return what *function* takes. Looking is slow, and the same function is called again and again."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return _Taken(inspect.iscoroutinefunction(function))
+    return _Taken(inspect.iscoroutinefunction(function), signature, dict(_adapters(function, signature)))
+
+
+def _adapters(function: Callable[..., Any], signature: inspect.Signature) -> Iterator[tuple[str, TypeAdapter[Any]]]:
+    """Yield what converts each annotated parameter.
+
+    An annotation that names what is not there when the program runs, or what pydantic does not know, is a remark
+    for readers: such a parameter takes what comes, as one without any does.
+    """
+    try:
+        signature = inspect.signature(function, eval_str=True)
+    except Exception:  # noqa: BLE001 - annotations are code, and may raise anything
+        return
+    for parameter in signature.parameters.values():
+        if parameter.annotation in (inspect.Parameter.empty, Any, object):
+            continue
+        try:
+            adapter = TypeAdapter[Any](parameter.annotation)
+        except (PydanticSchemaGenerationError, PydanticUserError, NameError):
+            continue
+        yield parameter.name, adapter
+
 
 _SERVICE = "service:python:"
 """SonataFlow's way to name a function: `service:python:module::function`."""

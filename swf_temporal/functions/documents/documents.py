@@ -11,14 +11,12 @@ from cachetools import LRUCache, TTLCache
 
 from swf_temporal.base.errors import CallFailed, permanent_failure
 from swf_temporal.base.files import read_bytes
-from swf_temporal.base.origins import Origin, read_origin
+from swf_temporal.base.importing import Origin, read_origin
 from swf_temporal.functions.documents.parts import Document, UnresolvedReference, as_path, is_web, normal
 from swf_temporal.functions.urls import join_url
-from swf_temporal.text.fetching.files import read_file
-from swf_temporal.text.fetching.hosts import is_allowed, variable_name
-from swf_temporal.text.fetching.resources import Resources
+from swf_temporal.text.fetching.resources import Resources, is_allowed, read_file, variable_name
+from swf_temporal.text.origin import FROM_HOSTS, ResourceError
 from swf_temporal.text.parsing import read_data
-from swf_temporal.text.resources import FROM_HOSTS, ResourceError
 
 if TYPE_CHECKING:
     from swf_temporal.functions.http.client import Http

@@ -21,8 +21,7 @@ from swf_temporal.functions.http.media_types import (
     is_text,
 )
 from swf_temporal.functions.http.parameters import FormField, Parameter, as_text, in_query
-from swf_temporal.text.bodies import is_json, split_content_type
-from swf_temporal.text.charsets import encoded
+from swf_temporal.text.bodies import encoded, is_json, split_content_type
 
 
 def write_body(value: JSON, media_type: str, fields: Mapping[str, FormField] | None = None) -> tuple[bytes, str]:

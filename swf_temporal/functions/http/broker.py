@@ -9,8 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from swf_temporal.base.errors import CallFailed
-from swf_temporal.events.brokers.heads import headers_of, url_of
-from swf_temporal.events.brokers.port import BrokerMessage, Channel, Message
+from swf_temporal.events.brokers.port import BrokerMessage, Channel, Message, headers_of, url_of
 from swf_temporal.functions.http.client import Http
 from swf_temporal.functions.http.requests import Request
 

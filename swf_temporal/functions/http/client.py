@@ -10,7 +10,7 @@ from http import HTTPStatus
 import httpx
 
 from swf_temporal.base.errors import CallFailed, permanent_failure
-from swf_temporal.base.origins import PORTS
+from swf_temporal.base.importing import PORTS
 from swf_temporal.base.strict_json import show_json
 from swf_temporal.functions.http.answers import HttpResponse, HttpStatusError, seconds_to_wait
 from swf_temporal.functions.http.connections import RESEND, Connections

@@ -21,8 +21,7 @@ from swf_temporal import __version__
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.http.streams import Stream, UnansweredError, connected, fresh
 from swf_temporal.settings.calls import HostOptions, Settings
-from swf_temporal.settings.network import looked_up
-from swf_temporal.settings.tls import Tls
+from swf_temporal.settings.network import Tls, looked_up
 
 _DEFAULT_HEADERS = {
     "Accept": "application/json, text/plain;q=0.9, */*;q=0.5",

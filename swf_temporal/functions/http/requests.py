@@ -9,7 +9,7 @@ import httpx
 
 from swf_temporal.base.errors import permanent_failure
 from swf_temporal.base.function_types import Callee
-from swf_temporal.base.origins import PORTS, Origin, origin_of
+from swf_temporal.base.importing import PORTS, Origin, origin_of
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 _USER = re.compile(r"//[^/]*@")

@@ -4,23 +4,147 @@ Section "Using Functions for OData Service Invocations", with the arguments of t
 """
 
 import asyncio
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import quote
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, permanent_failure
-from swf_temporal.base.origins import origin_of
+from swf_temporal.base.importing import origin_of
 from swf_temporal.base.strict_json import write_json
 from swf_temporal.functions.auth.auth import with_named_tokens
 from swf_temporal.functions.auth.requests import authenticated
 from swf_temporal.functions.call import Call
 from swf_temporal.functions.documents.servers import service_url
 from swf_temporal.functions.http.failures import failure
+from swf_temporal.functions.http.parameters import as_text, escape
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.odata.answers import entities, error_in, next_link
 from swf_temporal.functions.odata.type import FORM
-from swf_temporal.functions.odata.urls import entity_url
 from swf_temporal.functions.port import Performer, Services
 from swf_temporal.functions.urls import join_url
 from swf_temporal.text.suggestions import suggestion
+
+_COUNTS = ("@odata.count", "@count", "odata.count", "__count")
+_LINKS = ("@odata.nextLink", "@nextLink", "odata.nextLink", "__next")
+_ABOUT_THE_ANSWER = frozenset({"@odata.context", "@context", "odata.metadata"})
+
+
+def entities(answer: JSON) -> JSON:
+    """Return what *answer* holds without its wrapping: an array of entities, an entity, or a single value.
+
+    If it tells the count, the result is `{count, value}`.
+    """
+    inner = _inner(answer)
+    if not isinstance(inner, dict):
+        return inner
+    for wrapping in ("value", "results"):
+        if wrapping in inner and all(key == wrapping or _is_annotation(key) for key in inner):
+            return _counted(inner, inner[wrapping])
+    return {key: value for key, value in inner.items() if key not in _ABOUT_THE_ANSWER}
+
+
+def next_link(answer: JSON) -> str | None:
+    """Return where the entities go on that are not in *answer*, or None."""
+    inner = _inner(answer)
+    links = [inner.get(name) for name in _LINKS] if isinstance(inner, dict) else []
+    return next((link for link in links if isinstance(link, str)), None)
+
+
+def error_in(answer: JSON) -> tuple[str, str]:
+    """Return the code and the message of an answer that tells of an error; empty where it does not say."""
+    if not isinstance(answer, dict):
+        return "", ""
+    error = answer.get("error", answer.get("odata.error"))
+    if not isinstance(error, dict):
+        return "", ""
+    code, message = error.get("code"), error.get("message")
+    if isinstance(message, dict):  # in versions 2 and 3 it has a language
+        message = message.get("value")
+    return "" if code is None else str(code), "" if message is None else str(message)
+
+
+def _inner(answer: JSON) -> JSON:
+    return answer["d"] if isinstance(answer, dict) and set(answer) == {"d"} else answer
+
+
+def _counted(inner: dict[str, JSON], value: JSON) -> JSON:
+    for name in _COUNTS:
+        count = inner.get(name)
+        if count is not None:  # version 2 writes numbers of 64 bits as texts
+            return {"count": int(count) if isinstance(count, str) and count.isdecimal() else count, "value": value}
+    return value
+
+
+def _is_annotation(key: str) -> bool:
+    return key.startswith(("@", "odata.", "__"))
+
+
+OPTIONS: Final = (
+    *("filter", "expand", "select", "orderby", "top", "skip", "count", "search", "format", "compute", "index"),
+    *("schemaversion", "apply", "skiptoken", "deltatoken", "inlinecount"),
+)
+"""The query options that are known, in small letters: those of the schema, and what services need besides."""
+
+_LITERAL: Final = (
+    r"(?:[A-Za-z][\w.]*)?'(?:[^']|'')*'"  # 'text', guid'…', datetime'…'
+    r"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?[LlMmDdFf]?"
+    r"|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
+)
+_READY = re.compile(rf"(?:{_LITERAL})|[A-Za-z_]\w*=(?:{_LITERAL})(?:,[A-Za-z_]\w*=(?:{_LITERAL}))*", re.ASCII)
+
+
+def entity_url(service: str, entity_set: str, key: JSON, options: Mapping[str, JSON]) -> str:
+    """Return the URL of an entity set of a *service*, or of its entity with that *key*, with the query *options*.
+
+    Raises CallFailed for a key or an option that cannot be one.
+    """
+    address, _, query = service.partition("?")
+    path = quote(entity_set.lstrip("/"), safe="/()'=,$:")
+    if key is not None:
+        path += "(" + quote(key_text(key), safe="'=,:") + ")"
+    pieces = [query] if query else []
+    for name, value in options.items():
+        if value is not None:
+            pieces.append(f"${_option(name)}={escape(_written(name, value))}")
+    return f"{address.rstrip('/')}/{path}" + (f"?{'&'.join(pieces)}" if pieces else "")
+
+
+def key_text(key: JSON) -> str:
+    """Return a key as it stands in parentheses.
+
+    Numbers and booleans are bare; an object is a key of several properties. A text that is a literal already (a
+    number, a GUID, something in quotation marks, or `Name=literal` pairs) stays as it is; any other is quoted.
+    """
+    if isinstance(key, dict) and key:
+        for name, value in key.items():
+            if not name.isidentifier() or isinstance(value, dict | list) or value is None:
+                raise permanent_failure(
+                    "BadArguments", f"the part '{name}' of the key must be a property with a single value"
+                )
+        return ",".join(f"{name}={key_text(value)}" for name, value in key.items())
+    if isinstance(key, str) and key:
+        return key if _READY.fullmatch(key) else "'" + key.replace("'", "''") + "'"
+    if isinstance(key, bool | int | float):
+        return as_text(key)
+    raise permanent_failure("BadArguments", f"{key!r} cannot be the key of an entity")
+
+
+def _option(name: str) -> str:
+    """Return the name of a query option as services write it; definitions may write it in any case."""
+    known = name.removeprefix("$").lower()
+    if known not in OPTIONS:
+        raise permanent_failure("BadArguments", f"'{name}' is not a query option of OData" + suggestion(known, OPTIONS))
+    return known
+
+
+def _written(name: str, value: JSON) -> str:
+    if isinstance(value, list):
+        return ",".join(_written(name, item) for item in value)
+    if isinstance(value, dict):
+        raise permanent_failure("BadArguments", f"the query option '{name}' must be a text, a number or a boolean")
+    return as_text(value)
+
 
 _VERSIONS = (("Accept", "application/json"), ("OData-MaxVersion", "4.0"), ("MaxDataServiceVersion", "3.0"))
 """Services of version 4 look at the second, those of versions 2 and 3 at the third."""

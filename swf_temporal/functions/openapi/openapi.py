@@ -4,14 +4,26 @@ Section "Using Functions for RESTful Service Invocations".
 """
 
 import asyncio
+from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import httpx
 
+from swf_temporal.base.calls import Auth, AuthRef
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import CallFailed
-from swf_temporal.functions.auth.auth import auth_for_document, headers_for, reading_document, with_tokens
+from swf_temporal.base.errors import CallFailed, permanent_failure
+from swf_temporal.functions.auth.auth import (
+    Credential,
+    auth_for_document,
+    find_auth,
+    headers_for,
+    properties_of,
+    reading_document,
+    with_tokens,
+)
 from swf_temporal.functions.auth.requests import authenticated, with_credentials
+from swf_temporal.functions.auth.schemes import matching, secret_of
 from swf_temporal.functions.call import CHECK_RESPONSE, Call, switch, variables
 from swf_temporal.functions.documents.documents import (
     Document,
@@ -23,13 +35,70 @@ from swf_temporal.functions.documents.documents import (
 from swf_temporal.functions.http.answers import HttpResponse, result_of
 from swf_temporal.functions.http.failures import failure
 from swf_temporal.functions.http.requests import Request, with_inherited
-from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
+from swf_temporal.functions.openapi.operations import OpenApiOperation, ResponseSchemas, find_operation, violations
 from swf_temporal.functions.openapi.requests import build_request
-from swf_temporal.functions.openapi.responses import ResponseSchemas, violations
-from swf_temporal.functions.openapi.security import secure
 from swf_temporal.functions.openapi.servers import server_url
 from swf_temporal.functions.openapi.type import FORM
 from swf_temporal.functions.port import Performer, Services
+
+
+def secure(
+    document: Document, operation: OpenApiOperation, server: str, call: Call
+) -> tuple[Call, tuple[Credential, ...]]:
+    """Return *call* with the auths that the operation asks for in place of its own, and the credentials to add.
+
+    The credentials are those of the auth that the function names, or else of the secret of the scheme. Of several
+    possibilities the first counts for which there are some. Without an auth and such a secret the call stays as it is.
+    Raises CallFailed if the auth lacks what the document asks for.
+    """
+    if operation.security is None:
+        return call, ()
+    references = call.function.auth_ref
+    named = find_auth(references.invocation, call) if references and references.invocation else None
+    for alternative in filter(None, operation.security):
+        offered = [_offered(document, name, list(scopes), server, named, call) for name, scopes in alternative.items()]
+        found = [one for one in offered if one is not None]
+        if len(found) == len(offered):
+            return _with(call, found)
+    if not all(operation.security) or not operation.security:
+        return _with(call, [])
+    if named is None:
+        return call, ()
+    wanted = " or ".join(" and ".join(f"'{name}'" for name in alternative) for alternative in operation.security)
+    message = f"the document '{document.name}' asks for {wanted}, and auth '{named.name}' has no credentials for that"
+    raise permanent_failure("BadAuth", message)
+
+
+def _with(call: Call, offered: list[Auth | Credential]) -> tuple[Call, tuple[Credential, ...]]:
+    auths = [one for one in offered if isinstance(one, Auth)]
+    references = call.function.auth_ref
+    changed = AuthRef(resource=references.resource if references else None, invocation=auths[0].name if auths else None)
+    function = replace(call.function, auth_ref=changed)
+    credentials = tuple(one for one in offered if isinstance(one, Credential))
+    return replace(call, function=function, auth=(*auths, *call.auth)), credentials
+
+
+def _offered(
+    document: Document, name: str, scopes: list[JSON], server: str, named: Auth | None, call: Call
+) -> Auth | Credential | None:
+    scheme = _scheme(document, name)
+    for auth in (named, secret_of(name, call)):
+        if auth is not None:
+            offered = matching(scheme, scopes, server, auth, properties_of(auth, call))
+            if offered is not None:
+                return offered
+    return None
+
+
+def _scheme(document: Document, name: str) -> dict[str, Any]:
+    content = document.content
+    components = content if document.is_swagger else document.resolve(content.get("components"))
+    declared = document.resolve(components.get("securityDefinitions" if document.is_swagger else "securitySchemes"))
+    if name not in declared:
+        raise permanent_failure(
+            "BadDocument", f"'{document.name}' asks for the security scheme '{name}', which is not in it"
+        )
+    return document.resolve(declared[name])
 
 
 class OpenApi(Performer):

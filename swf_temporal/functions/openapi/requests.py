@@ -9,8 +9,7 @@ from swf_temporal.functions.http.bodies import write_body
 from swf_temporal.functions.http.media_types import choose, closest, concrete, has_fields, is_file
 from swf_temporal.functions.http.parameters import Parameter, as_text, in_cookie, in_header, in_path, in_query
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.openapi.operations import OpenApiOperation
-from swf_temporal.functions.openapi.request_bodies import Content, RequestBody
+from swf_temporal.functions.openapi.operations import Content, OpenApiOperation, RequestBody
 from swf_temporal.text.bodies import split_content_type
 from swf_temporal.text.suggestions import suggestion
 

@@ -13,8 +13,7 @@ from cachetools import LRUCache
 from swf_temporal.base.errors import UsageError, permanent_failure
 from swf_temporal.base.importing import optional
 from swf_temporal.settings.calls import HostOptions
-from swf_temporal.settings.network import Network
-from swf_temporal.settings.tls import Tls
+from swf_temporal.settings.network import Network, Tls
 
 _SERVER = re.compile(r"(?:(grpcs?|https?)://)?(\[[^\]]+\]|[^:/?#\s]+)(?::(\d{1,5}))?/?")
 _TLS = frozenset({"grpcs", "https"})

@@ -2,25 +2,171 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
+from markupsafe import Markup
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from swf_temporal.http.bodies import BodyTooLargeError, SlowBodyError, body_of
-from swf_temporal.http.console import definitions, instances, moving, retrying, tasks
+from swf_temporal.base.errors import UsageError
+from swf_temporal.base.strict_json import write_json
+from swf_temporal.http.authentication import BodyTooLargeError, SlowBodyError, body_of
+from swf_temporal.http.console import definitions, instances
 from swf_temporal.http.console.drawing import Drawing
-from swf_temporal.http.console.pages import address, page, static
-from swf_temporal.http.console.sessions import LONGEST_KEY, Session, end_session
-from swf_temporal.http.console.visits import Show, Visit, redirect
-from swf_temporal.http.console.watching import Watching
-from swf_temporal.http.gateway.refusals import Refused
+from swf_temporal.http.console.forms import Awaited, awaited_of, fields_of, filled, refilled
+from swf_temporal.http.console.instances import shown
+from swf_temporal.http.console.pages import HEADERS, address, html_of, macros, page, segment, static
+from swf_temporal.http.console.visits import LONGEST_KEY, Session, Show, Visit, end_session, redirect
+from swf_temporal.http.console.watching import WatchedInstance, Watching
+from swf_temporal.http.gateway.instances import TenantInstance, instance_of, tasks_for
+from swf_temporal.http.gateway.refusals import Refused, refusal_of
 from swf_temporal.http.gateway.requests import PATIENCE, RequestContext
 from swf_temporal.operations.client import refusals_as_usage_errors
-from swf_temporal.settings.http import GatewaySettings
+from swf_temporal.operations.instances import facts_of
+from swf_temporal.operations.listing import is_open
+from swf_temporal.operations.rerunning import plan_retry
+from swf_temporal.operations.tasks import complete_task
+from swf_temporal.sdk.asgi_server import STOPPING
+from swf_temporal.sdk.http_connections import UNDER_WAY
+from swf_temporal.settings.http import GatewaySettings, Operation
+
+_SECONDS: Final = 300.0
+"""How long a stream lasts. After that the browser asks again, and shows its key again."""
+
+
+async def stream(visit: Visit) -> Response:
+    """Answer with what changes on the page of an instance, as server-sent events, until it has ended."""
+    visit.refuse(Operation.READ)
+    request = visit.asked.request.scope[UNDER_WAY]
+    try:
+        visit.watching.count(visit.asked.tenant, request)
+    except Refused as refusal:
+        return refusal.response()  # nobody looks at it: a page would cost more than the rest
+    found = await _instance(visit)
+    watched = visit.watching.watch(visit.asked.client, found, request)
+    headers = HEADERS | {"X-Accel-Buffering": "no"}
+    return StreamingResponse(_changes(visit, found, watched), media_type="text/event-stream", headers=headers)
+
+
+async def _changes(visit: Visit, found: TenantInstance, watched: WatchedInstance) -> AsyncIterator[str]:
+    shown: dict[str, str] = {}
+    stopping: asyncio.Event = visit.asked.request.scope[STOPPING]
+    async for look in watched.looks(stopping, _SECONDS):
+        parts = look.parts | {id_: write_json(part) for id_, part in _own_parts(visit, found, look.values).items()}
+        changed = [f"{write_json(id_)}:{part}" for id_, part in parts.items() if shown.get(id_) != part]
+        shown = parts
+        if changed:
+            yield f"event: live\ndata: {{{','.join(changed)}}}\n\n"
+        if not look.values["is_open"]:
+            yield "event: end\ndata:\n\n"
+
+
+def _own_parts(visit: Visit, found: TenantInstance, values: dict[str, Any]) -> dict[str, str]:
+    """Return the parts of the page that differ by who sees it, by their ids."""
+    path, csrf, may = f"/console/instances/{segment(found.instance.id)}", visit.session.csrf, visit.values["may"]
+    awaited = values["awaited"] if may["tasks"] else []
+    parts = {"live-waiting": str(macros("live.html").waiting(awaited, csrf, may["tasks"]))}
+    if may["end"] or may["rerun"]:
+        parts["live-actions"] = html_of("actions.html", csrf=csrf, path=path, may=may, **values)
+    return parts
+
+
+async def pictures(visit: Visit) -> Response:
+    """Show what an instance has done on its definition, and when."""
+    visit.refuse(Operation.READ)
+    found = await _instance(visit)
+    drawn, why = list[str](), ""
+    try:
+        drawn = await visit.drawing.pictures_of(visit.asked.client, found.instance.id)
+    except UsageError as error:
+        why = str(error)
+    drawn = [Markup(one) for one in drawn]  # noqa: S704 - it escapes all texts
+    return visit.page("pictures.html", instance_id=found.instance.id, drawn=drawn, why=why)
+
+
+async def _instance(visit: Visit) -> TenantInstance:
+    return await instance_of(visit.asked, visit.asked.path_id(), 1.0)
+
+
+_RUN: Final = "run"
+"""The field of the form with the run of which a person has seen what is done again."""
+
+
+async def show_plan(visit: Visit) -> Response:
+    """Show what is done again, and what was done outside."""
+    visit.refuse(Operation.RERUN)
+    found = await instance_of(visit.asked, visit.asked.path_id(), 1.0)
+    try:
+        plan = await plan_retry(visit.asked.client, found.instance.id)
+    except UsageError as error:
+        return await shown(visit, found, refusal_of(error))
+    return visit.page("retry.html", plan=plan, run=plan.latest[0])
+
+
+async def retry(visit: Visit) -> Response:
+    """Let an instance go on, if it has not done so since its page was shown."""
+    visit.refuse(Operation.RERUN)
+    given = await visit.form()
+    found = await instance_of(visit.asked, visit.asked.path_id(), 1.0)
+    try:
+        plan = await plan_retry(visit.asked.client, found.instance.id)
+        if given.get(_RUN) == plan.latest[0]:
+            await plan.begin(visit.asked.client, drop_events="drop" in given)
+            return redirect(f"{visit.asked.request.url.path.rpartition('/')[0]}?done=retry")
+        refusal = Refused(409, "gone-on", "it has gone on, and failed once more", "look again at what is done again")
+    except UsageError as error:
+        refusal = refusal_of(error)
+    return await shown(visit, found, refusal)
+
+
+_MOST: Final = 100
+
+
+async def list_tasks(visit: Visit) -> Response:
+    refuse_reading(visit)
+    found = await tasks_for(visit.asked, None, _MOST)
+    forms = [Awaited(one, fields_of(one.data_schema)) for one in found.tasks]
+    return visit.page("tasks.html", awaited=forms, silent=found.silent, more=found.more)
+
+
+def refuse_reading(visit: Visit) -> None:
+    """Raise Refused if tasks are not the person's to see; where the console is read-only, they still are."""
+    if Operation.TASKS not in visit.asked.tenant.operations:
+        visit.refuse(Operation.TASKS)
+
+
+async def send(visit: Visit) -> Response:
+    """Give an instance the event that it waits for, with the data of the form."""
+    visit.refuse(Operation.TASKS)
+    given = await visit.form()
+    found = await instance_of(visit.asked, visit.asked.path_id(), 1.0)
+    instance_id, event = found.instance.id, given.get("event", "")
+    facts = await facts_of(visit.asked.client, instance_id)
+    forms = awaited_of(instance_id, found.definition, facts)
+    wanted = next((one for one in forms if one.task.event == event), None)
+    if wanted is None:
+        return await shown(visit, found, _no_task(event, facts))
+    got = filled(wanted.task.data_schema, given)
+    refusal = Refused(422, "bad-form", "some fields are not right")
+    if not got.errors:
+        try:
+            await complete_task(visit.asked.client, instance_id, event, got.data)
+        except UsageError as error:
+            refusal = refusal_of(error)
+        else:
+            return redirect(f"/console/instances/{segment(instance_id)}?done=sent")
+    sent = refilled(wanted, given, got)
+    return await shown(visit, found, refusal, [sent if one is wanted else one for one in forms])
+
+
+def _no_task(event: str, facts: Mapping[str, Any]) -> Refused:
+    if is_open(facts["status"]) and "awaiting" not in facts:
+        return Refused(409, "no-answer", f"the instance cannot be asked whether it waits for {event!r}", facts["note"])
+    return Refused(409, "no-task", f"the instance does not wait for {event!r} any longer")
+
 
 _HOME: Final = "/console/definitions"
 _LOGIN: Final = "/console/login"
@@ -42,13 +188,13 @@ _PAGES: Final[dict[tuple[str, str], Show]] = {
     ("POST", "/console/definitions/{id}/start"): definitions.start,
     ("GET", "/console/instances"): instances.list_instances,
     ("GET", "/console/instances/{id}"): instances.show_instance,
-    ("GET", "/console/instances/{id}/stream"): moving.stream,
-    ("GET", "/console/instances/{id}/pictures"): moving.pictures,
-    ("POST", "/console/instances/{id}/send"): tasks.send,
-    ("GET", "/console/instances/{id}/retry"): retrying.show_plan,
-    ("POST", "/console/instances/{id}/retry"): retrying.retry,
+    ("GET", "/console/instances/{id}/stream"): stream,
+    ("GET", "/console/instances/{id}/pictures"): pictures,
+    ("POST", "/console/instances/{id}/send"): send,
+    ("GET", "/console/instances/{id}/retry"): show_plan,
+    ("POST", "/console/instances/{id}/retry"): retry,
     ("POST", "/console/instances/{id}/{action}"): instances.act,
-    ("GET", "/console/tasks"): tasks.list_tasks,
+    ("GET", "/console/tasks"): list_tasks,
 }
 
 

@@ -16,14 +16,14 @@ from swf_temporal.http.console.forms import RAW, Filled, fields_of, filled
 from swf_temporal.http.console.instances import listing
 from swf_temporal.http.console.pages import segment, shown_json
 from swf_temporal.http.console.visits import Visit, redirect
-from swf_temporal.http.gateway.parameters import NEW_ID, VERSION, what_is_wrong
+from swf_temporal.http.gateway.answers import NEW_ID, VERSION, what_is_wrong
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
 from swf_temporal.http.gateway.workflows import definition_of
 from swf_temporal.languages.loading import check
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations import schedules
 from swf_temporal.operations.client import Instance
-from swf_temporal.operations.event_routes import latest_of
+from swf_temporal.operations.event_sending import latest_of
 from swf_temporal.settings.http import Operation
 
 _RECENT: Final = 8

@@ -14,9 +14,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from swf_temporal.base.client_errors import InstanceNotFoundError, RunEnded
 from swf_temporal.base.errors import PayloadUnavailable, SwfError, UsageError
-from swf_temporal.http.console.awaited import Awaited, awaited_of
-from swf_temporal.http.console.pages import shown_json
-from swf_temporal.http.console.payloads import shown_payload
+from swf_temporal.http.console.forms import Awaited, awaited_of
+from swf_temporal.http.console.pages import shown_json, shown_payload
 from swf_temporal.http.console.visits import Visit, redirect
 from swf_temporal.http.gateway.instances import TenantInstance, instance_of
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
@@ -35,7 +34,7 @@ from swf_temporal.operations.rerunning import RETRIED
 from swf_temporal.settings.http import Operation
 from swf_temporal.temporal.client import Handle, query, result
 from swf_temporal.temporal.client_errors import has_ended
-from swf_temporal.temporal.descriptions import entry_to_json
+from swf_temporal.temporal.continuing import entry_to_json
 from swf_temporal.temporal.pausing import pause, resume
 
 _PAGE: Final = 50

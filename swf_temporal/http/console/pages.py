@@ -1,5 +1,6 @@
 """The pages of the console: templates, what they are given, and the headers that keep others out of them."""
 
+import re
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -8,9 +9,11 @@ from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, Response
+from temporalio.api.common.v1 import Payload
+from temporalio.converter import DataConverter
 
-from swf_temporal.base.strict_json import show_beginning
-from swf_temporal.drawing.style import STYLE
+from swf_temporal.base.strict_json import NotJSON, read_written, show_beginning, show_json
+from swf_temporal.drawing.svg import STYLE
 from swf_temporal.http.gateway.refusals import Refused
 
 HEADERS: Final = {
@@ -116,3 +119,52 @@ def static(name: str) -> Response | None:
         return None
     headers = HEADERS | {"Cache-Control": "no-cache"}
     return Response(_content(name), media_type=media, headers=headers)
+
+
+_TOKEN: Final = re.compile(r'\{\s*\}|\[\s*\]|[{}\[\],:]|"(?:[^"\\]+|\\.)*"?|[^\s{}\[\],:"]+', re.DOTALL)
+_WIDEST: Final = 6
+"""The bytes that a character takes at most, as JSON."""
+_JSON: Final = b"json/plain"
+
+
+def shown_payload(payload: Payload, converter: DataConverter) -> str:
+    """Return what *payload* holds, which *converter* has decoded, as indented JSON, cut if it is long."""
+    if payload.metadata.get("encoding") == _JSON:
+        return cut(*indented(payload.data, MOST_SHOWN))
+    return shown_json(next(iter(converter.payload_converter.from_payloads([payload])), None))
+
+
+def indented(written: bytes, most: int) -> tuple[str, bool]:
+    """Return *most* characters of *written*, which is JSON, with lines and indents, and whether there are more."""
+    known = written[: _WIDEST * (most + 1)]
+    pieces, length, depth = list[str](), 0, 0
+    for found in _TOKEN.finditer(known.decode(errors="ignore")):
+        token = found[0]
+        depth += _DEEPER.get(token, 0)
+        piece = _piece(token, "\n" + "  " * max(depth, 0))
+        pieces.append(piece)
+        length += len(piece)
+        if length > most:
+            break
+    return "".join(pieces)[:most], length > most or len(known) < len(written)
+
+
+_DEEPER: Final = {"{": 1, "[": 1, "}": -1, "]": -1}
+
+
+def _piece(token: str, line: str) -> str:
+    match token[0]:
+        case _ if token in ("{", "[", ","):
+            return token + line
+        case "}" | "]":
+            return line + token
+        case ":":
+            return ": "
+        case "{" | "[":
+            return token[0] + token[-1]
+        case '"' if "\\" in token:
+            try:
+                return show_json(read_written(token))
+            except NotJSON:  # it is cut
+                return token
+    return token

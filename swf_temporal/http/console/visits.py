@@ -1,14 +1,21 @@
-"""A request of a person: who asks, what that person may do, and the form that was sent."""
+"""A request of a person: who asks, what that person may do, and the form that was sent.
 
+Nothing is kept here: any gateway answers any browser, and a key that does not count any longer ends its sessions.
+"""
+
+import hmac
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from dataclasses import dataclass, field
+from hashlib import sha256
+from secrets import token_urlsafe
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias
 from urllib.parse import parse_qsl, quote
 
+from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from swf_temporal.http.console.pages import HEADERS, page
-from swf_temporal.http.console.sessions import CSRF, Session
 from swf_temporal.http.gateway.authentication import refuse_operation
 from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.http.gateway.requests import RequestContext
@@ -17,6 +24,53 @@ from swf_temporal.settings.http import Operation
 if TYPE_CHECKING:
     from swf_temporal.http.console.drawing import Drawing
     from swf_temporal.http.console.watching import Watching
+
+
+COOKIE: Final = "swf-console"
+CSRF: Final = "csrf"
+"""The field of forms that tells that a page of the console has sent them."""
+LONGEST_KEY: Final = 2800
+"""How many bytes of a key a cookie can hold: browsers drop those of more than 4,096."""
+_PATH: Final = "/console"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    key: str = field(default="", repr=False)
+    """An API key or a JWT; empty where nobody has logged in."""
+    secret: str = field(default_factory=lambda: token_urlsafe(24), repr=False)
+    """What only the browser knows."""
+
+    @classmethod
+    def of(cls, request: Request) -> Self | None:
+        """Return the session that *request* belongs to; None if it has no cookie that can be read."""
+        secret, _, key = request.cookies.get(COOKIE, "").partition(".")
+        if not secret:
+            return None
+        try:
+            return cls(urlsafe_b64decode(key.encode()).decode(), secret)
+        except ValueError:
+            return None
+
+    @property
+    def csrf(self) -> str:
+        """What forms of this session say to be from its pages."""
+        return sha256(f"{CSRF}\n{self.secret}".encode()).hexdigest()
+
+    def has_sent(self, csrf: str) -> bool:
+        return hmac.compare_digest(csrf.encode(errors="replace"), self.csrf.encode())
+
+    def keep(self, request: Request, response: Response) -> None:
+        """Let the browser keep the session until it is closed."""
+        value = f"{self.secret}.{urlsafe_b64encode(self.key.encode()).decode()}"
+        is_secure = "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
+        response.set_cookie(COOKIE, value, path=_PATH, secure=is_secure, httponly=True, samesite="strict")
+
+
+def end_session(response: Response) -> None:
+    """Let the browser forget its session."""
+    response.delete_cookie(COOKIE, path=_PATH, httponly=True, samesite="strict")
+
 
 _MOST_FIELDS: Final = 1000
 _CHANGING: Final = (Operation.EVENTS, Operation.START, Operation.END, Operation.TASKS, Operation.RERUN)

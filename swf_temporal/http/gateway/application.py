@@ -4,6 +4,9 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -12,26 +15,120 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
+from starlette.types import Message, Receive
 
 from swf_temporal.http.console.application import Console
 from swf_temporal.http.gateway.authentication import Authentication, refuse_operation
-from swf_temporal.http.gateway.departures import while_connected
-from swf_temporal.http.gateway.description import docs_routes, show_description
 from swf_temporal.http.gateway.endpoints import ENDPOINTS, SONATAFLOW, Endpoint
-from swf_temporal.http.gateway.limits import TenantLimits
-from swf_temporal.http.gateway.metrics import Metrics
+from swf_temporal.http.gateway.openapi import description_of
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
-from swf_temporal.http.gateway.requests import PATIENCE, RequestContext, TenantCatalogue
+from swf_temporal.http.gateway.requests import PATIENCE, Metrics, RequestContext, TenantCatalogue, TenantLimits
 from swf_temporal.languages.catalogue import Catalogue
 from swf_temporal.operations.client import Client, refusals_as_usage_errors
+from swf_temporal.operations.event_sending import latest_of
 from swf_temporal.sdk.http_connections import UNDER_WAY
 from swf_temporal.sdk.logs import in_one_line
 from swf_temporal.settings.http import LOOPBACK, GatewaySettings
 from swf_temporal.temporal.metrics import meter_of
 from swf_temporal.temporal.server_timeout import answers
 from swf_temporal.temporal.tracing import continued
+
+
+class _Reception:
+    """What a client sends: whoever reads its body does so here, and then it is watched."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._is_read = asyncio.Event()
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        if not message.get("more_body", False):
+            self._is_read.set()
+        return message
+
+    async def departure(self) -> None:
+        """Return once the client has left. Before its body is read, reading it tells."""
+        await self._is_read.wait()
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+
+async def while_connected(request: Request, work: Callable[[Request], Awaitable[Response]]) -> Response:
+    """Return what *work* answers. Raises ClientDisconnect if the client leaves before."""
+    reception = _Reception(request.receive)
+    if request.method in ("GET", "HEAD"):
+        await reception()  # nobody else reads it
+    working = asyncio.ensure_future(work(Request(request.scope, reception)))
+    leaving = asyncio.ensure_future(reception.departure())
+    both = (working, leaving)
+    try:
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise ClientDisconnect
+        return working.result()
+    finally:
+        for task in both:
+            task.cancel()
+        await asyncio.wait(both)
+
+
+_PAGE: Final = (Path(__file__).parent / "docs.html").read_text(encoding="utf-8")
+_UI: Final = "fastapi_swagger"
+"""The package that has the files of Swagger UI, of which nothing else is used."""
+_FILES: Final = {"swagger-ui-bundle.js": "text/javascript", "swagger-ui.css": "text/css"}
+
+
+_POLICY: Final = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "frame-ancestors 'none'"  # within a page of another origin, a click there would send a request of this one
+)
+
+
+async def show_description(asked: RequestContext) -> Response:
+    """Show the OpenAPI description for the tenant."""
+    settings, definitions = asked.settings, latest_of(asked.catalogue)
+    described = description_of(definitions, is_open=settings.is_open, is_like_sonataflow=settings.sonataflow_api)
+    return JSONResponse(described)
+
+
+def docs_routes() -> list[Route]:
+    """Return the routes of the page; nothing on it comes from elsewhere."""
+    return [
+        Route("/", _root),
+        Route("/docs", _page),
+        *(Route(f"/docs/{name}", _file_of(name, media)) for name, media in _FILES.items()),
+    ]
+
+
+async def _root(_: Request) -> Response:
+    return RedirectResponse("/docs")
+
+
+async def _page(_: Request) -> Response:
+    return HTMLResponse(_PAGE, headers={"Content-Security-Policy": _POLICY})
+
+
+def _file_of(name: str, media: str) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(_: Request) -> Response:
+        content = _content(name)
+        if content is None:
+            return Refused(404, "no-page", f"the page needs {_UI}", "pip install 'swf-temporal[gateway]'").response()
+        return Response(content, media_type=media, headers={"Cache-Control": "max-age=86400"})
+
+    return answer
+
+
+@cache
+def _content(name: str) -> bytes | None:
+    """Return a file of Swagger UI, if the package is there: it is looked up, and nothing of it imported."""
+    found = find_spec(_UI)
+    if found is None or found.origin is None:
+        return None
+    return (Path(found.origin).parent / "resources" / name).read_bytes()
+
 
 _log = logging.getLogger("swf")
 

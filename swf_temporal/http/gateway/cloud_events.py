@@ -11,8 +11,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.strict_json import has_more_elements, read_json
 from swf_temporal.http.gateway.refusals import Refused
-from swf_temporal.text.bodies import is_json
-from swf_temporal.text.charsets import content_type_of, decoded, is_charset
+from swf_temporal.text.bodies import content_type_of, decoded, is_charset, is_json
 
 STRUCTURED: Final = "application/cloudevents+json"
 BATCH: Final = "application/cloudevents-batch+json"

@@ -13,8 +13,7 @@ from pydantic.alias_generators import to_camel
 from starlette.responses import Response
 
 from swf_temporal.http.gateway import answers, events, instances, sonataflow, workflows
-from swf_temporal.http.gateway.cloud_events import BATCH, STRUCTURED
-from swf_temporal.http.gateway.parameters import (
+from swf_temporal.http.gateway.answers import (
     EVENT,
     FIRST_WAIT,
     INSTANCE_FILTERS,
@@ -27,6 +26,7 @@ from swf_temporal.http.gateway.parameters import (
     VERSION,
     WAIT,
 )
+from swf_temporal.http.gateway.cloud_events import BATCH, STRUCTURED
 from swf_temporal.http.gateway.requests import RequestContext
 from swf_temporal.settings.http import Operation
 

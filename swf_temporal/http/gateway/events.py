@@ -7,7 +7,7 @@ from functools import partial
 from starlette.responses import JSONResponse, Response
 
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.events.routing.routes import Route, route
+from swf_temporal.events.routing import Route, route
 from swf_temporal.http.gateway.answers import NotTaken, Taken, TakenBatch
 from swf_temporal.http.gateway.batches import Batch, answer_of, answered
 from swf_temporal.http.gateway.cloud_events import BATCH, MAX_ERRORS, Received, events_of
@@ -15,10 +15,9 @@ from swf_temporal.http.gateway.instances import instance_of, link_to
 from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.http.gateway.requests import PATIENCE, RequestContext
 from swf_temporal.operations.client import Instance
-from swf_temporal.operations.event_routes import latest_of
-from swf_temporal.operations.event_sending import is_sent, send, why_stopped
+from swf_temporal.operations.event_sending import is_sent, latest_of, send, why_stopped
 from swf_temporal.temporal.event_dispatch import Receipt, lanes_of
-from swf_temporal.text.charsets import content_type_of
+from swf_temporal.text.bodies import content_type_of
 
 IGNORED = "ignored"
 """The status of an event that nobody takes. Its sender is not to repeat it."""

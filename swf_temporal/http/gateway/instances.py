@@ -9,8 +9,7 @@ from urllib.parse import quote
 from starlette.responses import JSONResponse, Response
 
 from swf_temporal.base.client_errors import InstanceNotFoundError, RunEnded
-from swf_temporal.http.gateway.answers import Fault, InstanceFacts, Outcome
-from swf_temporal.http.gateway.parameters import (
+from swf_temporal.http.gateway.answers import (
     ACTION,
     DEFINITION,
     DROP_EVENTS,
@@ -21,6 +20,9 @@ from swf_temporal.http.gateway.parameters import (
     MAX_INSTANCES,
     MAX_TASKS,
     STATUS,
+    Fault,
+    InstanceFacts,
+    Outcome,
 )
 from swf_temporal.http.gateway.refusals import Refused
 from swf_temporal.http.gateway.requests import RequestContext
@@ -29,7 +31,7 @@ from swf_temporal.operations.instances import described, facts_of
 from swf_temporal.operations.listing import RUNNING, filter_of, is_open, listed
 from swf_temporal.operations.rerunning import Plan, plan_rerun, plan_retry
 from swf_temporal.operations.tasks import Tasks, complete_task, find_task, list_tasks
-from swf_temporal.runtime.names import WORKFLOW_TYPES
+from swf_temporal.runtime.ids import WORKFLOW_TYPES
 from swf_temporal.temporal.client_errors import has_ended
 from swf_temporal.temporal.search_attributes import NotRegisteredError
 

@@ -19,7 +19,7 @@ from swf_temporal.sdk.documents import in_one_line
 from swf_temporal.sdk.logs import log_lines
 from swf_temporal.sdk.metrics import export_metrics
 from swf_temporal.sdk.rereading import RereadCatalogue, reread
-from swf_temporal.sdk.server_connection import connected
+from swf_temporal.sdk.serving import connected
 from swf_temporal.settings.http import GatewaySettings, read_gateway_settings
 from swf_temporal.settings.payloads import PayloadSettings
 from swf_temporal.settings.values import Address, LogFormat, LogLevel

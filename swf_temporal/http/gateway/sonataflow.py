@@ -12,17 +12,16 @@ from starlette.responses import JSONResponse, Response
 from swf_temporal.base.client_errors import InstanceNotFoundError, RunEnded
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed, SchemaMismatch, UsageError, WrongData
-from swf_temporal.http.gateway.answers import WorkflowData
+from swf_temporal.http.gateway.answers import MAX_ACTIVE, WorkflowData
 from swf_temporal.http.gateway.authentication import refuse_workflow
 from swf_temporal.http.gateway.instances import TenantInstance, instance_of
-from swf_temporal.http.gateway.parameters import MAX_ACTIVE
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
 from swf_temporal.http.gateway.requests import RequestContext
 from swf_temporal.http.gateway.workflows import definition_of, show_input_schema, started
-from swf_temporal.operations.asking_many import answers_of
 from swf_temporal.operations.client import Instance
 from swf_temporal.operations.instances import PATIENCE, resting
 from swf_temporal.operations.listing import filter_of, is_open, listed
+from swf_temporal.operations.tasks import answers_of
 from swf_temporal.temporal.client import change_data, query
 from swf_temporal.temporal.statuses import OPEN
 

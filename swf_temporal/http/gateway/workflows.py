@@ -12,15 +12,14 @@ from temporalio.service import RPCError
 from swf_temporal.base.client_errors import AlreadyStartedError
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import DefinitionsUnavailable, UnknownDefinition, UsageError
-from swf_temporal.http.gateway.answers import Outcome, Workflow, Workflows
+from swf_temporal.http.gateway.answers import IDEMPOTENCY_KEY, NEW_ID, VERSION, Outcome, Workflow, Workflows
 from swf_temporal.http.gateway.authentication import refuse_workflow
 from swf_temporal.http.gateway.instances import TenantInstance, link_to, outcome
-from swf_temporal.http.gateway.parameters import IDEMPOTENCY_KEY, NEW_ID, VERSION
 from swf_temporal.http.gateway.refusals import Refused, refusal_of
 from swf_temporal.http.gateway.requests import RequestContext
 from swf_temporal.languages.port import Definition
 from swf_temporal.operations.client import Instance
-from swf_temporal.operations.event_routes import latest_of
+from swf_temporal.operations.event_sending import latest_of
 from swf_temporal.operations.listing import RUNNING
 from swf_temporal.temporal import start_options
 from swf_temporal.temporal.client_errors import not_there

@@ -1,9 +1,13 @@
 """The codes of errors that definitions catch, and the faults that carry them."""
 
+from collections.abc import Mapping
 from typing import Final
 
+from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed, FatalFault, SubflowFailed, WorkflowFault
 from swf_temporal.expressions import structured
+from swf_temporal.expressions.structured import StructuredJq
+from swf_temporal.runtime.host import SecretTemplate
 
 SCHEMA_FAILED: Final = "direktiv.schema.failed"
 BAD_ARRAY: Final = "direktiv.foreach.badArray"
@@ -51,3 +55,14 @@ def code_and_message(error: WorkflowFault) -> tuple[str, str]:
     if isinstance(error, SubflowFailed) and error.origin is not None:
         return error.code, str(error.origin["message"])
     return error.code, error.message
+
+
+def fill(given: SecretTemplate, secrets: Mapping[str, JSON]) -> JSON:
+    """Return arguments with secrets filled in. Raises WorkflowFault where a query fails."""
+    own = given.data if isinstance(given.data, dict) else {}
+    data = {**own, "secrets": dict(secrets)}
+    jq = StructuredJq.named(given.dialect)
+    try:
+        return jq.evaluate(given.template, data, float(str(given.variables["__now"])))
+    except ExpressionFailed as error:
+        raise coded(error) from None

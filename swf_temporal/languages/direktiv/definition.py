@@ -9,16 +9,17 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import UsageError, WorkflowFault
 from swf_temporal.drawing.outline import Outline, WorkflowRef
 from swf_temporal.languages.direktiv import codes
-from swf_temporal.languages.direktiv.execution.data import instance_data
+from swf_temporal.languages.direktiv.execution.lane import instance_data
 from swf_temporal.languages.direktiv.execution.waiting import attributes_match
-from swf_temporal.languages.direktiv.functions import called
-from swf_temporal.languages.direktiv.model.states import (
+from swf_temporal.languages.direktiv.model.workflow import (
     GenerateEventState,
+    ScheduledStart,
+    SubflowFunction,
+    Workflow,
     actions_of,
     kinds_awaited,
 )
-from swf_temporal.languages.direktiv.model.workflow import ScheduledStart, SubflowFunction, Workflow
-from swf_temporal.languages.direktiv.names import NAMELESS, candidates, name_at, split_name
+from swf_temporal.languages.direktiv.names import NAMELESS, called, candidates, name_at, split_name
 from swf_temporal.languages.direktiv.schedules import compiled
 from swf_temporal.languages.direktiv.starts import consumed_events, event_start, inputs_of_starts
 from swf_temporal.languages.pointers import pointers_in
@@ -28,7 +29,7 @@ from swf_temporal.text.located import Object, written
 from swf_temporal.text.origin import Source
 
 if TYPE_CHECKING:
-    from swf_temporal.base.calendars.specs import ScheduleSpec
+    from swf_temporal.base.calendars.moments import ScheduleSpec
 
 _SLOW_CALL: Final = "give its state a timeout, or call it with async: true, which does not wait for it"
 

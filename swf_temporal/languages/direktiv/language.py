@@ -13,8 +13,7 @@ from swf_temporal.languages.direktiv.words import FUNCTION_TYPES, NAME, STATE_TY
 from swf_temporal.languages.marks import Kind, Mark
 from swf_temporal.languages.port import Checked, Definition
 from swf_temporal.text.located import Object, objects_in
-from swf_temporal.text.origin import Source
-from swf_temporal.text.resources import Fetch, nothing
+from swf_temporal.text.origin import Fetch, Source, nothing
 
 if TYPE_CHECKING:
     from swf_temporal.runtime.host import SecretTemplate
@@ -76,14 +75,14 @@ class Direktiv(LanguageBase):
 
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         from swf_temporal.languages.direktiv.definition import DirektivDefinition
-        from swf_temporal.languages.direktiv.execution.program import DirektivProgram
+        from swf_temporal.languages.direktiv.execution.execution import DirektivProgram
 
         assert isinstance(definition, DirektivDefinition)  # noqa: S101 - it is asked for its own alone
         return DirektivProgram(definition.workflow, definition.id, semantics)
 
     def fill(self, given: "SecretTemplate", secrets: Mapping[str, JSON]) -> JSON:
         """Return arguments of a call with secrets filled in, which stand under `secrets` of the data."""
-        from swf_temporal.languages.direktiv.secrets import fill
+        from swf_temporal.languages.direktiv.codes import fill
 
         return fill(given, secrets)
 

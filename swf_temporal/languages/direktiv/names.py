@@ -4,6 +4,15 @@ from collections.abc import Iterator
 from posixpath import basename, dirname, join, normpath, splitext
 from typing import Final
 
+from swf_temporal.base.calls import Function as Callee
+from swf_temporal.languages.direktiv.model.workflow import (
+    Function,
+    JobFunction,
+    SharedFunction,
+    SubflowFunction,
+    WorkflowFunction,
+)
+
 NAMELESS: Final = "workflow"
 """The name of a definition that was not read from a file, and has none of its own."""
 LATEST: Final = "latest"
@@ -53,3 +62,21 @@ def _candidates(path: str, caller: str) -> Iterator[str]:
     for start in starts:
         for ending in _ENDINGS:
             yield f"{start}{ending}"
+
+
+TYPE = "direktiv"
+"""The word by which what performs calls knows functions of this language."""
+KINDS = {"reusable": "knative-workflow", "isolated": "kubernetes-job"}
+"""Former words for types of functions."""
+
+
+def called(function: Function) -> Callee:
+    operation = {"type": KINDS.get(function.type, function.type)}
+    match function:
+        case WorkflowFunction() | JobFunction():
+            operation["image"] = function.image
+        case SharedFunction():
+            operation["service"] = function.service
+        case SubflowFunction():
+            operation["workflow"] = function.workflow
+    return Callee(function.id, TYPE, operation)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from swf_temporal.base.calendars.wording import schedule_words
 from swf_temporal.drawing.outline import Outline, OutlinePart, Section, Way, Work, WorkflowRef, in_a_line
-from swf_temporal.languages.direktiv.model.states import (
+from swf_temporal.languages.direktiv.model.workflow import (
     Action,
     ActionState,
     DelayState,
@@ -14,15 +14,17 @@ from swf_temporal.languages.direktiv.model.states import (
     GenerateEventState,
     GetterState,
     ParallelState,
+    ScheduledStart,
     SetterState,
     State,
+    SubflowFunction,
     SwitchState,
     ValidateState,
+    Workflow,
     actions_of,
     kind_of,
     kinds_awaited,
 )
-from swf_temporal.languages.direktiv.model.workflow import ScheduledStart, SubflowFunction, Workflow
 from swf_temporal.languages.direktiv.names import split_name
 from swf_temporal.languages.direktiv.schedules import parts_of
 

@@ -4,7 +4,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from swf_temporal.base.calendars.specs import ScheduleSpec
+    from swf_temporal.base.calendars.moments import ScheduleSpec
 
 _ZONE: Final = re.compile(r"(?:CRON_)?TZ=(\S+)\s+(.*)", re.DOTALL)
 _EVERY: Final = re.compile(r"@every\s+((?:\d+h)?(?:\d+m)?(?:\d+s)?)")

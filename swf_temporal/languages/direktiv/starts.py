@@ -9,14 +9,20 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, identity
 from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.strict_json import write_json
-from swf_temporal.languages.direktiv.execution.states.events_and import by_type
+from swf_temporal.languages.direktiv.execution.states import by_type
 from swf_temporal.languages.direktiv.execution.waiting import attributes_match
 from swf_temporal.languages.direktiv.model import workflow as model
-from swf_temporal.languages.direktiv.model.node import Structured
-from swf_temporal.languages.direktiv.model.states import kinds_awaited
-from swf_temporal.languages.direktiv.model.workflow import EventsAndStart, EventsXorStart, Start, StartEvent, Workflow
+from swf_temporal.languages.direktiv.model.workflow import (
+    EventsAndStart,
+    EventsXorStart,
+    Start,
+    StartEvent,
+    Structured,
+    Workflow,
+    kinds_awaited,
+)
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
-from swf_temporal.runtime.event_matching import Taken, assigned, usable
+from swf_temporal.runtime.correlation import Taken, assigned, usable
 from swf_temporal.text.located import plain
 
 

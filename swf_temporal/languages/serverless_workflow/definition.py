@@ -1,12 +1,14 @@
 """A Serverless Workflow definition, as hosts and commands see it."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
+from swf_temporal.base.calendars.moments import InvalidTime, ScheduleSpec
 from swf_temporal.base.cloud_event import CloudEvent
-from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import Position, Problem, Severity
+from swf_temporal.base.data import JSON, identity
+from swf_temporal.base.errors import Position, Problem, Severity, UsageError
 from swf_temporal.drawing.outline import Outline
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.pointers import pointers_in
@@ -16,18 +18,81 @@ from swf_temporal.languages.serverless_workflow.execution.correlation import val
 from swf_temporal.languages.serverless_workflow.execution.functions import functions_of
 from swf_temporal.languages.serverless_workflow.execution.search_attributes import attributes_of
 from swf_temporal.languages.serverless_workflow.expressions import expressions_of
-from swf_temporal.languages.serverless_workflow.model.definitions import Correlation
+from swf_temporal.languages.serverless_workflow.model.definitions import Correlation, Event
+from swf_temporal.languages.serverless_workflow.model.states import EventState, expectations
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.externals import at_its_origin
-from swf_temporal.languages.serverless_workflow.starts import consumed_events, event_start, starting_events
+from swf_temporal.languages.serverless_workflow.validation.schedules import compiled
+from swf_temporal.languages.serverless_workflow.validation.secret_uses import event_uses
+from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of
 from swf_temporal.languages.triggers import ConsumedEvent, CorrelationRule, EventStart
-from swf_temporal.runtime.semantics import SEMANTICS
+from swf_temporal.runtime.host import SEMANTICS
 from swf_temporal.text.located import plain
 from swf_temporal.text.origin import Source
 
 if TYPE_CHECKING:
-    from swf_temporal.base.calendars.specs import ScheduleSpec
     from swf_temporal.languages.serverless_workflow.execution.program import Program
+
+
+def starting_events(workflow: Workflow) -> tuple[str, ...]:
+    """Return the names of the events for which an instance waits first."""
+    return tuple(dict.fromkeys(_references(_first(workflow))))
+
+
+def consumed_events(workflow: Workflow) -> tuple[ConsumedEvent, ...]:
+    """Return the events that states of *workflow* wait for."""
+    used = Counter(use.name for use in event_uses(nodes_of(workflow)) if use.kind == "consumed")
+    elsewhere = used - Counter(_references(_first(workflow)))
+    return tuple(_consumed(one, is_awaited=one.name in elsewhere) for one in workflow.events if one.name in used)
+
+
+def event_start(workflow: Workflow) -> EventStart | None:
+    """Return how events start instances of *workflow*: in its start state, if that is an event state.
+
+    An instance takes all of its events itself, the first among them.
+    """
+    first = _first(workflow)
+    if first is None:
+        return None
+    names = set(starting_events(workflow))
+    events = tuple(one for one in consumed_events(workflow) if one.name in names)
+    several = bool(expectations(first)) or not first.exclusive
+    return EventStart(events, "all" if several and len(names) > 1 else "any", goes_on=workflow.keep_active)
+
+
+def _first(workflow: Workflow) -> EventState | None:
+    first = next((one for one in workflow.states if one.name == workflow.start_state), None)
+    return first if isinstance(first, EventState) else None
+
+
+def _references(state: EventState | None) -> Sequence[str]:
+    return [] if state is None else [ref for entry in state.on_events for ref in entry.event_refs]
+
+
+def _consumed(event: Event, *, is_awaited: bool) -> ConsumedEvent:
+    filters: dict[str, JSON] = {}
+    rules = []
+    for rule in event.correlation:
+        value = rule.context_attribute_value
+        is_calculated = value is not None and "${" in identity(value)
+        if value is not None and not is_calculated:
+            filters[rule.context_attribute_name] = value
+        else:
+            rules.append(CorrelationRule(rule.context_attribute_name, is_calculated, rule.path))
+    # What is compared with data of an instance starts none: one that was begun by hand waits for it.
+    is_awaited = is_awaited or any(rule.is_calculated for rule in rules)
+    return ConsumedEvent(event.name, event.type, event.source or None, filters, tuple(rules), is_awaited)
+
+
+def spec_of(workflow: Workflow) -> ScheduleSpec:
+    """Return when *workflow* is to be started. Raises UsageError if it does not say, or cannot be understood."""
+    schedule = workflow.start.schedule
+    if schedule is None:
+        raise UsageError(f"the definition {workflow.id!r} has no schedule", "it is written under start: schedule:")
+    try:
+        return compiled(schedule)
+    except InvalidTime as error:
+        raise UsageError(f"the schedule of {workflow.id!r}: {error.message}", error.hint) from None
 
 
 class ServerlessWorkflowDefinition(Definition):
@@ -149,16 +214,12 @@ class ServerlessWorkflowDefinition(Definition):
 
     def schedule(self) -> "ScheduleSpec":
         """Return when it is to be started. Raises UsageError if it does not say, or cannot be understood."""
-        from swf_temporal.languages.serverless_workflow.starts import (  # noqa: PLC0415 - heavy
-            spec_of,
-        )
-
         return spec_of(self.workflow)
 
     @cached_property
     def outline(self) -> Outline:
         """Its states, with what they hold, in the words of its version."""
-        from swf_temporal.languages.serverless_workflow.outlining.outline import outline_of  # noqa: PLC0415 - not to load
+        from swf_temporal.languages.serverless_workflow.outlining import outline_of  # noqa: PLC0415 - not to load
 
         return outline_of(self.workflow)
 

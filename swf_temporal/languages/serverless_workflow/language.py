@@ -10,7 +10,7 @@ from swf_temporal.base.calls import Auth
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import Problem, Severity, UsageError
 from swf_temporal.expressions.evaluation import BadExpression, Expressions
-from swf_temporal.languages.base import LanguageBase
+from swf_temporal.languages.base import LanguageBase, Upgraded
 from swf_temporal.languages.marks import Kind, Mark
 from swf_temporal.languages.port import Checked, Definition, ShownExpression, WrittenIn
 from swf_temporal.languages.serverless_workflow.definition import ServerlessWorkflowDefinition
@@ -24,10 +24,8 @@ from swf_temporal.languages.serverless_workflow.reading.reader import reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected
 from swf_temporal.languages.serverless_workflow.secrets import fill, fill_auth
 from swf_temporal.languages.serverless_workflow.validation.rules import validate
-from swf_temporal.languages.upgraded import Upgraded
 from swf_temporal.text.located import Object
-from swf_temporal.text.origin import Source
-from swf_temporal.text.resources import Fetch, nothing
+from swf_temporal.text.origin import Fetch, Source, nothing
 
 if TYPE_CHECKING:
     from swf_temporal.runtime.host import SecretTemplate

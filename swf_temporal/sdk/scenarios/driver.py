@@ -19,9 +19,8 @@ from swf_temporal.base.client_errors import NoAnswerError
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import UsageError
 from swf_temporal.languages.port import EventUse
-from swf_temporal.runtime.event_matching import is_like
-from swf_temporal.sdk.scenarios.agenda import Due, Member
-from swf_temporal.sdk.scenarios.family import Family
+from swf_temporal.runtime.correlation import is_like
+from swf_temporal.sdk.scenarios.family import Due, Family, Member
 from swf_temporal.sdk.scenarios.virtual_time import CLOCK
 from swf_temporal.simulation.clock import MICROSECOND
 from swf_temporal.temporal.client import query, send_event

@@ -26,10 +26,10 @@ from swf_temporal.simulation.scenario import ObservedRun, Scenario, workflows_of
 from swf_temporal.simulation.simulate import events_of
 from swf_temporal.temporal import schedules
 from swf_temporal.temporal.client import Handle, result, start
+from swf_temporal.temporal.instance_part import OperatorOptions
 from swf_temporal.temporal.instance_parts import OF_SCENARIOS
-from swf_temporal.temporal.operator_options import OperatorOptions
-from swf_temporal.temporal.querying import answer_of
 from swf_temporal.temporal.server import local_server
+from swf_temporal.temporal.statuses import answer_of
 from swf_temporal.temporal.worker import make_worker
 
 _CONFIGURED = (

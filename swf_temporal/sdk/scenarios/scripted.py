@@ -19,12 +19,10 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, WorkflowFault
 from swf_temporal.runtime.host import FunctionCall
-from swf_temporal.runtime.local_calls import NotLocal, is_local
 from swf_temporal.runtime.namespace_files import read_file
 from swf_temporal.runtime.retrying import JitterSource
-from swf_temporal.runtime.variables import Variable, VariableRef
-from swf_temporal.sdk.scenarios.agenda import PendingCall
-from swf_temporal.sdk.scenarios.family import Family
+from swf_temporal.runtime.variables import NotLocal, Variable, VariableRef, is_local
+from swf_temporal.sdk.scenarios.family import Family, PendingCall
 from swf_temporal.sdk.scenarios.virtual_time import TOO_LATE, ActivationReport
 from swf_temporal.simulation.clock import MICROSECOND
 from swf_temporal.simulation.scenario import Scenario, jitter_in, scripted, stub_services_of

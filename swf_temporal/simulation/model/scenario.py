@@ -18,7 +18,6 @@ from pydantic import (
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.errors import Severity
-from swf_temporal.simulation.model.answers import ScriptedFunction, StubAnswer
 from swf_temporal.simulation.model.expectations import Expected, ExpectedProblem
 from swf_temporal.simulation.model.part import (
     Duration,
@@ -27,6 +26,8 @@ from swf_temporal.simulation.model.part import (
     OptionalKey,
     ScenarioFile,
     ScenarioPart,
+    ScriptedFunction,
+    StubAnswer,
     beside,
     file_of,
 )

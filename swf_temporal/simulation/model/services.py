@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, Field, StrictInt, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
-from swf_temporal.runtime.error_matching import GRPC_STATUSES
+from swf_temporal.runtime.retrying import GRPC_STATUSES
 from swf_temporal.simulation.model.part import File, Json, OptionalKey, ScenarioPart, beside
 from swf_temporal.text.model_errors import validation_error
 

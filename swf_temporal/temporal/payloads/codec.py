@@ -24,7 +24,7 @@ from temporalio.converter import PayloadCodec
 
 from swf_temporal.base.errors import PayloadUnavailable
 from swf_temporal.runtime.budgets import HELD_BYTES
-from swf_temporal.runtime.limits import MAX_RESULT_BYTES
+from swf_temporal.runtime.performing import MAX_RESULT_BYTES
 from swf_temporal.temporal.payloads.encodings import (
     COMPRESSED,
     ENCRYPTED,
@@ -34,8 +34,7 @@ from swf_temporal.temporal.payloads.encodings import (
     refusal,
     unreadable,
 )
-from swf_temporal.temporal.payloads.keys import Keys
-from swf_temporal.temporal.payloads.xaes import NONCE_BYTES, Xaes
+from swf_temporal.temporal.payloads.keys import NONCE_BYTES, Keys, Xaes
 
 _PLAIN, _ZLIB = b"\0", b"\1"
 _SMALL: Final = 256

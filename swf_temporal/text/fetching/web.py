@@ -9,10 +9,9 @@ from http import HTTPStatus
 
 import httpx
 
-from swf_temporal.base.origins import PORTS, Origin
-from swf_temporal.text.fetching.files import LIMIT, TOO_LARGE
-from swf_temporal.text.fetching.hosts import is_allowed, variable_name
-from swf_temporal.text.resources import FROM_HOSTS, ForbiddenResourceError, Resource, UnreadableResourceError
+from swf_temporal.base.importing import PORTS, Origin
+from swf_temporal.text.fetching.resources import LIMIT, TOO_LARGE, is_allowed, variable_name
+from swf_temporal.text.origin import FROM_HOSTS, ForbiddenResourceError, Resource, UnreadableResourceError
 
 _REDIRECTS = 5
 _FRESH = 60.0

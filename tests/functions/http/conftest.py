@@ -9,7 +9,7 @@ import pytest
 from swf_temporal.functions.http import streams
 from swf_temporal.functions.http.client import Http
 from swf_temporal.settings.calls import Options, Settings
-from swf_temporal.settings.tls import Tls
+from swf_temporal.settings.network import Tls
 from tests.functions.http.raw_server import RawServer, raw_server
 
 

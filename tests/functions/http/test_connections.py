@@ -18,8 +18,7 @@ import trustme
 from swf_temporal.functions.calling import Functions
 from swf_temporal.functions.http.connections import Transport
 from swf_temporal.settings.calls import HostOptions, Options, Settings, read_settings
-from swf_temporal.settings.network import Network, read_pattern
-from swf_temporal.settings.tls import Tls
+from swf_temporal.settings.network import Network, Tls, read_pattern
 from tests.functions.conftest import Failed, HttpCall, Service
 from tests.listening import listening
 

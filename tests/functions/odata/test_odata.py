@@ -13,7 +13,7 @@ import pytest
 
 from swf_temporal.base.calls import Auth, AuthRef, Function
 from swf_temporal.functions.calling import Call, Functions
-from swf_temporal.functions.odata.urls import entity_url, key_text
+from swf_temporal.functions.odata.odata import entity_url, key_text
 from swf_temporal.settings.calls import Options, Settings
 from tests.listening import listening
 

@@ -7,7 +7,7 @@ import pytest
 from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.http.media_types import FORM, MULTIPART
 from swf_temporal.functions.http.parameters import FormField
-from swf_temporal.functions.openapi.request_bodies import RequestBody, read_body, read_swagger_body
+from swf_temporal.functions.openapi.operations import RequestBody, read_body, read_swagger_body
 
 
 def body_of(schema: dict[str, Any], kind: str = MULTIPART, *, version: str = "3.1.0", **content: Any) -> RequestBody:

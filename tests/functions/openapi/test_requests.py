@@ -10,8 +10,7 @@ from swf_temporal.functions.documents.parts import Document
 from swf_temporal.functions.http.media_types import FORM
 from swf_temporal.functions.http.parameters import Parameter
 from swf_temporal.functions.http.requests import Request
-from swf_temporal.functions.openapi.operations import OpenApiOperation, find_operation
-from swf_temporal.functions.openapi.request_bodies import Content, RequestBody
+from swf_temporal.functions.openapi.operations import Content, OpenApiOperation, RequestBody, find_operation
 from swf_temporal.functions.openapi.requests import build_request
 
 ID = Parameter("id", "path", required=True, style="simple")

@@ -8,7 +8,7 @@ from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.documents.parts import Document, DocumentPart
 from swf_temporal.functions.http.answers import HttpResponse
-from swf_temporal.functions.openapi.responses import Responses, violations
+from swf_temporal.functions.openapi.operations import Responses, violations
 
 TEXT: JSON = {"type": "string"}
 NOTHING: JSON = {"not": {}}

@@ -10,7 +10,7 @@ import pytest
 
 from swf_temporal.base.errors import CallFailed
 from swf_temporal.functions.http.client import Http
-from swf_temporal.functions.rpc.fetched_protos import FetchedProtos
+from swf_temporal.functions.rpc.protos import FetchedProtos
 from swf_temporal.settings.calls import Settings
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ import trustme
 from swf_temporal.base.calls import Function
 from swf_temporal.functions.calling import Call, Functions
 from swf_temporal.settings.calls import HostOptions, Options, Settings
-from swf_temporal.settings.network import Network, read_pattern
-from swf_temporal.settings.tls import Tls
+from swf_temporal.settings.network import Network, Tls, read_pattern
 from tests.functions.rpc.users_service import GRPC, PROTOS, serving
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from swf_temporal.base.errors import ExpressionLimitExceeded
 from swf_temporal.expressions.patterns import BadPattern, PatternTooSlow, matches_somewhere
-from swf_temporal.languages.direktiv.model.states import Catch
+from swf_temporal.languages.direktiv.model.workflow import Catch
 
 _ALL = "*"
 

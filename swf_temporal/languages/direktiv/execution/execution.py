@@ -2,18 +2,24 @@
 
 Per state, in this order: its log and its metadata, its logic within its timeout, its transform, and where it leads. An
 error in any of these goes to the state's own catches.
+
+An instance has two moments of its own. At the first, the soft one, the state that is running then meets an error that
+it can catch, once. At the second, the hard one, the instance ends. States that wait have a moment, too.
 """
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Any, Final
 
 from swf_temporal.base.data import JSON
+from swf_temporal.base.durations import parse_duration
 from swf_temporal.base.errors import UnknownDefinition, WorkflowFault
 from swf_temporal.base.records import nested
+from swf_temporal.expressions.json_schema import DataSchemaValidator
+from swf_temporal.expressions.structured import StructuredJq
 from swf_temporal.languages.direktiv import codes
 from swf_temporal.languages.direktiv.execution.catching import catch_for
-from swf_temporal.languages.direktiv.execution.data import transformed, with_result
 from swf_temporal.languages.direktiv.execution.frames import (
     ActionFrame,
     InstanceFrame,
@@ -21,19 +27,78 @@ from swf_temporal.languages.direktiv.execution.frames import (
     RaisedError,
     StateFrame,
 )
-from swf_temporal.languages.direktiv.execution.lane import Lane
-from swf_temporal.languages.direktiv.execution.outcome import StateExit
+from swf_temporal.languages.direktiv.execution.lane import Lane, StateExit, instance_data, transformed, with_result
 from swf_temporal.languages.direktiv.execution.states import logic_of, waits
-from swf_temporal.languages.direktiv.execution.timeouts import seconds_of, timeouts_of
-from swf_temporal.languages.direktiv.model.states import State
-from swf_temporal.runtime.attempts import AttemptsFrame
+from swf_temporal.languages.direktiv.model.workflow import (
+    ActionState,
+    ConsumeEventState,
+    DelayState,
+    EventsAndState,
+    EventsXorState,
+    ForeachState,
+    Function,
+    GenerateEventState,
+    GetterState,
+    ParallelState,
+    SetterState,
+    State,
+    Timeouts,
+    Workflow,
+)
+from swf_temporal.languages.direktiv.schemas import validator_of
+from swf_temporal.languages.direktiv.words import compat_of
 from swf_temporal.runtime.execution import ExecutionBase
 from swf_temporal.runtime.host import Completed, TraceKind
-from swf_temporal.runtime.run import Run
-from swf_temporal.runtime.walks import walk
+from swf_temporal.runtime.retrying import AttemptsFrame
+from swf_temporal.runtime.run import Run, walk
+from swf_temporal.text.located import plain
 
-if TYPE_CHECKING:
-    from swf_temporal.languages.direktiv.execution.program import DirektivProgram
+SOFT: Final = 15 * 60.0
+"""Seconds until the soft timeout of a workflow that does not say."""
+BETWEEN: Final = 5 * 60.0
+"""Seconds from the soft timeout to the hard one of a workflow that does not say."""
+STATE: Final = 15 * 60.0
+"""Seconds that an action, a wait for events, variables, or an event to send may take where the state does not say."""
+GRACE: Final = 5.0
+"""Seconds beyond what a state may take; states that wait for nothing have no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceTimeouts:
+    """The two timeouts of an instance, in seconds from its start."""
+
+    soft: float
+    hard: float
+
+
+def timeouts_of(timeouts: Timeouts | None) -> InstanceTimeouts:
+    interrupt = None if timeouts is None else _seconds(timeouts.interrupt)
+    kill = None if timeouts is None else _seconds(timeouts.kill)
+    soft = SOFT if interrupt is None else interrupt
+    return InstanceTimeouts(soft, soft + BETWEEN if kill is None else kill)
+
+
+def seconds_of(state: State) -> float:
+    """Return how many seconds *state* may take."""
+    match state:
+        case ActionState(async_=True):
+            return GRACE
+        case (
+            ActionState() | ForeachState() | ParallelState() | ConsumeEventState() | EventsAndState() | EventsXorState()
+        ):
+            timeout = _seconds(state.timeout)
+            return (STATE if timeout is None else timeout) + GRACE
+        case DelayState():
+            return parse_duration(state.duration).total_seconds() + GRACE
+        case GetterState() | SetterState() | GenerateEventState():
+            # What holds variables, or takes events, may be away for a while, which is to fail no instance.
+            return STATE + GRACE
+        case _:
+            return GRACE
+
+
+def _seconds(duration: str | None) -> float | None:
+    return parse_duration(duration).total_seconds() if duration else None
 
 
 class DirektivExecution(ExecutionBase[InstanceFrame]):
@@ -190,3 +255,25 @@ def _under_code(fault: WorkflowFault, code: str, message: str) -> WorkflowFault:
 
 def _hard_timeout() -> WorkflowFault:
     return codes.uncatchable(codes.HARD_TIMEOUT, "workflow timed out")
+
+
+class DirektivProgram:
+    def __init__(self, workflow: Workflow, id_: str, semantics: int) -> None:
+        self.workflow = workflow
+        self.id = id_
+        self.semantics = semantics
+        self.compat = compat_of(workflow.compat)
+        self.jq = StructuredJq(null_fails=self.compat.null_fails, several=self.compat.several)
+        self.states: dict[str, State] = {state.id: state for state in workflow.states}
+        self.functions: dict[str, Function] = {function.id: function for function in workflow.functions}
+        self._schemas: dict[str, DataSchemaValidator] = {}
+
+    def begin(self, run: Run, frame: Mapping[str, Any] | None) -> DirektivExecution:
+        begun = InstanceFrame(instance_data(run.input), self.workflow.first)
+        return DirektivExecution(self, run, begun if frame is None else InstanceFrame.from_json(frame))
+
+    def schema(self, state: str, schema: Any) -> DataSchemaValidator:
+        """Return the JSON Schema of a `validate` state. Raises BadSchema."""
+        if state not in self._schemas:
+            self._schemas[state] = validator_of(plain(schema))
+        return self._schemas[state]

@@ -8,11 +8,9 @@ from typing import ClassVar, TypeVar
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.records import Record
-from swf_temporal.runtime.attempts import AttemptsFrame
 from swf_temporal.runtime.execution import ExecutionFrame
-from swf_temporal.runtime.frames import EventsFrame
-from swf_temporal.runtime.outputs import Front
-from swf_temporal.runtime.progress import Value
+from swf_temporal.runtime.progress import EventsFrame, Front, Value
+from swf_temporal.runtime.retrying import AttemptsFrame
 
 
 @dataclass(slots=True)

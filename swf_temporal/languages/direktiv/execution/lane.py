@@ -1,9 +1,10 @@
 """The lane of a state: its data, the run, and the evaluation of its fields."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from swf_temporal.base.data import JSON
+from swf_temporal.base.data import JSON, json_or_base64
 from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.expressions.structured import NOT_OBJECT, jq_fault
 from swf_temporal.languages.direktiv import codes
@@ -65,3 +66,38 @@ class Lane(LaneBase):
 def not_object(message: str) -> ExpressionFailed:
     """Return the error of a query whose result is not an object where one is needed."""
     return codes.coded(jq_fault(message, NOT_OBJECT))
+
+
+_UNCHANGED = ("", ".")
+"""Transforms that mean nothing."""
+
+
+def instance_data(given: JSON | bytes) -> dict[str, JSON]:
+    """Return the data of an instance that is begun with *given*: an object as it is, all else under `input`."""
+    if isinstance(given, bytes):
+        given = json_or_base64(given)
+    return given if isinstance(given, dict) else {"input": given}
+
+
+async def transformed(transform: JSON, data: JSON, lane: Lane) -> JSON:
+    if transform is None or transform in _UNCHANGED:
+        return data
+    try:
+        return await lane.object_of(transform, data, "its result")
+    except ExpressionFailed as fault:
+        fault.message = f"unable to apply transform: {fault.message}"
+        raise
+
+
+def with_result(data: JSON, key: str, value: JSON) -> dict[str, JSON]:
+    """Return *data* with *value* under *key*, where it takes the place of what was there."""
+    return {**(data if isinstance(data, dict) else {}), key: value}
+
+
+@dataclass(frozen=True, slots=True)
+class StateExit:
+    """The way a state is left: the data, the transform of it, and the next state."""
+
+    data: JSON
+    transform: Any = None
+    transition: str | None = None

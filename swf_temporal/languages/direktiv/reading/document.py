@@ -7,9 +7,9 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from swf_temporal.base.errors import Position, Problem, UsageError
-from swf_temporal.languages.direktiv.model import states, workflow
-from swf_temporal.languages.direktiv.model.node import Node
-from swf_temporal.languages.direktiv.model.workflow import Workflow
+from swf_temporal.languages.direktiv.model import workflow
+from swf_temporal.languages.direktiv.model import workflow as states
+from swf_temporal.languages.direktiv.model.workflow import Node, Workflow
 from swf_temporal.languages.direktiv.words import FUNCTION_TYPES, START_TYPES, STATE_TYPES
 from swf_temporal.text.located import Array, Object
 from swf_temporal.text.origin import Source

@@ -13,8 +13,7 @@ from swf_temporal.languages.serverless_workflow.reading.building import Definiti
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling
 from swf_temporal.languages.serverless_workflow.reading.reader import Reading
 from swf_temporal.text.located import Object
-from swf_temporal.text.origin import Source
-from swf_temporal.text.resources import Fetch
+from swf_temporal.text.origin import Fetch, Source
 
 N = TypeVar("N", bound=Node)
 

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from swf_temporal.base.errors import Position, Problem, Severity
 from swf_temporal.base.grammar import plural, with_article
-from swf_temporal.languages.serverless_workflow.model.by_kind import NodesByKind
 from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.model.states import NodesByKind
 from swf_temporal.languages.serverless_workflow.reading.normalizing import parts
 from swf_temporal.text.origin import Source
 

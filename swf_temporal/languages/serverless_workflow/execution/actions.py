@@ -1,33 +1,357 @@
 """Performing actions, and merging their results into the state's data.
 
 An action runs through the phases of the specification in order: condition, sleep before, data filter in, the
-invocation (`invoking.py`), data filter out, sleep after. What it gives is an *effect*: a value and where in the data it
+invocation, data filter out, sleep after. What it gives is an *effect*: a value and where in the data it
 goes. Sequential actions see the effects of those before them. Actions that run side by side all see the same data, and
 their effects are applied in the order in which the actions are written.
+
+The definition says which: a function by its metadata, and a sub-workflow that is awaited by `onParentComplete:
+continue`. While one is under way, its frame says so. A run that goes on after a suspension asks its host for the
+same id again, and the host knows that it need only wait.
 """
 
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from typing import Any
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any, Final
 
+from swf_temporal.base import calls
+from swf_temporal.base.calls import Function
 from swf_temporal.base.data import JSON
-from swf_temporal.base.errors import TimedOut, WorkflowFault
+from swf_temporal.base.errors import NotActive, TimedOut, WorkflowFault, WrongData
+from swf_temporal.base.function_types import CONFIG_KEY, callee_of, operation_type
+from swf_temporal.base.strict_json import show_json
 from swf_temporal.expressions.evaluation import NOTHING
-from swf_temporal.languages.serverless_workflow.execution.action_frames import (
+from swf_temporal.languages.serverless_workflow.execution.events import payload_of, produce
+from swf_temporal.languages.serverless_workflow.execution.frames import (
     ActionFrame,
     ActionResult,
     BesideFrame,
+    CallFrame,
     SequenceFrame,
 )
-from swf_temporal.languages.serverless_workflow.execution.invoking import invoke
+from swf_temporal.languages.serverless_workflow.execution.functions import (
+    is_long_running,
+    locality_of,
+    priority_of,
+    returns_variables,
+    takes_any_status,
+)
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.languages.serverless_workflow.execution.request_facts import after_result
 from swf_temporal.languages.serverless_workflow.execution.result_retries import with_result_retries
 from swf_temporal.languages.serverless_workflow.execution.step import Diverted
-from swf_temporal.languages.serverless_workflow.model.actions import Action
-from swf_temporal.runtime.host import TraceKind
-from swf_temporal.runtime.joining import MISSING, Path, join
+from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event
+from swf_temporal.languages.serverless_workflow.model.actions import Action, EventRef, FunctionRef, SubflowRef
+from swf_temporal.languages.serverless_workflow.model.version import LANGUAGE_NAME
+from swf_temporal.runtime.host import (
+    Attempts,
+    CallAttempts,
+    FunctionCall,
+    Outlasting,
+    SecretTemplate,
+    SubflowCall,
+    TraceKind,
+)
+from swf_temporal.runtime.joining import MISSING, Path, SuspendRequested, join
 from swf_temporal.runtime.progress import Value
-from swf_temporal.runtime.trace import Invoked
+from swf_temporal.runtime.retrying import AttemptsFrame, RetryRule
+from swf_temporal.runtime.trace import ActionStarted, Invoked
+
+
+def call_outlasting(ref: FunctionRef, function: calls.Function, lane: Lane) -> Outlasting | None:
+    """Return what waits for a call of *function*, if it may outlast an execution."""
+    return lane.run.outlast if is_long_running(function) and ref.invoke == "sync" else None
+
+
+def subflow_outlasting(ref: SubflowRef, lane: Lane) -> Outlasting | None:
+    """Return what waits for a sub-workflow, if it may outlast an execution."""
+    return lane.run.outlast if ref.on_parent_complete == "continue" and ref.invoke == "sync" else None
+
+
+async def recorded_in_frame(
+    work: Coroutine[Any, Any, Any], call: FunctionCall | SubflowCall, lane: Lane[ActionFrame]
+) -> Any:
+    """Return what *work* comes to, which makes *call*; the frame tells of one that a suspension leaves alone."""
+    if call.outlast is None:
+        return await work
+    frame = lane.frame
+    frame.call = CallFrame()
+    is_suspended = False
+    try:
+        return await work
+    except SuspendRequested:
+        is_suspended = True
+        raise
+    finally:
+        if not is_suspended:
+            frame.call = None
+
+
+def _answer_facts(answer: dict[str, JSON]) -> dict[str, JSON]:
+    status = answer.get("status")
+    return {
+        "statusCode": status,
+        "statusMessage": next((one.phrase for one in HTTPStatus if one == status), None),
+        "responseHeaders": answer.get("headers", {}),
+    }
+
+
+_INHERITING: Final = ("rest", "openapi")
+"""The types of functions that send them along: those that an OpenAPI document describes."""
+
+
+def given_variables(function: Function, arguments: JSON, lane: Lane) -> JSON:
+    """Return the *arguments* of a call, with the variables that scripts before it have left for a script."""
+    about = lane.variables["WORKFLOW"]
+    if not (_shares_variables(function, lane) and isinstance(about, dict) and isinstance(about["python"], dict)):
+        return arguments
+    return {**about["python"], **(arguments if isinstance(arguments, dict) else {})}
+
+
+def inherited_headers(function: Function, lane: Lane) -> dict[str, str]:
+    """Return the headers of the request that began the instance which a call of *function* sends along."""
+    headers = lane.execution.request.get("headers")
+    if function.type not in _INHERITING or not isinstance(headers, dict):
+        return {}
+    return {name: value for name, value in headers.items() if isinstance(value, str)}
+
+
+def noted_result(function: Function, result: JSON, lane: Lane) -> JSON:
+    """Return the *result* of a call, once it is noted what expressions see of it as `$WORKFLOW`."""
+    if not isinstance(result, dict):
+        return result
+    if takes_any_status(function):
+        lane.note(**_answer_facts(result))
+    elif _shares_variables(function, lane):
+        lane.note(python=result)
+        return {}
+    return result
+
+
+def _shares_variables(function: Function, lane: Lane) -> bool:
+    return returns_variables(function) and lane.program.workflow.language_version.tells_of_requests
+
+
+def after_result(effects: Sequence[ActionResult] | None, lane: Lane) -> dict[str, JSON] | None:
+    """Return the variables of the next action of an iteration, whose actions have yielded *effects* so far.
+
+    None where it has none of its own: outside of iterations, before the first result, and in most language versions.
+    """
+    about = lane.variables["WORKFLOW"]
+    if not effects or not isinstance(about, dict) or not lane.program.workflow.language_version.tells_of_requests:
+        return None
+    return {"WORKFLOW": {**about, "prevActionResult": effects[-1].value}}
+
+
+async def invoke(
+    action: Action, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None, *, whole: JSON
+) -> Any:
+    """Return what *action* yields; NOTHING for what is fire-and-forget. *data* is what its filter leaves of *whole*."""
+    lane.run.checkpoint()
+    if action.function_ref is not None:
+        function = await _as_called(lane.program.function(action.function_ref.ref_name), whole, lane)
+        return await _call_function(action, action.function_ref, function, name, data, lane, timeout)
+    if action.sub_flow_ref is not None:
+        return await _run_subflow(action, action.sub_flow_ref, name, data, lane, timeout)
+    if action.event_ref is not None:
+        return await _exchange_events(action, action.event_ref, name, data, lane, timeout)
+    raise lane.locate(WrongData(f"action {name!r} refers to no function, event or sub-workflow"))
+
+
+async def _call_function(
+    action: Action,
+    ref: FunctionRef,
+    function: Function,
+    name: str,
+    data: JSON,
+    lane: Lane[ActionFrame],
+    timeout: str | None,
+) -> Any:
+    frame = lane.frame
+    begun = frame.call
+    arguments, secret_template = (
+        await _arguments(ref, function, data, lane) if begun is None else (begun.arguments, None)
+    )
+    priority = priority_of(function)
+    if begun is None:
+        details: ActionStarted = {"function": function.name, "arguments": arguments}
+        lane.emit(
+            TraceKind.ACTION_STARTED, name, **(details if priority is None else {**details, "priority": priority})
+        )
+    if function.type == "expression":
+        if ref.invoke == "async":
+            return NOTHING  # its result and its error would be dropped
+        compiled = lane.program.expressions.expression(function.operation)
+        return await lane.with_variables({"args": arguments}).evaluate(compiled, data)
+
+    call_id = _call_id(name, lane)
+    kept = None if begun is None else begun.attempts
+
+    def keep(made: CallAttempts) -> None:  # without the call, which has it: a cycle for each call is slow to collect
+        frame.call = CallFrame(arguments, made, function.metadata.get(CONFIG_KEY))
+
+    call = FunctionCall(
+        id=call_id,
+        function=function,
+        arguments=arguments,
+        state=lane.state_path,
+        action=name,
+        priority=priority,
+        secret_template=secret_template,
+        timeout=None if timeout is None else await lane.duration(timeout, data),
+        retry=None if ref.invoke == "async" else lane.program.retry_rule(action),
+        auth=lane.program.auth_of(function),
+        secrets=lane.program.workflow.secrets if secret_template or _may_need_credentials(function) else (),
+        selection_set=await lane.fill(ref.selection_set, data),
+        headers=inherited_headers(function, lane),
+        local=locality_of(function),
+        fire_and_forget=ref.invoke == "async",
+        language=LANGUAGE_NAME,
+        attempts=None if ref.invoke == "async" else Attempts(kept, keep, lane.run.sleep_until),
+        outlast=call_outlasting(ref, function, lane),
+    )
+    result = await recorded_in_frame(lane.run.host.invoke(call), call, lane)
+    frame.id = frame.call = None
+    return NOTHING if call.fire_and_forget else noted_result(function, result, lane)
+
+
+async def _as_called(function: Function, data: JSON, lane: Lane[ActionFrame]) -> Function:
+    """Return *function* as this call has it: which service it is for, where the function's metadata choose one."""
+    said = function.metadata.get(CONFIG_KEY)
+    if said is None or not callee_of(function).services:
+        return function
+    if lane.frame.call is not None:  # it is made already, and stays the one that it is
+        return _choosing(function, lane.frame.call.config_key)
+    chosen = await lane.fill(said, data)
+    if isinstance(chosen, int | float) and not isinstance(chosen, bool):
+        chosen = str(chosen)
+    if not isinstance(chosen, str) or not chosen.strip():
+        message = f"{CONFIG_KEY} of function {function.name!r}, {said!r}, yields {show_json(chosen)}, and not a name"
+        raise lane.locate(WrongData(message))
+    return _choosing(function, chosen)
+
+
+def _choosing(function: Function, chosen: str | None) -> Function:
+    return function if chosen is None else replace(function, metadata={**function.metadata, CONFIG_KEY: chosen})
+
+
+async def _arguments(
+    ref: FunctionRef, function: Function, data: JSON, lane: Lane
+) -> tuple[JSON, SecretTemplate | None]:
+    """Return the arguments; those with secrets as they are written, and with what fills them where they are used."""
+    template = lane.program.expressions.template(ref.arguments)
+    if "SECRETS" in template.mentions:
+        known = {key: value for key, value in lane.variables.items() if key in template.mentions}
+        return ref.arguments, SecretTemplate(ref.arguments, data, known, lane.program.workflow.expression_lang)
+    arguments = await lane.evaluate(template, data)
+    return given_variables(function, None if arguments is NOTHING else arguments, lane), None
+
+
+def _may_need_credentials(function: Function) -> bool:
+    """Tell whether a call may have to say who is calling: by an auth, or as the function's document asks."""
+    kind = operation_type(function.type)
+    return function.auth_ref is not None or (kind is not None and kind.may_need_credentials)
+
+
+async def _run_subflow(
+    action: Action, ref: SubflowRef, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
+) -> Any:
+    fire_and_forget = ref.invoke == "async"
+    frame = lane.frame
+    if frame.attempts is None:
+        lane.emit(TraceKind.ACTION_STARTED, name, subflow=ref.workflow_id)
+
+    async def attempt() -> Any:
+        call = SubflowCall(
+            id=_call_id(name, lane),
+            workflow_id=ref.workflow_id,
+            version=ref.version,
+            data=data,
+            state=lane.state_path,
+            action=name,
+            fire_and_forget=fire_and_forget,
+            request=lane.execution.request,
+            parent_close_policy="abandon" if ref.on_parent_complete == "continue" else "terminate",
+            outlast=subflow_outlasting(ref, lane),
+        )
+        try:
+            return await recorded_in_frame(lane.run.host.run_subflow(call), call, lane)
+        except WorkflowFault as fault:
+            if fault.name == NotActive.default_name:
+                # What starts at certain times alone is passed over at others.
+                lane.emit(TraceKind.NOT_ACTIVE, name, interval=None)
+                return NOTHING
+            raise
+
+    rule = None if fire_and_forget else lane.program.retry_rule(action)
+    if not fire_and_forget:
+        frame.deadline = await lane.deadline(frame.deadline, timeout, data)
+    result = await lane.within(frame.deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}", name)
+    frame.id = None
+    return NOTHING if fire_and_forget else result
+
+
+def _call_id(name: str, lane: Lane[ActionFrame]) -> str:
+    """Return the id of the call that the action *name* makes: that of one that was broken off, or a new one."""
+    frame = lane.frame
+    if frame.id is None:
+        frame.id = lane.run.next_id(f"{lane.path}/{name}")
+    return frame.id
+
+
+async def _with_retries(
+    attempt: Callable[[], Coroutine[Any, Any, Any]], rule: RetryRule | None, name: str, lane: Lane[ActionFrame]
+) -> Any:
+    """Make attempts until one succeeds or *rule* gives up; used where an attempt is more than one call."""
+    attempts = lane.frame.attempts = lane.frame.attempts or AttemptsFrame()
+
+    async def delay_after(outcome: Any) -> float | None:
+        if not isinstance(outcome, WorkflowFault):
+            return None
+        is_covered = rule is not None and await lane.run.evaluated(lambda: rule.covers(outcome, slow_is_fatal=True))
+        delay = rule.delay_after(attempts.number) if rule is not None and is_covered else None
+        if delay is None:
+            outcome.attempt = attempts.number
+            return None
+        seconds = delay.total_seconds()
+        if lane.frame.deadline is not None and lane.run.time() + seconds > lane.frame.deadline:
+            # It would come too late: known now, as where an attempt is one call.
+            raise TimedOut(f"action {name!r} took longer than it may", cause=f"{outcome.name}: {outcome.message}")
+        lane.emit(TraceKind.ACTION_RETRIED, name, attempt=attempts.number, error=outcome.name)
+        lane.frame.id = None  # another attempt is another sub-workflow
+        return seconds
+
+    return await lane.repeat(attempts, attempt, delay_after, name)
+
+
+async def _exchange_events(
+    action: Action, ref: EventRef, name: str, data: JSON, lane: Lane[ActionFrame], timeout: str | None
+) -> Any:
+    """Produce an event and, unless it is fire-and-forget, return the payload of the event that answers it.
+
+    An answer that does not come in time is asked for again as the action's retries say.
+    """
+    frame = lane.frame
+    if frame.attempts is None:
+        lane.emit(TraceKind.ACTION_STARTED, name, event=ref.produce_event_ref)
+
+    async def attempt() -> Any:
+        if not frame.produced:
+            await produce(ref.produce_event_ref, ref.data, ref.context_attributes, data, lane)
+            frame.produced = True
+        if ref.invoke == "async" or ref.consume_event_ref is None:
+            return NOTHING
+        frame.answer_deadline = await lane.deadline(frame.answer_deadline, ref.consume_event_timeout, data)
+        taken = await wait_for_event([ref.consume_event_ref], frame.answer_deadline, lane)
+        if taken is None:
+            # Another attempt asks anew, and has as much time.
+            frame.produced, frame.answer_deadline = False, None
+            raise TimedOut(f"event {ref.consume_event_ref!r} did not come in time")
+        return payload_of(lane.program.event(ref.consume_event_ref), taken[1])
+
+    rule = None if ref.invoke == "async" else lane.program.retry_rule(action)
+    frame.deadline = await lane.deadline(frame.deadline, timeout, data)
+    return await lane.within(frame.deadline, _with_retries(attempt, rule, name, lane), f"action {name!r}", name)
 
 
 def name_of(action: Action) -> str:

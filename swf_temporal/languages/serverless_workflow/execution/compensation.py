@@ -15,13 +15,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from swf_temporal.base.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.action_frames import forget_calls
-from swf_temporal.languages.serverless_workflow.execution.frames import CompensationFrame, WalkFrame
+from swf_temporal.languages.serverless_workflow.execution.frames import CompensationFrame, WalkFrame, forget_calls
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.states import End, Transition
-from swf_temporal.runtime.frames import forget_deadlines
 from swf_temporal.runtime.host import TraceKind
-from swf_temporal.runtime.progress import Value
+from swf_temporal.runtime.progress import Value, forget_deadlines
 
 
 class CompensationLog:

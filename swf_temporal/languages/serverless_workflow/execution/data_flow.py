@@ -12,8 +12,8 @@ from swf_temporal.base.data import JSON, Merger, Path, ReplacingMerger, add_resu
 from swf_temporal.base.errors import WorkflowFault
 from swf_temporal.expressions.early_paths import EarlyPath
 from swf_temporal.expressions.evaluation import NOTHING
-from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.events import payload_of
+from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.last_keys import LastKeys
 from swf_temporal.languages.serverless_workflow.execution.pipeline import Pipeline

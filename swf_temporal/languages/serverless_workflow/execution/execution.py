@@ -12,7 +12,6 @@ from typing import Any, Final
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import NotActive, TransitionRefused, WorkflowFault
 from swf_temporal.base.records import nested
-from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionFrame
 from swf_temporal.languages.serverless_workflow.execution.active_window import is_active
 from swf_temporal.languages.serverless_workflow.execution.compensation import CompensationLog, compensate, while_undoing
 from swf_temporal.languages.serverless_workflow.execution.concurrency import concurrency_key
@@ -20,6 +19,7 @@ from swf_temporal.languages.serverless_workflow.execution.error_data import publ
 from swf_temporal.languages.serverless_workflow.execution.events import produce_all
 from swf_temporal.languages.serverless_workflow.execution.execution_timeout import Expired, run_in_time
 from swf_temporal.languages.serverless_workflow.execution.frames import (
+    ActionFrame,
     CompensationFrame,
     DetachedBranchFrame,
     InstanceFrame,
@@ -29,20 +29,17 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
 )
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.parameters import for_run
-from swf_temporal.languages.serverless_workflow.execution.program import Program
+from swf_temporal.languages.serverless_workflow.execution.program import Program, Scope
 from swf_temporal.languages.serverless_workflow.execution.run_state import StateResult, left_by_error, run_state
-from swf_temporal.languages.serverless_workflow.execution.scope import Scope
 from swf_temporal.languages.serverless_workflow.execution.search_attributes import attribute_values
 from swf_temporal.languages.serverless_workflow.execution.step import Ended, Terminated
 from swf_temporal.languages.serverless_workflow.model.states import End, State, Transition
 from swf_temporal.languages.serverless_workflow.model.version import REQUEST_FACTS
-from swf_temporal.runtime.branches import DetachedBranches
 from swf_temporal.runtime.correlation import CorrelationKeys
-from swf_temporal.runtime.frames import TimedFrame
 from swf_temporal.runtime.host import Completed, ContinuedAs, TraceKind
-from swf_temporal.runtime.progress import Value
-from swf_temporal.runtime.run import Run
-from swf_temporal.runtime.walks import walk
+from swf_temporal.runtime.iterations import DetachedBranches
+from swf_temporal.runtime.progress import TimedFrame, Value
+from swf_temporal.runtime.run import Run, walk
 
 _MESSAGE: Final = "errorMessage"
 

@@ -5,11 +5,15 @@ from typing import TYPE_CHECKING
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import TimedOut, WrongData
-from swf_temporal.languages.serverless_workflow.execution.action_frames import forget_calls
 from swf_temporal.languages.serverless_workflow.execution.compensation import compensate
 from swf_temporal.languages.serverless_workflow.execution.data_schemas import check_input, check_output
 from swf_temporal.languages.serverless_workflow.execution.event_release import release, release_within
-from swf_temporal.languages.serverless_workflow.execution.frames import CompensationFrame, EventsBody, WalkFrame
+from swf_temporal.languages.serverless_workflow.execution.frames import (
+    CompensationFrame,
+    EventsBody,
+    WalkFrame,
+    forget_calls,
+)
 from swf_temporal.languages.serverless_workflow.execution.functions import truth_of
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Terminated

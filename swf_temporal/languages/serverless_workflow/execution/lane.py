@@ -26,8 +26,7 @@ from swf_temporal.runtime.run import Run
 
 if TYPE_CHECKING:
     from swf_temporal.languages.serverless_workflow.execution.compensation import CompensationLog
-    from swf_temporal.languages.serverless_workflow.execution.program import Program
-    from swf_temporal.languages.serverless_workflow.execution.scope import Scope
+    from swf_temporal.languages.serverless_workflow.execution.program import Program, Scope
     from swf_temporal.languages.serverless_workflow.execution.step import Ended
     from swf_temporal.languages.serverless_workflow.model.states import State
     from swf_temporal.runtime.correlation import CorrelationKeys

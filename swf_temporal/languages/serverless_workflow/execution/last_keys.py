@@ -6,15 +6,14 @@ names, where later states read it. Data that are injected are added to texts tha
 what is there (section "Workflow Data").
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON, Merger, add_result, identity, merge, put_at
 from swf_temporal.base.errors import WorkflowFault, WrongData
 from swf_temporal.expressions.early_paths import EarlyPath
-from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.error_data import error_of
-from swf_temporal.languages.serverless_workflow.execution.folding import OneByOne
+from swf_temporal.languages.serverless_workflow.execution.frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.model.actions import Action, EventDataFilter
 from swf_temporal.languages.serverless_workflow.model.definitions import Event
@@ -25,6 +24,19 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     State,
     SwitchState,
 )
+
+
+class OneByOne:
+    """Applies each effect to the data that the one before came to."""
+
+    def __init__(self, apply: Callable[[ActionResult, JSON, Lane], JSON], data: JSON, lane: Lane) -> None:
+        self._apply = apply
+        self._lane = lane
+        self.data = data
+        """The data with all that was applied."""
+
+    def apply(self, effect: ActionResult) -> None:
+        self.data = self._apply(effect, self.data, self._lane)
 
 
 class LastKeys:

@@ -2,10 +2,14 @@
 
 States, functions and events by name; expressions compiled; timeouts with what they inherit. A program is shared by
 all the runs of its definition and never changes.
+
+A transition leads to a state of the same scope, and the end of a scope ends its walk. States are known by their path,
+in which the names of the parts that hold them stand before their own: `Ship/left/Pack`.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property, partial
 
 from swf_temporal.base.calls import Auth, Function
@@ -19,8 +23,6 @@ from swf_temporal.languages.serverless_workflow.execution.events import as_read
 from swf_temporal.languages.serverless_workflow.execution.functions import auth_of, functions_of, with_shared_auth
 from swf_temporal.languages.serverless_workflow.execution.parameters import has_open_parameters
 from swf_temporal.languages.serverless_workflow.execution.retries import rule_of
-from swf_temporal.languages.serverless_workflow.execution.scope import Scope
-from swf_temporal.languages.serverless_workflow.execution.state_plan import StatePlan
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.definitions import Event, Retry
 from swf_temporal.languages.serverless_workflow.model.states import (
@@ -32,10 +34,47 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     scopes_of,
 )
 from swf_temporal.languages.serverless_workflow.model.workflow import DataSchema, Workflow
-from swf_temporal.runtime.error_matching import ErrorName, names_of
-from swf_temporal.runtime.event_matching import is_like
-from swf_temporal.runtime.retrying import RetryRule
+from swf_temporal.runtime.correlation import is_like
+from swf_temporal.runtime.retrying import ErrorName, RetryRule, names_of
 from swf_temporal.runtime.waiting import EventSelector
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """States by their names, and the one that a walk begins with."""
+
+    workflow_id: str
+    states: Mapping[str, State]
+    start: str
+    path: str = ""
+    """Of what holds the states; empty for the workflow itself."""
+    window: str | None = None
+    """The interval in which a walk may begin, if not always."""
+
+    def state(self, name: str) -> State:
+        """Return the state *name*. Raises UnknownDefinition."""
+        try:
+            return self.states[name]
+        except KeyError:
+            where = f" in {self.path!r}" if self.path else ""
+            raise UnknownDefinition(f"{name!r} is not a state of workflow {self.workflow_id!r}{where}") from None
+
+    def path_of(self, name: str) -> str:
+        return f"{self.path}/{name}" if self.path else name
+
+
+@dataclass(frozen=True, slots=True)
+class StatePlan:
+    """The plan of a state: its timeouts, whether it is retried, and which events it waits for."""
+
+    timeouts: StateTimeouts
+    """Its own, and those that it inherits from the workflow."""
+    is_limited: bool
+    """Whether the state itself has a timeout."""
+    retries_errors: bool
+    """Whether entries of its onErrors try it again."""
+    events: tuple[str, ...]
+    """Of an event state: the names of the events of all its entries."""
 
 
 class Program:

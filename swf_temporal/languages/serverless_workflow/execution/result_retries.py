@@ -10,14 +10,13 @@ from typing import Any, Final
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import CallFailed, ExpressionFailed, SubflowFailed, TimedOut, WorkflowFault
 from swf_temporal.expressions.comparing import is_equal
-from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionFrame, ActionResult
+from swf_temporal.languages.serverless_workflow.execution.frames import ActionFrame, ActionResult
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.pipeline import FILTER_ERROR
 from swf_temporal.languages.serverless_workflow.execution.step import Diverted
 from swf_temporal.languages.serverless_workflow.model.actions import Action, ResultRetry
-from swf_temporal.runtime.attempts import AttemptsFrame
-from swf_temporal.runtime.error_matching import covers
 from swf_temporal.runtime.host import TraceKind
+from swf_temporal.runtime.retrying import AttemptsFrame, covers
 
 _FORBIDDEN: Final = ({401, 403}, {"PERMISSION_DENIED", "UNAUTHENTICATED"})
 _INVALID: Final = ({400, 422}, {"INVALID_ARGUMENT"})

@@ -6,7 +6,7 @@ from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
 from swf_temporal.languages.serverless_workflow.execution.correlation import required_values
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
-from swf_temporal.runtime.frames import WaitingFrame
+from swf_temporal.runtime.progress import WaitingFrame
 from swf_temporal.runtime.waiting import next_event, take_kept
 
 

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from swf_temporal.text.positions import NOWHERE, Where
+from swf_temporal.text.origin import NOWHERE, Where
 
 Expression: TypeAlias = str
 """A text that is an expression, with or without `${ }` around it."""

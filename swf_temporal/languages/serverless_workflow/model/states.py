@@ -1,7 +1,7 @@
 """The states of a workflow, and how one leads to the next."""
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import Field
 
@@ -303,3 +303,29 @@ def all_states(states: Iterable[State]) -> Iterator[State]:
         yield state
         for _, scope in scopes_of(state):
             yield from all_states(scope.states)
+
+
+_Kind = TypeVar("_Kind", bound=Node)
+
+
+class NodesByKind:
+    """Nodes, each with the words that tell an author which one it is, such as `action 'charge' of state 'Pay'`."""
+
+    def __init__(self, located: Iterable[tuple[Node, str]]) -> None:
+        """Sort nodes by their kinds. Many rules ask for the same ones: what each gets is worked out here, once."""
+        self._by_class: dict[type[Node], list[tuple[Node, str]]] = {}
+        for one in located:
+            self._by_class.setdefault(type(one[0]), []).append(one)
+        self._by_kind: dict[type, list[tuple[Any, str]]] = {}
+        for of, found in self._by_class.items():
+            for kind in of.__mro__:
+                self._by_kind.setdefault(kind, []).extend(found)
+
+    def all(self) -> Iterator[tuple[Node, str]]:
+        """Yield every node, kind by kind."""
+        for found in self._by_class.values():
+            yield from found
+
+    def each(self, kind: type[_Kind]) -> Iterator[tuple[_Kind, str]]:
+        """Yield every node of *kind*, or of a kind derived from it, with the words for where it is."""
+        return iter(self._by_kind.get(kind, ()))

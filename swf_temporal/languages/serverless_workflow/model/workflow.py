@@ -2,9 +2,8 @@
 
 from pydantic import Field
 
-from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Error, Event, Function, Retry
+from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Error, Event, Function, Retry, Start
 from swf_temporal.languages.serverless_workflow.model.node import Node, Template, Text
-from swf_temporal.languages.serverless_workflow.model.schedules import Start
 from swf_temporal.languages.serverless_workflow.model.states import State
 from swf_temporal.languages.serverless_workflow.model.version import LanguageVersion
 from swf_temporal.text.origin import UNWRITTEN, Source

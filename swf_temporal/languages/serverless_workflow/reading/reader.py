@@ -10,8 +10,7 @@ from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import Detected
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.text.located import Object
-from swf_temporal.text.origin import Source
-from swf_temporal.text.resources import Fetch
+from swf_temporal.text.origin import Fetch, Source
 
 if TYPE_CHECKING:
     from swf_temporal.expressions.evaluation import Expressions

@@ -19,7 +19,7 @@ from swf_temporal.languages.serverless_workflow.reading.normalizing import Spell
 from swf_temporal.languages.serverless_workflow.reading.schema_spellings import TEXT, TRUTH_PATTERN, Accepted, Schema
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.languages.serverless_workflow.reading.vocabulary import Vocabulary
-from swf_temporal.text.model_schemas import DIALECT, field_docs
+from swf_temporal.text.model_errors import DIALECT, field_docs
 
 _OURS = ("externals", "stateExecTimeout.single")
 """Fields that are not for authors."""

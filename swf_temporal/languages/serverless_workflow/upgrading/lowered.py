@@ -11,8 +11,7 @@ from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq impor
 from swf_temporal.languages.serverless_workflow.upgrading.older_words import set_timeout
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children, free_name
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, braced, children, free_name
 from swf_temporal.text.round_trip import add, rename
 
 ALL: Final = "*"

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from swf_temporal.base.errors import Position
-from swf_temporal.languages.upgraded import UpgradeChange
-from swf_temporal.text.grafting import WrittenText
+from swf_temporal.languages.base import UpgradeChange
 from swf_temporal.text.located import Object
+from swf_temporal.text.round_trip import WrittenText
 
 
 @dataclass(slots=True)

@@ -8,17 +8,16 @@ from typing import Any
 
 from swf_temporal.base.errors import InvalidDefinition, UsageError
 from swf_temporal.base.importing import module_named
+from swf_temporal.languages.base import Upgraded
 from swf_temporal.languages.serverless_workflow.reading import versions
 from swf_temporal.languages.serverless_workflow.reading.reader import reader_of
 from swf_temporal.languages.serverless_workflow.reading.versions.detection import detect
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree
-from swf_temporal.languages.upgraded import Upgraded
-from swf_temporal.text.grafting import Graft, WrittenText, in_order
 from swf_temporal.text.located import Object, UnreadableText
 from swf_temporal.text.origin import Source
 from swf_temporal.text.parsing import read_object
-from swf_temporal.text.round_trip import add, round_trip
+from swf_temporal.text.round_trip import Graft, WrittenText, add, in_order, round_trip
 
 
 def upgrade(source: Source, to: str) -> Upgraded:

@@ -2,15 +2,38 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import TypeAlias
 
 from swf_temporal.base.errors import Position, Problem, Severity
-from swf_temporal.expressions.evaluation import Expressions
-from swf_temporal.languages.serverless_workflow.model.states import State
+from swf_temporal.expressions.evaluation import BadExpression, Compiled, Expressions, Target
+from swf_temporal.languages.serverless_workflow.model.states import NodesByKind, State
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.languages.serverless_workflow.validation.compiling import Result, compiled_fields
-from swf_temporal.languages.serverless_workflow.validation.fields import Field
+from swf_temporal.languages.serverless_workflow.validation.fields import Field, Sort, fields
 from swf_temporal.languages.serverless_workflow.validation.walk import nodes_of
 from swf_temporal.text.suggestions import meant_or_known
+
+Result: TypeAlias = Compiled | Target | BadExpression
+
+
+def compiled_fields(nodes: NodesByKind, expressions: Expressions) -> Iterator[tuple[Field, Result]]:
+    """Yield every text that holds an expression, with what it compiles to, or with why it does not."""
+    for field in fields(nodes):
+        if field.sort is not Sort.TEMPLATE or expressions.opening in field.text:
+            yield field, _compiled(field, expressions)
+
+
+def _compiled(field: Field, expressions: Expressions) -> Result:
+    try:
+        match field.sort:
+            case Sort.EXPRESSION:
+                return expressions.expression(field.text)
+            case Sort.TEMPLATE:
+                return expressions.template(field.text)
+            case Sort.TARGET:
+                return expressions.target(field.text)
+    except BadExpression as bad:
+        return bad
+
 
 SINGULAR = {
     "functions": "function",
@@ -65,3 +88,21 @@ class Context:
     def names(self, kind: str) -> list[str]:
         """Return the names of what is defined under *kind*, which is `functions`, `events` and so on."""
         return [definition.name for definition in getattr(self.workflow, kind)]
+
+
+def number(value: float | str | None) -> float | None:
+    """Return *value* as a number, 0 if there is none or an expression will say it, or None."""
+    if value is None:
+        return 0
+    if is_open(value):
+        return 0
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    return value if abs(value) < float("inf") else None
+
+
+def is_open(value: float | str | None) -> bool:
+    return isinstance(value, str) and "${" in value

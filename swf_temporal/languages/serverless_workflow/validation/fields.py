@@ -10,8 +10,8 @@ from swf_temporal.base.errors import Position
 from swf_temporal.base.function_types import CONFIG_KEY
 from swf_temporal.languages.serverless_workflow.execution import concurrency, search_attributes
 from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
-from swf_temporal.languages.serverless_workflow.model.by_kind import NodesByKind
 from swf_temporal.languages.serverless_workflow.model.node import Node
+from swf_temporal.languages.serverless_workflow.model.states import NodesByKind
 from swf_temporal.text.origin import Source
 
 

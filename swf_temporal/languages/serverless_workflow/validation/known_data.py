@@ -8,7 +8,7 @@ only add to them. Where nothing is certain, None stands for any field at all.
 from collections.abc import Collection, Mapping
 from typing import TypeAlias
 
-from swf_temporal.expressions.reading import makes
+from swf_temporal.expressions.targets import makes
 from swf_temporal.languages.serverless_workflow.model.actions import Action, ActionDataFilter, EventDataFilter
 from swf_temporal.languages.serverless_workflow.model.states import (
     CallbackState,

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from functools import cache
 
 from swf_temporal.languages.serverless_workflow.model.actions import Action
-from swf_temporal.languages.serverless_workflow.model.by_kind import NodesByKind
 from swf_temporal.languages.serverless_workflow.model.definitions import Auth, Error, Event, Function, Retry
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import (
@@ -12,10 +11,11 @@ from swf_temporal.languages.serverless_workflow.model.states import (
     DataCondition,
     DefaultCondition,
     EventCondition,
+    NodesByKind,
     StateBase,
 )
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.text.positions import NOWHERE
+from swf_temporal.text.origin import NOWHERE
 
 _CALLED: dict[type[Node], str] = {
     Action: "action",

@@ -3,12 +3,9 @@
 from typing import get_args
 
 from swf_temporal.base.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.action_frames import (
+from swf_temporal.languages.serverless_workflow.execution.frames import (
     ActionFrame,
     ActionResult,
-    SequenceFrame,
-)
-from swf_temporal.languages.serverless_workflow.execution.frames import (
     CallbackBody,
     EventExpressionBody,
     ForeachBody,
@@ -16,13 +13,13 @@ from swf_temporal.languages.serverless_workflow.execution.frames import (
     InstanceFrame,
     ParallelBody,
     PartFrame,
+    SequenceFrame,
     StateBody,
     StateFrame,
     WalkFrame,
 )
 from swf_temporal.languages.serverless_workflow.execution.step import ByError, Exit, Nowhere, Step
-from swf_temporal.runtime.frames import forget_deadlines
-from swf_temporal.runtime.progress import Value
+from swf_temporal.runtime.progress import Value, forget_deadlines
 
 
 def test_deadlines_are_forgotten_wherever_they_stand() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from swf_temporal.base.calendars.compiling import compile_schedule
 from swf_temporal.base.errors import UsageError
+from swf_temporal.languages.serverless_workflow.definition import spec_of
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
-from swf_temporal.languages.serverless_workflow.starts import spec_of
 from tests.languages.serverless_workflow.models import load_model
 
 CRON = "0 0 9 ? * MON-FRI"

@@ -10,12 +10,12 @@ from swf_temporal.base.errors import UnknownDefinition
 from swf_temporal.languages.loading import load
 from swf_temporal.languages.serverless_workflow.execution.execution import Execution, PreparedProgram
 from swf_temporal.languages.serverless_workflow.execution.frames import InstanceFrame, WalkFrame
-from swf_temporal.languages.serverless_workflow.execution.scope import Scope
+from swf_temporal.languages.serverless_workflow.execution.program import Scope
 from swf_temporal.languages.serverless_workflow.execution.step import Ended
 from swf_temporal.runtime.host import InstanceIdentity, TraceKind
 from swf_temporal.runtime.run import Run
+from swf_temporal.simulation.clock import StateHistory
 from swf_temporal.simulation.context import SimulationContext
-from swf_temporal.simulation.cycles import StateHistory
 from swf_temporal.simulation.host import SimulatedHost
 from tests.languages.serverless_workflow.models import load_program
 

@@ -3,8 +3,7 @@
 import re
 
 from swf_temporal.drawing.outline import Outline, OutlinePart
-from swf_temporal.languages.describing import Description
-from swf_temporal.languages.diagrams import diagram_of
+from swf_temporal.languages.describing import Description, diagram_of
 
 ARROW = re.compile(r"^ +(\[\*\]|\w+) --> (\[\*\]|\w+)(?: : (.*))?$")
 DECLARED = re.compile(r'^ +state "([^"]*)" as (\w+)$')

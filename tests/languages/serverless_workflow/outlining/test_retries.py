@@ -2,7 +2,7 @@
 
 import pytest
 
-from swf_temporal.languages.serverless_workflow.outlining.retries import facts_of_retries
+from swf_temporal.languages.serverless_workflow.outlining import facts_of_retries
 from tests.languages.serverless_workflow.models import load_model
 
 

@@ -6,13 +6,13 @@ import pytest
 
 from swf_temporal.base.errors import InvalidDefinition
 from swf_temporal.languages.loading import check, load
-from swf_temporal.runtime.names import ACTIVITY_TYPES, WORKFLOW_TYPES
+from swf_temporal.runtime.ids import ACTIVITY_TYPES, WORKFLOW_TYPES
 from swf_temporal.temporal import (
     constants,
-    delayed_events,
     instance_signals,
     mailbox_records,
     place_records,
+    publishing,
     records,
     search_attributes,
     variables,
@@ -69,7 +69,7 @@ def test_an_id_that_no_list_can_be_filtered_by(id_: str) -> None:
 
 def test_all_of_our_own_types_are_reserved() -> None:
     """None is left out that a worker registers."""
-    types = {delayed_events.DELAYED_EVENT, mailbox_records.MAILBOX, place_records.PLACES, variables.TYPE}
+    types = {publishing.DELAYED_EVENT, mailbox_records.MAILBOX, place_records.PLACES, variables.TYPE}
     assert types == WORKFLOW_TYPES
     activities = {
         records.RESOLVE,

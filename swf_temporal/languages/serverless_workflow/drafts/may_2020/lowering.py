@@ -22,7 +22,8 @@ from swf_temporal.languages.serverless_workflow.drafts.lowering import (
 from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.drafts.repetitions import repetition_of
 from swf_temporal.languages.serverless_workflow.expressions import EARLY
-from swf_temporal.languages.serverless_workflow.model import actions, definitions, schedules, states, workflow
+from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
+from swf_temporal.languages.serverless_workflow.model import definitions as schedules
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
 from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 import LATER_TYPES

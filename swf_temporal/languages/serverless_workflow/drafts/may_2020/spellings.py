@@ -1,14 +1,66 @@
-"""Other spellings of the draft: its parent's names, and those of its own examples."""
+"""Other spellings of the draft: its parent's names, and those of its own examples.
+
+They begin where `startsAt` says, as the November draft does, and have its words for types, ends and choices.
+"""
 
 from collections.abc import Mapping
 from typing import Final
 
 from swf_temporal.expressions.comparing import FORMER_OPERATORS
-from swf_temporal.languages.serverless_workflow.drafts.may_2020 import earlier, model
+from swf_temporal.languages.serverless_workflow.drafts.may_2020 import model
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling, Step
-from swf_temporal.text.located import Object
+from swf_temporal.text.located import Object, objects_in
+
+CHOICES: Final = {"choices": "dataConditions"}
+ENDS: Final = {"type": "kind"}
+INJECTED: Final = {"inject": "data"}
+CONDITIONS: Final = {"condition": "expression"}
+"""Keys that were called otherwise, each for one kind of node."""
+
+
+def types_as_now(holder: Object, normalizer: Normalizer) -> None:
+    """Call a relay state, which injects data, an inject state."""
+    for state in _states(holder):
+        word = state.get("type")
+        if isinstance(word, str) and word.lower() == "relay":
+            normalizer.tolerate(f"type {word!r} is read as 'inject'", state.where.value("type"))
+            state["type"] = "inject"
+
+
+def started_within(holder: Object, normalizer: Normalizer) -> None:
+    """Say in the state that `startsAt` of a branch or an iteration names that it is the start."""
+    named = holder.get("startsAt")
+    if not isinstance(named, str):
+        return
+    for state in _states(holder):
+        if named in (state.get("name"), state.get("id")) and "start" not in state:
+            place = holder.where.value("startsAt")
+            start = Object(place)
+            start.put("kind", "default", (place, place))
+            state.put("start", start, holder.where.keys["startsAt"])
+            normalizer.tolerate(
+                "'startsAt' is read as the 'start' of the state that it names", holder.where.key("startsAt")
+            )
+            holder.take("startsAt")
+            return
+
+
+def completion(node: Object, normalizer: Normalizer) -> None:
+    """Read branches of which none is waited for as those of which the first to complete completes the state."""
+    branches = objects_in(node.get("branches"))
+    waits = [branch.take("waitForCompletion")[0] for branch in branches if "waitForCompletion" in branch]
+    if "completionType" in node or not waits or len(waits) < len(branches) or any(wait is not False for wait in waits):
+        return
+    place = node.where.key("branches")
+    node.put("completionType", "xor", (place, place))
+    normalizer.tolerate("'waitForCompletion: false' in every branch is read as the completionType 'xor'", place)
+
+
+def _states(holder: Object) -> list[Object]:
+    return objects_in(holder.get("tasks")) + objects_in(holder.get("states"))
+
 
 OF_PARENT: Final = {
     "tasks": "states", "task": "state", "nextTask": "nextState", "taskDataFilter": "stateDataFilter",
@@ -42,20 +94,20 @@ def _words(*keys: str, called: Mapping[str, str] | None = None) -> Step:
 
 
 _FILTERED = {"stateDataFilter": "taskDataFilter"}
-_CONDITIONS = {"conditions": "dataConditions", **earlier.CHOICES}
+_CONDITIONS = {"conditions": "dataConditions", **CHOICES}
 """What the draft's schema of a switch task calls its conditions, and the texts before it."""
 _TASK = Spelling(renamed=_FILTERED, steps=(_words("type"),))
 _ACTING = Spelling(renamed=_FILTERED, steps=(_words("type", "actionMode"),))
 _HOLDING = {**_FILTERED, "states": "tasks"}
 
 SPELLINGS: Final[Mapping[type[Node], Spelling]] = {
-    model.DraftWorkflow: Spelling(renamed={"states": "tasks"}, steps=(_identity, earlier.types_as_now)),
-    model.Transition: Spelling(short="nextTask", renamed={"nextState": "nextTask", **earlier.CONDITIONS}),
+    model.DraftWorkflow: Spelling(renamed={"states": "tasks"}, steps=(_identity, types_as_now)),
+    model.Transition: Spelling(short="nextTask", renamed={"nextState": "nextTask", **CONDITIONS}),
     model.Expression: Spelling(short="body", renamed={"expressionLanguage": "language"}),
-    model.Error: Spelling(renamed=earlier.CONDITIONS),
+    model.Error: Spelling(renamed=CONDITIONS),
     model.ProduceEvent: Spelling(tolerated={"nameRef": "eventRef"}),
     model.Start: Spelling(steps=(_words("kind"),)),
-    model.End: Spelling(renamed=earlier.ENDS, steps=(_words("kind"),)),
+    model.End: Spelling(renamed=ENDS, steps=(_words("kind"),)),
     model.EventDataFilter: Spelling(tolerated={"dataInputPath": "dataOutputPath", "inputPath": "dataOutputPath"}),
     model.EventActions: Spelling(steps=(_words("actionMode"),)),
     model.DataCondition: Spelling(steps=(reshape.null_operator("null"), _words("operator", called=FORMER_OPERATORS))),
@@ -64,10 +116,10 @@ SPELLINGS: Final[Mapping[type[Node], Spelling]] = {
     model.OperationTask: _ACTING,
     model.SwitchTask: Spelling(renamed={**_FILTERED, **_CONDITIONS}, steps=_TASK.steps),
     model.DelayTask: _TASK,
-    model.Branch: Spelling(renamed={"states": "tasks"}, steps=(earlier.types_as_now, earlier.started_within)),
-    model.ParallelTask: Spelling(renamed=_FILTERED, steps=(_words("type", "completionType"), earlier.completion)),
+    model.Branch: Spelling(renamed={"states": "tasks"}, steps=(types_as_now, started_within)),
+    model.ParallelTask: Spelling(renamed=_FILTERED, steps=(_words("type", "completionType"), completion)),
     model.SubflowTask: _TASK,
-    model.InjectTask: Spelling(renamed={**_FILTERED, **earlier.INJECTED}, steps=_TASK.steps),
-    model.ForeachTask: Spelling(renamed=_HOLDING, steps=(_words("type"), earlier.types_as_now, earlier.started_within)),
+    model.InjectTask: Spelling(renamed={**_FILTERED, **INJECTED}, steps=_TASK.steps),
+    model.ForeachTask: Spelling(renamed=_HOLDING, steps=(_words("type"), types_as_now, started_within)),
     model.CallbackTask: _TASK,
 }

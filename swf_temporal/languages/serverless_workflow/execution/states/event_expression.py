@@ -8,11 +8,10 @@ from collections.abc import Mapping
 
 from swf_temporal.base.cloud_event import CloudEvent
 from swf_temporal.base.data import JSON
-from swf_temporal.languages.serverless_workflow.execution.action_frames import EntryFrame
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
 from swf_temporal.languages.serverless_workflow.execution.event_release import release
 from swf_temporal.languages.serverless_workflow.execution.events import merge_event
-from swf_temporal.languages.serverless_workflow.execution.frames import EventExpressionBody
+from swf_temporal.languages.serverless_workflow.execution.frames import EntryFrame, EventExpressionBody
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import ByEntry, Nowhere, Step
 from swf_temporal.languages.serverless_workflow.execution.waiting import wait_for_event

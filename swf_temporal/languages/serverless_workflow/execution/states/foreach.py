@@ -11,9 +11,13 @@ from typing import Any
 from swf_temporal.base.data import JSON, change_at
 from swf_temporal.base.errors import WrongData
 from swf_temporal.expressions.evaluation import NOTHING
-from swf_temporal.languages.serverless_workflow.execution.action_frames import ActionResult
 from swf_temporal.languages.serverless_workflow.execution.actions import name_of, run_sequence
-from swf_temporal.languages.serverless_workflow.execution.frames import ForeachBody, ForeachFront, PartFrame
+from swf_temporal.languages.serverless_workflow.execution.frames import (
+    ActionResult,
+    ForeachBody,
+    ForeachFront,
+    PartFrame,
+)
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.wording import describe_value

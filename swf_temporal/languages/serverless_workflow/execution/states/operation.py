@@ -8,9 +8,8 @@ of a run is the data of the next; one that failed, where errors do not end it, l
 
 from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import WorkflowFault, WrongData
-from swf_temporal.languages.serverless_workflow.execution.action_frames import RepeatFrame, SequenceFrame
 from swf_temporal.languages.serverless_workflow.execution.actions import run_actions
-from swf_temporal.languages.serverless_workflow.execution.frames import OperationBody
+from swf_temporal.languages.serverless_workflow.execution.frames import OperationBody, RepeatFrame, SequenceFrame
 from swf_temporal.languages.serverless_workflow.execution.lane import Lane
 from swf_temporal.languages.serverless_workflow.execution.step import Step
 from swf_temporal.languages.serverless_workflow.execution.waiting import has_arrived

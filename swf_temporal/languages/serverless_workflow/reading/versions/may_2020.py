@@ -6,8 +6,14 @@ from typing import Final
 
 from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8, november_2019
+from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 import (
+    Shape,
+    first_of,
+    keyed,
+    one_of,
+    within,
+)
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence, having, objects
-from swf_temporal.languages.serverless_workflow.reading.versions.shapes import Shape, first_of, keyed, one_of, within
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.text.located import Object
 

@@ -4,8 +4,8 @@ from typing import Final
 
 from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading.versions import before_0_8
+from swf_temporal.languages.serverless_workflow.reading.versions.before_0_8 import first_of, keyed
 from swf_temporal.languages.serverless_workflow.reading.versions.marks import VersionEvidence, objects
-from swf_temporal.languages.serverless_workflow.reading.versions.shapes import first_of, keyed
 from swf_temporal.languages.serverless_workflow.reading.versions.version import Version
 from swf_temporal.text.located import Object
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from swf_temporal.languages.serverless_workflow.expressions import PATHS
-from swf_temporal.languages.serverless_workflow.model import actions, definitions, schedules, states, workflow
+from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
+from swf_temporal.languages.serverless_workflow.model import definitions as schedules
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.version import DataFlowKind
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling

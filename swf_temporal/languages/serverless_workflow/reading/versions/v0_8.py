@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from swf_temporal.languages.serverless_workflow.model import actions, definitions, schedules, states, workflow
+from swf_temporal.languages.serverless_workflow.model import actions, definitions, states, workflow
+from swf_temporal.languages.serverless_workflow.model import definitions as schedules
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.reading import reshaping as reshape
 from swf_temporal.languages.serverless_workflow.reading.normalizing import Normalizer, Spelling

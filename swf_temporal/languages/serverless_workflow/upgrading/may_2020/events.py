@@ -11,8 +11,7 @@ from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, field, place
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.filters import alone, goes_one_way, keyed
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.texts import braced, path
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, braced, children, path
 from swf_temporal.text.round_trip import add
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, field, place
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.texts import braced, path
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, braced, children, path
 from swf_temporal.text.round_trip import replace
 
 _FILTERS = "what a path selects goes under its last key, as expressions say now"

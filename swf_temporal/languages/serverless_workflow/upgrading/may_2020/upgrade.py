@@ -4,15 +4,22 @@ from typing import Any
 
 from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import compared, in_spel
 from swf_temporal.languages.serverless_workflow.upgrading.lowered import ALL, Lowered
-from swf_temporal.languages.serverless_workflow.upgrading.may_2020 import injecting
+from swf_temporal.languages.serverless_workflow.upgrading.may_2020 import nested
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.errors import Errors, names_asked
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.events import Events
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.filters import adds_by_keys, state_filter
 from swf_temporal.languages.serverless_workflow.upgrading.may_2020.nested import Nested, rewrite_action
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.texts import SYNONYMS, braced, template, value
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, action_lists, children
+from swf_temporal.languages.serverless_workflow.upgrading.trees import (
+    SYNONYMS,
+    Tree,
+    action_lists,
+    braced,
+    children,
+    template,
+    value,
+)
 from swf_temporal.text.round_trip import add
 
 
@@ -73,7 +80,7 @@ class _Rewriting(Lowered):
             jq = in_spel(asked) if isinstance(asked, str) else compared(**asked, synonyms=SYNONYMS)
             one["condition"] = braced(jq)
         if state["type"] == "inject":
-            state["data"] = injecting.rewrite(state["data"])
+            state["data"] = nested.rewrite(state["data"])
         if state["type"] in ("parallel", "foreach"):
             self._nested.rewrite(state)
             return

@@ -6,11 +6,14 @@ from swf_temporal.base.strict_json import show_json
 from swf_temporal.languages.serverless_workflow.model.states import EventNeed
 from swf_temporal.languages.serverless_workflow.upgrading.early_paths_to_jq import JqFinds, place
 from swf_temporal.languages.serverless_workflow.upgrading.lowered import LATE, left
-from swf_temporal.languages.serverless_workflow.upgrading.november_2019.actions import Actions
-from swf_temporal.languages.serverless_workflow.upgrading.november_2019.pipeline import DATA, GIVEN, paths_of_state
+from swf_temporal.languages.serverless_workflow.upgrading.november_2019.actions import (
+    DATA,
+    GIVEN,
+    Actions,
+    paths_of_state,
+)
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
-from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, braced, children
 from swf_temporal.text.round_trip import add, replace
 
 if TYPE_CHECKING:

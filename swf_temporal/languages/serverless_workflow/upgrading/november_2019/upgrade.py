@@ -5,18 +5,17 @@ from typing import Any, Final
 
 from swf_temporal.languages.serverless_workflow.upgrading.conditions_to_jq import compared
 from swf_temporal.languages.serverless_workflow.upgrading.lowered import Lowered
-from swf_temporal.languages.serverless_workflow.upgrading.november_2019.actions import Actions
-from swf_temporal.languages.serverless_workflow.upgrading.november_2019.events import Events
-from swf_temporal.languages.serverless_workflow.upgrading.november_2019.pipeline import (
+from swf_temporal.languages.serverless_workflow.upgrading.november_2019.actions import (
     DATA,
     GIVEN,
+    Actions,
     paths_of_state,
     selected,
 )
+from swf_temporal.languages.serverless_workflow.upgrading.november_2019.events import Events
 from swf_temporal.languages.serverless_workflow.upgrading.paths_to_jq import NotInJqError
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, children
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, braced, children
 from swf_temporal.text.round_trip import add, replace
 
 _JOINED: Final = {"any": " or ", "all": " and ", "none": " or "}

@@ -15,10 +15,10 @@ from swf_temporal.expressions.lexing import tokens
 from swf_temporal.languages.serverless_workflow.expressions import VARIABLES
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
 from swf_temporal.languages.serverless_workflow.upgrading.sonataflow.constants import Constants
-from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
 from swf_temporal.languages.serverless_workflow.upgrading.trees import (
     Tree,
     action_lists,
+    braced,
     called,
     children,
     leavings,

@@ -8,9 +8,8 @@ from urllib.parse import parse_qsl
 from swf_temporal.base.calls import Function
 from swf_temporal.base.function_types import CONFIG_KEY, CONFIGURED_AS
 from swf_temporal.languages.serverless_workflow.upgrading.report import UpgradeReport
-from swf_temporal.languages.serverless_workflow.upgrading.texts import braced
-from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, called, children, name_of
-from swf_temporal.text.clients import DESCRIBED, document_of, name_by, strategy_of
+from swf_temporal.languages.serverless_workflow.upgrading.trees import Tree, actions, braced, called, children, name_of
+from swf_temporal.text.properties import DESCRIBED, document_of, name_by, strategy_of
 from swf_temporal.text.round_trip import add, replace
 
 _URIS: Final = "workflow-uri-definitions"

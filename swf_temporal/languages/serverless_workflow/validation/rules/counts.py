@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState, ParallelState
-from swf_temporal.languages.serverless_workflow.validation.context import Context
-from swf_temporal.languages.serverless_workflow.validation.numbers import is_open, number
+from swf_temporal.languages.serverless_workflow.validation.context import Context, is_open, number
 
 
 def check(context: Context) -> Iterator[Problem]:

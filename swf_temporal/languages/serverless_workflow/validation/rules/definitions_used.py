@@ -8,7 +8,7 @@ from swf_temporal.languages.serverless_workflow.model.actions import Action, Fun
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.model.states import OnError
 from swf_temporal.languages.serverless_workflow.validation.context import SINGULAR, Context
-from swf_temporal.languages.serverless_workflow.validation.event_uses import event_uses
+from swf_temporal.languages.serverless_workflow.validation.secret_uses import event_uses
 from swf_temporal.text.suggestions import NEVER_USED
 
 _FUNCTION = re.compile(r"fn:\s*([\w.-]+(?: [\w.-]+)*)")

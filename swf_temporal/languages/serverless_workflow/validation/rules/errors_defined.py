@@ -9,7 +9,7 @@ from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.model.actions import Action
 from swf_temporal.languages.serverless_workflow.model.states import OnError
 from swf_temporal.languages.serverless_workflow.validation.context import Context
-from swf_temporal.runtime.error_matching import CATCH_ALL
+from swf_temporal.runtime.retrying import CATCH_ALL
 
 
 def check(context: Context) -> Iterator[Problem]:

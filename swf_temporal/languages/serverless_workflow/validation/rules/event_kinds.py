@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from swf_temporal.base.errors import Problem
 from swf_temporal.languages.serverless_workflow.validation.context import Context
-from swf_temporal.languages.serverless_workflow.validation.event_uses import event_uses
+from swf_temporal.languages.serverless_workflow.validation.secret_uses import event_uses
 
 
 def check(context: Context) -> Iterator[Problem]:

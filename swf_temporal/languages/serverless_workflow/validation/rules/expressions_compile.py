@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from swf_temporal.base.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
 from swf_temporal.expressions.jq import builtins
-from swf_temporal.expressions.reading import members
+from swf_temporal.expressions.targets import members
 from swf_temporal.languages.serverless_workflow.expressions import PATHS
 from swf_temporal.languages.serverless_workflow.model.definitions import Function
 from swf_temporal.languages.serverless_workflow.validation.context import Context

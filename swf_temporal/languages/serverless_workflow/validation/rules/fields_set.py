@@ -7,7 +7,7 @@ nothing but certain fields.
 from collections.abc import Iterator
 
 from swf_temporal.base.errors import Problem
-from swf_temporal.expressions.reading import reads
+from swf_temporal.expressions.targets import reads
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState, OperationState, State, SwitchState
 from swf_temporal.languages.serverless_workflow.validation.context import Context

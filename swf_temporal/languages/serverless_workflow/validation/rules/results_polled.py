@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from swf_temporal.base.errors import Problem
-from swf_temporal.expressions.reading import elements, makes
+from swf_temporal.expressions.targets import elements, makes
 from swf_temporal.languages.serverless_workflow.model.actions import Action, ActionDataFilter, EventDataFilter
 from swf_temporal.languages.serverless_workflow.model.node import Node
 from swf_temporal.languages.serverless_workflow.model.states import DataCondition, InjectState, State

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from swf_temporal.base.errors import Problem
 from swf_temporal.expressions.evaluation import BadExpression
-from swf_temporal.expressions.reading import members
-from swf_temporal.languages.serverless_workflow.validation.compiling import Result
-from swf_temporal.languages.serverless_workflow.validation.context import Context
+from swf_temporal.expressions.targets import members
+from swf_temporal.languages.serverless_workflow.validation.context import Context, Result
 from swf_temporal.languages.serverless_workflow.validation.fields import Field
 from swf_temporal.languages.serverless_workflow.validation.secret_uses import declaration_of_secrets, refusal_of_secrets
 from swf_temporal.text.suggestions import did_you_mean

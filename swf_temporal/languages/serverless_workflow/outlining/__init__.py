@@ -1,1 +1,0 @@
-"""The outline of a workflow, in the words of the version that it is written in."""

@@ -1,1 +1,0 @@
-"""Stores of variables other than Temporal: SQL databases."""

@@ -16,7 +16,7 @@ SHOWN = {
     "mqtt": "import swf_temporal.events.brokers.mqtt_session",
     "nats": "import nats.js.errors",
     "otel": "import opentelemetry.exporter.otlp.proto.http.trace_exporter",
-    "pytest": "import swf_temporal.pytest_plugin",
+    "pytest": "import swf_temporal.cli.pytest_plugin",
     "sql": "import swf_temporal.sdk.stores, psycopg",
     "storage": "import fsspec.core",
     "upgrade": "import ruamel.yaml",

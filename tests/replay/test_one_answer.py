@@ -13,7 +13,7 @@ from tests.agreement.comparing import read
 from tests.agreement.generating import scenario
 from tests.replay import corpus
 from tests.replay.agreement import How, disagreements
-from tests.sampling import count, sample, seeds
+from tests.sampling import count, sample
 from tests.temporal.suspending import suspending
 
 RECORDED = [one for release in corpus.releases() for one in corpus.read(release).executions]
@@ -39,7 +39,7 @@ async def test_recorded_histories_are_told_alike() -> None:
 
 async def test_generated_runs_are_told_alike() -> None:
     """They have events, sub-workflows and cycles."""
-    documents = [_with_cycle(scenario(seed)) for seed in seeds("one answer, generated", 12, 200)]
+    documents = [_with_cycle(scenario(seed)) for seed in range(count(12, 40))]
     room = asyncio.Semaphore(24)
     async with scenario_host() as host:
 

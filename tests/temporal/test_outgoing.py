@@ -35,8 +35,7 @@ async def test_what_waits_for_room_is_not_sent_all_in_the_next_task(bench: Bench
         "name": "each", "type": "foreach", "inputCollection": "${ .items }", "outputCollection": "${ .out }",
         "iterationParam": "n", "actions": [{**action, "actionDataFilter": {"results": "${ .n }"}}],
     }  # fmt: skip
-    small = {"output": "${ {n} }"}  # results that come while a task is sent would be sent with it
-    child = define({"name": "a", "type": "inject", "data": {}, "stateDataFilter": small}, id="child")
+    child = define({"name": "a", "type": "inject", "data": {}}, id="child")
     async with bench.worker(define(each, functions=("f",)), child, f=lambda given: {"n": given["n"]}) as worker:
         handle = await worker.start({"items": list(range(ITEMS)), "large": LARGE})
         output = await swf.result(handle)

@@ -57,6 +57,13 @@ It counts JSON, whether or not large payloads are stored outside of the server: 
 and what is stored has to be written within the time of a workflow task, too.
 """
 
+MAX_BYTES_TO_BEGIN: Final = MAX_PAYLOAD_BYTES
+"""The same for a task that begins calls or sub-workflows.
+
+What comes while a task is in progress, such as the results of those before, the server writes together with what the
+task sends, and ends the workflow where that is more than 4 MiB. It keeps up to 2 MiB of what comes.
+"""
+
 MAX_PENDING: Final = 1900
 """The limit of activities and sub-workflows that are under way; the server refuses more than 2,000."""
 
@@ -139,25 +146,25 @@ class Outgoing:
         """Wait until there is room to send *payloads*, all in one workflow task, and for what they begin."""
         # What is larger is stored, and has a task for itself.
         size = sum(min(len(payload.data), MAX_PAYLOAD_BYTES) for payload in payloads)
-        size = min(size, MAX_BYTES_AT_ONCE)
-        await self.room(size)
+        size = min(size, MAX_BYTES_TO_BEGIN)
+        await self.room(size, MAX_BYTES_TO_BEGIN)
         while len(self._under_way) + self._starting + (self._detached if starts_child else 0) >= MAX_PENDING:
             # A future for each: whoever is cancelled cancels the one that it waits for.
             room: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting_for_room.append(room)
             await room
-            await self.room(size)
+            await self.room(size, MAX_BYTES_TO_BEGIN)
         self._sent += size
 
-    async def room(self, size: int) -> None:
-        """Wait until *size* bytes can be sent with all that this workflow task sends already.
+    async def room(self, size: int, most: int = MAX_BYTES_AT_ONCE) -> None:
+        """Wait until *size* bytes can be sent with all that this workflow task sends already: *most* bytes together.
 
         Those that wait go on in turn. What one of them sends is counted before the next looks whether there is room.
         """
         async with self._turn:  # one timer wakes all that wait
             self._forget_earlier()
-            while self._sent + self._reserved + size > MAX_BYTES_AT_ONCE:
-                if self._reserved and self._sent + size <= MAX_BYTES_AT_ONCE:
+            while self._sent + self._reserved + size > most:
+                if self._reserved and self._sent + size <= most:
                     self._returned = asyncio.get_running_loop().create_future()
                     await self._returned
                 else:

@@ -1,18 +1,18 @@
 """The worker: the process that interprets definitions and calls their functions.
 
-Theory of operation. A worker is given a query as a task, with the events that have been added to the history since the
-last workflow task, or with the whole history where it has not the instance in memory. The last of them may be newer
-than any workflow task: a signal, a timer that has fired, a call that has ended. The SDK gives such an event to the
-workflow at once, with the time of the last workflow task and its answer to whether to continue as new, and without what
-else comes until the next workflow task begins. What the workflow does then is recorded as done by that task: a replay
-has the task's own time and answer and all that came, decides otherwise, and the instance is stuck.
+Deployments. A worker without a deployment takes whatever comes on its task queue. One with a deployment takes nothing
+until its version is made the current one, or ramps: `temporal worker deployment` does that.
+
+Queries between workflow tasks. A worker is given a query as a task, with the events that have been added to the history
+since the last workflow task, or with the whole history where it has not the instance in memory. The last of them may be
+newer than any workflow task: a signal, a timer that has fired, a call that has ended. The SDK gives such an event to
+the workflow at once, with the time of the last workflow task and its answer to whether to continue as new, and without
+what else comes until the next workflow task begins. What the workflow does then is recorded as done by that task: a
+replay has the task's own time and answer and all that came, decides otherwise, and the instance is stuck.
 
 The SDK does not say for which task it gives an event, but the time tells: it is that of the workflow task before,
 though the history has grown. Such a step is refused: the query fails, the instance is dropped, and it is read again
 when its workflow task begins. Our clients ask again then (`temporal/statuses.py`).
-
-A worker without a deployment takes whatever comes on its task queue. One with a
-deployment takes nothing until its version is made the current one, or ramps: `temporal worker deployment` does that.
 """
 
 import contextlib

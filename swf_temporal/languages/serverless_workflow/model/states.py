@@ -1,7 +1,7 @@
 """The states of a workflow, and how one leads to the next."""
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import Field
 
@@ -281,6 +281,10 @@ State: TypeAlias = Annotated[
     EventState | OperationState | SwitchState | SleepState | ParallelState | InjectState | ForeachState | CallbackState,
     Field(discriminator="type"),
 ]
+STATE_TYPES: Final[tuple[str, ...]] = tuple(
+    get_args(one.model_fields["type"].annotation)[0] for one in get_args(get_args(State)[0])
+)
+"""The types of states, as definitions write them."""
 
 
 def scopes_of(state: State) -> Iterator[tuple[str, NestedStates]]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from swf_temporal.base.errors import Problem
-from swf_temporal.languages.serverless_workflow.model.states import StateBase
+from swf_temporal.languages.serverless_workflow.model.states import STATE_TYPES, StateBase
 from swf_temporal.languages.serverless_workflow.model.workflow import Workflow
 from swf_temporal.languages.serverless_workflow.reading.building import DefinitionForm, build
 from swf_temporal.languages.serverless_workflow.reading.externals import Externals, take_externals
@@ -22,7 +22,6 @@ from swf_temporal.text.origin import Fetch, Source, nothing
 from swf_temporal.text.parsing import read_object
 from swf_temporal.text.suggestions import nearest
 
-STATE_TYPES = ("event", "operation", "switch", "sleep", "parallel", "inject", "foreach", "callback")
 _DEFINITIONS = ("functions", "events", "retries", "errors", "auth")
 _ROUNDS = 8
 """The number of rounds in which parts are taken out. Each reveals what the ones before it hid."""

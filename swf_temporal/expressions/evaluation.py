@@ -6,7 +6,8 @@ versions is understood. All others are JSON in which `${ … }` may stand in any
 definition; after that, a look-up.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from typing import Final, TypeVar
 
 from swf_temporal.base.data import JSON
@@ -48,7 +49,8 @@ _MAX_STRUCTURES = 10_000
 class Expressions:
     """Compiles the expressions of one definition, each text once.
 
-    *variables* are the names that they may use. *functions* are the definition's expression functions by name.
+    *variables* are the names that they may use. *functions* are the definition's expression functions by name. *texts*
+    returns the texts of the definition that have expressions, so that those which need jq are compiled together.
     """
 
     opening = "${"
@@ -60,6 +62,7 @@ class Expressions:
         variables: Collection[str] = (),
         functions: Mapping[str, str] | None = None,
         language: str = "jq",
+        texts: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         if language not in LANGUAGES:
             raise BadExpression(f"expressions are written in jq or jsonpath here, not in '{language}'")
@@ -68,6 +71,9 @@ class Expressions:
         self.declared = frozenset(variables)
         """The variables that these expressions may name."""
         self._functions = dict(functions or {})
+        self._texts: Callable[[], Iterable[str]] | None = texts
+        self._sources: dict[str, Compiled] = {}
+        """What was compiled ahead, by what stands between the braces."""
         self._expressions: dict[str, Compiled] = {}
         self._templates: dict[str, Compiled] = {}
         self._targets: dict[str, Target] = {}
@@ -172,9 +178,30 @@ class Expressions:
         if not self.is_jq:
             return JsonPathProgram(text, self.declared)
         try:
-            return paths.compiled(text, self.declared) or JqProgram(text, self.declared)
+            return self._sources.get(text) or paths.compiled(text, self.declared) or self._by_jq(text)
         except RecursionError:
             raise BadExpression("the expression is nested too deeply") from None
+
+    def _by_jq(self, text: str) -> Compiled:
+        if self._texts is not None:
+            texts, self._texts = self._texts, None
+            self._compile_ahead(texts())
+        return self._sources.get(text) or JqProgram(text, self.declared)
+
+    def _compile_ahead(self, texts: Iterable[str]) -> None:
+        """Compile all expressions in *texts* that compile together; the others are compiled when they are asked for."""
+        by_jq = []
+        for text in texts:
+            with suppress(BadExpression, RecursionError):
+                for piece in template.split(text):
+                    if isinstance(piece, str) or piece.text.lstrip().startswith(_FUNCTION):
+                        continue
+                    simple = paths.compiled(piece.text, self.declared)
+                    if simple is None:
+                        by_jq.append(piece.text)
+                    else:
+                        self._sources[piece.text] = simple
+        self._sources |= JqProgram.together(by_jq, self.declared)
 
     def _function(self, name: str, within: tuple[str, ...]) -> Compiled:
         if name in within:

@@ -6,6 +6,7 @@ within braces, strings and comments do not count. There is no escape; a text tha
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from swf_temporal.base.accounting import check_size, current_account, json_size
@@ -26,7 +27,8 @@ class EmbeddedExpression(NamedTuple):
     offset: int
 
 
-def split(text: str) -> list[str | EmbeddedExpression]:
+@lru_cache(maxsize=4096)
+def split(text: str) -> tuple[str | EmbeddedExpression, ...]:
     """Return the plain pieces and the expressions of a text, in order, without empty pieces.
 
     Raises BadExpression where a `${` is not closed.
@@ -41,7 +43,7 @@ def split(text: str) -> list[str | EmbeddedExpression]:
         at = end + 1
     if at < len(text):
         pieces.append(text[at:])
-    return pieces
+    return tuple(pieces)
 
 
 def sole(pieces: Sequence[str | EmbeddedExpression]) -> EmbeddedExpression | None:

@@ -145,15 +145,30 @@ def answering(answers: Mapping[Evaluation, EngineAnswer] | None) -> Iterator[Non
             _answers.reset(token)
 
 
-def ask(program: str, data: str, bound: Bound, engine: Engine = JQ) -> EngineAnswer:
-    """Return what *engine* answers. Raises ExpressionLimitExceeded, and Deferred where the host is to be asked."""
+class Joint(NamedTuple):
+    """A program that can evaluate several expressions, and the index of one of them."""
+
+    program: str
+    index: int
+
+    def input(self, data: str) -> str:
+        """Return what this program is given for the expression, whose own is given *data*, a JSON array."""
+        return f"{data[:-1]},{self.index}]"
+
+
+def ask(program: str, data: str, bound: Bound, engine: Engine = JQ, joint: Joint | None = None) -> EngineAnswer:
+    """Return what *engine* answers. Raises ExpressionLimitExceeded, and Deferred where the host is to be asked.
+
+    Here, *joint* may do it in the place of *program*; what a host is asked is that alone.
+    """
     answers = _answers.get()
-    if answers is None:
-        return guard(engine).run(program, data)
-    if bound.holds(len(data)):
+    if answers is None or bound.holds(len(data)):
+        here = (program, data) if joint is None else (joint.program, joint.input(data))
         try:
-            return guard(engine).run(program, data)
+            return guard(engine).run(*here)
         except ExpressionLimitExceeded as limit:
+            if answers is None:
+                raise
             raise MachineTooSlow(f"{limit.message}, which needs little: is this machine too busy?") from None
     evaluation = Evaluation(engine.name, program, data)
     answer = answers.get(evaluation)

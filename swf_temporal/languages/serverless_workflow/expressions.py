@@ -1,6 +1,9 @@
 """Compiles the expressions of a workflow: for the rules, and for the runs."""
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pydantic import BaseModel
 
 from swf_temporal.expressions.evaluation import Expressions
 from swf_temporal.languages.serverless_workflow.model.states import ForeachState, all_states
@@ -36,4 +39,21 @@ def expressions_of(workflow: Workflow) -> Expressions:
             if function.type == "expression" and isinstance(function.operation, str)
         },
         language=workflow.expression_lang,
+        texts=lambda: _texts_in(workflow),
     )
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """Yield the texts with expressions in what *value*, a part of a workflow, holds."""
+    parts = [value]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, str):
+            if Expressions.opening in part:
+                yield part
+        elif isinstance(part, BaseModel):
+            parts += reversed(vars(part).values())
+        elif isinstance(part, dict):
+            parts += reversed(part.values())
+        elif isinstance(part, list | tuple):
+            parts += reversed(part)

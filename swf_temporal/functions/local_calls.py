@@ -7,7 +7,15 @@ over all calls, and that over the definition. Hosts are known only when a reques
 from typing import Final
 
 from swf_temporal.base.function_types import Callee
-from swf_temporal.runtime.variables import MAX_ATTEMPT, NotLocal, is_local, is_wanted_local, want_local
+from swf_temporal.runtime.variables import (
+    MAX_ATTEMPT,
+    LocalCalls,
+    NotLocal,
+    is_local,
+    is_wanted_local,
+    may_be_safe,
+    want_local,
+)
 from swf_temporal.settings.calls import Settings
 
 _ASKING_HOSTS: Final = frozenset({"rest", "openapi", "http", "graphql", "odata", "rpc"})
@@ -19,23 +27,26 @@ def check_local_function(settings: Settings, callee: Callee, kind: str) -> None:
     if not is_local():
         return
     own = settings.for_callee(callee).local_calls
-    _want(own if own is not None else kind in settings.local_call_types or settings.calls.local_calls)
-    may_be_wanted = own is None and settings.hosts_decide_local_calls and kind in _ASKING_HOSTS
-    if not (is_wanted_local() or may_be_wanted):
+    for_all = True if kind in settings.local_call_types else settings.calls.local_calls
+    _want(for_all if own is None else own)
+    depends_on_host = own is None and settings.hosts_decide_local_calls
+    if not is_wanted_local() and not (kind in _ASKING_HOSTS and (depends_on_host or may_be_safe())):
         raise NotLocal(f"calls of function {callee.function!r} are not local")
 
 
-def check_local_host(settings: Settings, callee: Callee | None, host: str, port: int) -> None:
-    """Raise NotLocal if the call that is being made is a local one, and may not be at that host, or take too long."""
+def check_local_host(
+    settings: Settings, callee: Callee | None, host: str, port: int, *, method: str | None = None
+) -> None:
+    """Raise NotLocal if the call being made is local, and may not be at that host, by *method*, or take so long."""
     if not is_local() or callee is None:
         return
     if settings.hosts_decide_local_calls and settings.for_callee(callee).local_calls is None:
         _want(settings.for_host(host, port).local_calls)
     is_slow = settings.options_for(callee, host, port).timeout > MAX_ATTEMPT
-    if is_slow or not is_wanted_local():
+    if is_slow or not is_wanted_local(method):
         raise NotLocal(f"calls of function {callee.function!r} at {host} are not local")
 
 
-def _want(said: bool | None) -> None:  # noqa: FBT001 - None says nothing
+def _want(said: LocalCalls | None) -> None:
     if said is not None:
         want_local(wanted=said)

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import ClassVar, Final, Literal, Protocol
+from typing import ClassVar, Final, Literal, Protocol, TypeAlias
 
 from swf_temporal.base.errors import FatalFault
 from swf_temporal.base.records import Record
@@ -65,7 +65,13 @@ class NotLocal(FatalFault):
     """The call may not be made locally: it is to be made again as an ordinary one. Nothing was sent yet."""
 
 
-_WANTED: ContextVar[bool | None] = ContextVar("local call", default=None)
+LocalCalls: TypeAlias = Literal["safe"] | bool
+"""Which calls are local: all, none, or those whose requests change nothing."""
+
+SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+"""Methods of HTTP whose requests change nothing (RFC 9110)."""
+
+_WANTED: ContextVar[LocalCalls | None] = ContextVar("local call", default=None)
 
 
 @contextmanager
@@ -83,11 +89,17 @@ def is_local() -> bool:
     return _WANTED.get() is not None
 
 
-def want_local(*, wanted: bool) -> None:
+def want_local(*, wanted: LocalCalls) -> None:
     """Let *wanted* win over what was said before of the local call that is being made."""
     _WANTED.set(wanted)
 
 
-def is_wanted_local() -> bool:
-    """Tell whether the call that is being made is a local one, and is to be, by all that was said so far."""
-    return bool(_WANTED.get())
+def is_wanted_local(method: str | None = None) -> bool:
+    """Return whether the call being made is to be local, by all that was said; *method* is that of its request."""
+    wanted = _WANTED.get()
+    return method in SAFE_METHODS if wanted == "safe" else bool(wanted)
+
+
+def may_be_safe() -> bool:
+    """Return whether the call being made is to be local if its request changes nothing."""
+    return _WANTED.get() == "safe"

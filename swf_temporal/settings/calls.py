@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Self, TypeVar
 from pydantic import AfterValidator, Field, field_validator
 
 from swf_temporal.base.function_types import Callee, environment_name
+from swf_temporal.runtime.variables import LocalCalls
 from swf_temporal.settings import credentials
 from swf_temporal.settings.configuration import NO_KEY, NO_VARIABLE, Section, Variable, argument
 from swf_temporal.settings.forms import (
@@ -56,8 +57,9 @@ class HostOptions(Section):
     """The largest answer that is taken; the engine can carry no more than 2 MiB."""
     check_responses: bool = False
     """Whether answers must fit the schema that an OpenAPI document has for them."""
-    local_calls: bool | None = None
-    """Whether calls are made within the workflow task. Without, the definition decides."""
+    local_calls: LocalCalls | None = None
+    """Whether calls are made within the workflow task; `safe` is for requests by GET, HEAD or OPTIONS. Without, the
+    definition decides."""
     retry_on_closed_connection: bool = True
     """Whether a request that may be repeated is sent again if a kept connection is closed before it is answered."""
 

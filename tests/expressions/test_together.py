@@ -2,6 +2,7 @@
 
 import pytest
 
+from swf_temporal.base.data import JSON
 from swf_temporal.base.errors import ExpressionFailed
 from swf_temporal.expressions.compiled import NOTHING, BadExpression
 from swf_temporal.expressions.evaluation import Expressions
@@ -9,8 +10,8 @@ from swf_temporal.expressions.guarding.deferring import Deferred, answering
 from swf_temporal.expressions.guarding.guard import Guard
 from swf_temporal.expressions.jq import JqProgram
 
-DATA = {"n": 7, "items": [3, 1, 2], "name": "ada"}
-VARIABLES = {"v": {"x": 2}, "__now": 86400}
+DATA: JSON = {"n": 7, "items": [3, 1, 2], "name": "ada"}
+VARIABLES: dict[str, JSON] = {"v": {"x": 2}, "__now": 86400}
 TEXTS = [
     ".items | sort",
     "[.items[] | . * 2]",

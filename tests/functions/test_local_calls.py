@@ -10,13 +10,20 @@ from swf_temporal.runtime.variables import NotLocal, locally
 from swf_temporal.settings.calls import Settings, read_settings
 
 
-def is_local(settings: Settings, *, asked: bool, kind: str = "rest", host: str | None = "api.example.com") -> bool:
+def is_local(
+    settings: Settings,
+    *,
+    asked: bool,
+    kind: str = "rest",
+    host: str | None = "api.example.com",
+    method: str | None = "POST",
+) -> bool:
     """Tell whether a call of `price` at *host* is made locally, or without a host if it is None."""
     with locally(asked=asked):
         try:
             check_local_function(settings, Callee("price"), kind)
             if host is not None:
-                check_local_host(settings, Callee("price"), host, 443)
+                check_local_host(settings, Callee("price"), host, 443, method=method)
         except NotLocal:
             return False
     return True
@@ -41,6 +48,34 @@ def test_the_narrowest_setting_decides(env: dict[str, str], wanted: tuple[bool, 
     """Without any, the definition does."""
     settings = read_settings(env)
     assert (is_local(settings, asked=False), is_local(settings, asked=True)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("env", "methods"),
+    [
+        ({"SWF_LOCAL_CALLS": "safe"}, {"GET", "HEAD", "OPTIONS"}),
+        ({"SWF_LOCAL_CALLS_PRICE": "safe"}, {"GET", "HEAD", "OPTIONS"}),
+        ({"SWF_LOCAL_CALLS": "false", "SWF_LOCAL_CALLS_API_EXAMPLE_COM": "safe"}, {"GET", "HEAD", "OPTIONS"}),
+        ({"SWF_LOCAL_CALLS": "safe", "SWF_LOCAL_CALLS_API_EXAMPLE_COM": "false"}, set()),
+        (
+            {"SWF_LOCAL_CALLS": "safe", "SWF_LOCAL_CALLS_PRICE": "true"},
+            {"GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE", None},
+        ),
+        ({"SWF_LOCAL_CALLS": "safe", "SWF_TIMEOUT_PRICE": "31"}, set()),
+    ],
+)
+def test_calls_may_be_local_only_where_their_requests_change_nothing(env: dict[str, str], methods: set[str]) -> None:
+    """A call over gRPC has no method that says so."""
+    settings = read_settings(env)
+    tried = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "DELETE", None)
+    assert {method for method in tried if is_local(settings, asked=False, method=method)} == methods
+    assert settings.chooses_local_calls
+
+
+def test_a_function_that_sends_no_request_is_not_known_to_change_nothing() -> None:
+    """Even if the definition asks for local calls."""
+    settings = read_settings({"SWF_LOCAL_CALLS": "safe"})
+    assert not is_local(settings, asked=True, kind="custom", host=None)
 
 
 def test_a_function_without_a_host_needs_no_host_to_decide() -> None:

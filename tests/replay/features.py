@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from swf_temporal.languages.direktiv.words import STATE_TYPES as DIREKTIV_STATES
-from swf_temporal.languages.serverless_workflow.reading.document import STATE_TYPES
+from swf_temporal.languages.serverless_workflow.model.states import STATE_TYPES
 from swf_temporal.runtime.ids import ACTIVITY_TYPES, WORKFLOW_TYPES
 from swf_temporal.simulation.scenario import Scenario, workflows_of
 from swf_temporal.temporal.variables import INSTANCE_ENDED

@@ -146,14 +146,14 @@ def answering(answers: Mapping[Evaluation, EngineAnswer] | None) -> Iterator[Non
 
 
 class Joint(NamedTuple):
-    """A program that can evaluate several expressions, and the index of one of them."""
+    """A program that can evaluate several expressions, and the number of one of them, from 0."""
 
     program: str
-    index: int
+    number: int
 
     def input(self, data: str) -> str:
         """Return what this program is given for the expression, whose own is given *data*, a JSON array."""
-        return f"{data[:-1]},{self.index}]"
+        return f"{data[:-1]},{self.number}]"
 
 
 def ask(program: str, data: str, bound: Bound, engine: Engine = JQ, joint: Joint | None = None) -> EngineAnswer:

@@ -135,7 +135,7 @@ class Http:
     def _there(self, request: Request) -> "_There":
         url = httpx.URL(request.url)
         port = url.port or PORTS.get(url.scheme, 0)
-        check_local_host(self._settings, request.callee, url.host, port)
+        check_local_host(self._settings, request.callee, url.host, port, method=request.method)
         return _There(url, port, self._settings.options_for(request.callee, url.host, port))
 
     @asynccontextmanager

@@ -10,11 +10,11 @@ import httpx
 from swf_temporal.base.errors import permanent_failure
 from swf_temporal.base.function_types import Callee
 from swf_temporal.base.importing import PORTS, Origin, origin_of
+from swf_temporal.runtime.variables import SAFE_METHODS
 
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 _USER = re.compile(r"//[^/]*@")
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
-_IDEMPOTENT = _SAFE | {"TRACE", "PUT", "DELETE"}
+_IDEMPOTENT = SAFE_METHODS | {"TRACE", "PUT", "DELETE"}
 HARMLESS = frozenset({"accept", "accept-language", "content-type", "user-agent"})
 """The headers that may go where a service redirects to. Any other might be a credential."""
 
@@ -44,7 +44,7 @@ class Request:
     @property
     def is_safe(self) -> bool:
         """Whether the request only asks, and changes nothing."""
-        return self.method in _SAFE
+        return self.method in SAFE_METHODS
 
     @property
     def is_repeatable(self) -> bool:

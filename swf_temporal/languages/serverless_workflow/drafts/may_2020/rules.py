@@ -250,7 +250,7 @@ def _functions(context: Context) -> Iterator[Problem]:
                 )
         meant = None if kind is not None or function.type is None else nearest(function.type, TYPES, 0.8)
         if meant is not None:
-            message = f"{owner}: {function.type!r} is treated as a type of its own"
+            message = f"{owner}: {function.type!r} is treated as a custom type"
             yield context.warning("function-type", message, function.where.value("type"), f"did you mean {meant!r}?")
 
 

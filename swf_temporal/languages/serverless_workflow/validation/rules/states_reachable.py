@@ -1,4 +1,4 @@
-"""Every state has a way that leads to it (section "Workflow States")."""
+"""Rule: every state is reachable (section "Workflow States")."""
 
 from collections.abc import Iterator
 

@@ -204,7 +204,7 @@ RETRIED = (
         ),
         (
             TWO_ACTIONS,
-            "state 'A' runs as a whole once more on an error: since 0.7 an action does",
+            "state 'A' is retried as a whole on an error: since 0.7 actions are retried",
         ),
         (
             TWO_ERRORS,
@@ -229,7 +229,7 @@ def test_the_report_tells_names_from_forms() -> None:
     kinds = {change.message: change.kind for change in upgrade(Source(OLD)).changes}
 
     assert kinds["timeDelay is duration"] == "respelled"
-    assert kinds["retries are those of the action that failed"] == "changed"
+    assert kinds["retries belong to the action that failed"] == "changed"
 
 
 def test_filters_of_0_5_in_a_newer_definition_have_their_present_names() -> None:

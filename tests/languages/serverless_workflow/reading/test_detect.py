@@ -149,9 +149,17 @@ def test_a_version_is_shown_by_a_key(text: str, version: str, key: str | None, l
 @pytest.mark.parametrize(
     ("text", "version", "told"),
     [
-        (f'specVersion: "0.8"\n{STARTED}', "0.5", "specVersion says '0.8', but 'start' in line 4 exists only up to 0.5"),
+        (
+            f'specVersion: "0.8"\n{STARTED}',
+            "0.5",
+            "specVersion says '0.8', but 'start' in line 4 exists only up to 0.5",
+        ),
         (f'schemaVersion: "0.6"\n{STARTED}', "0.5", "schemaVersion says '0.6', but 'start' in line 4"),
-        (f'schemaVersion: "0.5"\nstart: A\n{LEAN}', "0.6", "schemaVersion says '0.5', but 'start' in line 2 exists since"),
+        (
+            f'schemaVersion: "0.5"\nstart: A\n{LEAN}',
+            "0.6",
+            "schemaVersion says '0.5', but 'start' in line 2 exists since",
+        ),
         (f'schemaVersion: "0.6"\ntimeouts: {{}}\n{LEAN}', "0.8", "'timeouts' in line 2 exists since 0.7"),
         (f'schemaVersion: "0.6"\ntimeouts: {{}}\n{SWITCH}', "0.6", "'timeouts' in line 2 exists since 0.7"),
         (

@@ -1,4 +1,4 @@
-"""Reads definitions that are written in the draft of November 2019."""
+"""Reading definitions in the draft of November 2019."""
 
 from typing import Any, Final
 
@@ -35,7 +35,7 @@ FORM: Final = DefinitionForm(
     },
     texts_too=("function", "condition", "completionCondition"),
 )
-"""The form of these definitions."""
+"""The form of definitions in this draft."""
 
 
 def _problems_of(definition: model.Definition) -> list[Problem]:

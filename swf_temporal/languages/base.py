@@ -28,7 +28,7 @@ class UpgradeChange:
     line: int | None = None
     """The line of its first occurrence, if known."""
     hint: str | None = None
-    """What to write or to check."""
+    """Advice on what to write or check."""
 
 
 @dataclass(frozen=True, slots=True)

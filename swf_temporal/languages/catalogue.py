@@ -19,7 +19,7 @@ class Catalogue:
     def __init__(self, workflows: Iterable[Definition] = (), led_to: Iterable[Definition] = ()) -> None:
         """Make a catalogue of *workflows*, and of those that they lead to, which are found but not iterated."""
         self.unreadable: str | None = None
-        """What cannot be read at the moment, so that definitions may be missing; None if everything was read."""
+        """A description of what cannot be read at the moment, so that definitions may be missing; else None."""
         self._workflows: dict[str, dict[str | None, Definition]] = {}
         self._led_to: set[tuple[str, str | None]] = set()
         for workflow in led_to:

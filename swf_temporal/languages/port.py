@@ -85,11 +85,11 @@ class Words:
     handler: str = "handler"
     """The part of a state that handles an error."""
     slow_call: str = "give it a timeout"
-    """What an author can do about a call that delays its instance."""
+    """Advice for authors about a call that delays its instance."""
     input_schema: str = "the input schema"
     """The schema of the input of an instance."""
     credentials: str = "give it credentials"
-    """What an author can do about a call for which a service requires credentials."""
+    """Advice for authors about a call for which a service requires credentials."""
 
 
 class Definition(ABC):

@@ -28,7 +28,7 @@ _OTHERS: Final = frozenset({
 _VERSIONS: Final = frozenset(
     {"do", "document", "schemaVersion", "specVersion", "startsAt", "States", "StartAt", "tasks"}
 )
-"""Those of them that identify another language, whatever the states are."""
+"""The keys among them that identify another language, whatever the states are."""
 _ONLY_OURS: Final = frozenset({
     "action", "consumeEvent", "error", "eventsAnd", "eventsXor", "generateEvent", "getter", "noop", "setter",
     "validate",

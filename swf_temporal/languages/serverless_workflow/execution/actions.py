@@ -135,7 +135,7 @@ def _shares_variables(function: Function, lane: Lane) -> bool:
 def after_result(effects: Sequence[ActionResult] | None, lane: Lane) -> dict[str, JSON] | None:
     """Return the extra variables of the next action of an iteration whose actions have yielded *effects* so far.
 
-    None if there are none: outside of iterations, before the first result, and in most language versions.
+    Return None outside of iterations, before the first result, and in most language versions.
     """
     about = lane.variables["WORKFLOW"]
     if not effects or not isinstance(about, dict) or not lane.program.workflow.language_version.tells_of_requests:

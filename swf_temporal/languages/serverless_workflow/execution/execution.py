@@ -182,7 +182,7 @@ class Execution:
         return await walk(self.run, step)
 
     async def _walk_step(self, frame: WalkFrame, scope: Scope, within: Lane | None) -> Ended | None:
-        """Run the current state of *frame* and set the next one in the frame; return the end if there is none.
+        """Run the current state of *frame* and set the next one in the frame; return the end if it ends there.
 
         Raises Expired if no further state is to begin.
         """

@@ -343,7 +343,7 @@ class StateFrame(TimedFrame):
     left: Step | None = None
     """The result of its body, once it is done and `body` removed: the unfiltered data, and the exit."""
     output: Value | None = None
-    """That data after the output filter, once it was applied."""
+    """The data of `left` after the output filter, once it was applied."""
     recorded: bool = False
     """Whether it is in the compensation log."""
     compensation: CompensationFrame | None = None

@@ -79,7 +79,7 @@ class Terminated(Exception):  # noqa: N818 - an end, not an error
 
 
 class Diverted(Exception):  # noqa: N818 - a way, not an error
-    """A used-up retry leads to a state of its own choice, instead of the state's transition."""
+    """A used-up retry leads to the state that it names, instead of the state's transition."""
 
     def __init__(self, next_state: str, fault: WorkflowFault | None) -> None:
         super().__init__(next_state)

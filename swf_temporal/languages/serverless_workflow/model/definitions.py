@@ -21,7 +21,7 @@ class Function(Node):
     type: str = "rest"
     """rest, asyncapi, rpc, graphql, odata, expression or custom; any other word is a custom type."""
     operation: Template = None
-    """What is called, in the form that the type requires; a text except for plain HTTP."""
+    """The operation that is called, in the form that the type requires; a text except for plain HTTP."""
     auth_ref: AuthRef | None = None
     metadata: dict[str, Template] = Field(default_factory=dict)
 

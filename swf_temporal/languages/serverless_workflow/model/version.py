@@ -23,7 +23,7 @@ class DataFlowKind(Enum):
     MERGING = auto()
     """Filters select, and results are merged."""
     REPLACING = auto()
-    """As in merging, but an array replaces another one, and so do the results of iterations; values of different kinds
+    """Like merging, but an array replaces another one, and so do the results of iterations; values of different kinds
     are both kept."""
     KEYED_MERGING = auto()
     """The value that a path selects is merged under the last name on the path."""

@@ -68,7 +68,7 @@ class JqPath:
         return f'({self._jq} | . != null and . != false and . != "" and . != [] and . != {{}})'
 
     def keyed(self, without: str = ".") -> str:
-        """Return the expression that yields the found value under the path's last name; *without* if there is none."""
+        """Return the expression that yields the value under the path's last name; *without* if nothing is found."""
         if self.key is None:
             return self.jq
         made = f"{{{_field(self.key)}: {self.jq}}}"

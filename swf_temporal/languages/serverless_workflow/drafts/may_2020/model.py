@@ -22,7 +22,7 @@ class Function(Node):
 
     name: Text
     resource: Text | None = None
-    """What is called: an OpenAPI document with `#operation`, or what the type requires."""
+    """The operation that is called: an OpenAPI document with `#operation`, or what the type requires."""
     type: Text | None = None
     """Any word. If it is not a supported type, the worker must register the function by its name."""
     metadata: dict[str, Template] = Field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Other spellings of the draft: its predecessor's names, and those of its own examples.
+"""Other spellings of the draft: its predecessor's names, and those in its examples.
 
 Some examples have `startsAt`, as in the November draft, and its words for types, ends and choices.
 """

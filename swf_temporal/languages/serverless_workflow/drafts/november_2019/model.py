@@ -47,7 +47,7 @@ class Function(Node):
     name: Text
     type: Text | None = None
     resource: Text | None = None
-    """What is called; in the draft, the name identifies it."""
+    """The operation that is called; in the draft, the name identifies it."""
     parameters: dict[str, Template] | None = None
     """The arguments, in place of the action's data; texts that are JSONPaths select from those."""
     metadata: dict[str, Template] = Field(default_factory=dict)

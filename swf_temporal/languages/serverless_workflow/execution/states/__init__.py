@@ -77,7 +77,7 @@ async def run_body(state: State, data: JSON, lane: Lane[StateFrame]) -> Step:
 
 
 def _body(kind: type[B], lane: Lane[StateFrame]) -> Lane[B]:
-    """Return the lane of a state's body; create the body's frame if there is none yet."""
+    """Return the lane of a state's body; create the body's frame if necessary."""
     body = lane.frame.body
     if not isinstance(body, kind):
         body = lane.frame.body = kind()

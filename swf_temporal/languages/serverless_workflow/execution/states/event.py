@@ -31,7 +31,7 @@ async def run(state: EventState, data: JSON, lane: Lane[EventBody]) -> Step:
     if not await _events_arrived(state, plan, data, lane, events):
         release(lane.frame, lane)
         if state.timeout_is_between_events and lane.is_starting:
-            message = f"the events of {state.name!r} came too far apart: this run was not started"
+            message = f"the events of {state.name!r} were too far apart: this run was not started"
             raise lane.locate(TimedOut(message))
         fault = TimedOut(f"{lane.program.state_word} {state.name!r} did not get its events in time")
         if handler_of_timeout(state, lane.program.errors, fault):

@@ -1,9 +1,9 @@
 """Foreach: runs actions for each element of an array (section "ForEach State").
 
 Every iteration sees the state's data and the element: as a field of the data and as a variable, both with the name of
-the iteration parameter. With an outputCollection, the result of each iteration, which is that of its last action with a
-result, is appended to it in the order of the input: one for each element, null if there is none. Without one, the
-results of all their actions are merged as any action's results are.
+the iteration parameter. With an outputCollection, the result of each iteration (from its last action with a result, or
+else null) is appended to it, in the order of the input. Without one, the results of all their actions are merged as any
+action's results are.
 """
 
 from typing import Any
@@ -54,7 +54,7 @@ class _Iterations:
         self._folding = self._flow.folding(data if front.data is None else front.data.value, lane)
 
     def _begun(self) -> ForeachFront:
-        """Return the front; create it if there is none yet."""
+        """Return the front; create it if necessary."""
         lane, state = self._lane, self._state
         if lane.frame.front is None:
             calls = max(1, len(state.actions))

@@ -75,7 +75,7 @@ def _kept(key: str, finds: JqFinds) -> dict[str, str]:
 
 
 def goes_one_way(finds: JqFinds) -> bool:
-    """Return True if the found value and, if there is none, the whole go to the same path."""
+    """Return True if the found value and, in its absence, the whole go to the same path."""
     return not _names_each_step(finds) or len(finds.steps or ()) == 1
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UpgradeChange:
-    """One thing that rewriting a definition changed, or would have had to."""
+    """One change that rewriting a definition made, or could not make."""
 
     kind: Literal["respelled", "changed", "differs", "inexpressible"]
     """Renamed only; expressed in another form; unchanged, though its effect differs; not expressible and unchanged."""
@@ -58,7 +58,7 @@ class LanguageBase(ABC):
     name: str
     title: str
 
-    def looks_like(self, text: str) -> bool:  # noqa: ARG002 - for those that can tell
+    def looks_like(self, text: str) -> bool:  # noqa: ARG002 - overridden by languages with marks
         """Return False: another language reports texts that cannot be read."""
         return False
 
@@ -78,7 +78,7 @@ class LanguageBase(ABC):
     def prepare(self, definition: Definition, semantics: int) -> "Program":
         """Return *definition* as a program of runs that began with the semantics number *semantics*."""
 
-    def fill(self, given: "SecretTemplate", secrets: Mapping[str, JSON]) -> JSON:  # noqa: ARG002 - for those that have secrets
+    def fill(self, given: "SecretTemplate", secrets: Mapping[str, JSON]) -> JSON:  # noqa: ARG002 - overridden by languages with secrets
         """Return arguments unchanged: they contain no secrets."""
         return given.template
 
@@ -86,11 +86,11 @@ class LanguageBase(ABC):
         """Return the properties of credentials, or the secret that they name."""
         return fill_plain_auth(auth, secrets)
 
-    def holds(self, condition: JSON, fault: WorkflowFault) -> bool:  # noqa: ARG002 - for those that have such
+    def holds(self, condition: JSON, fault: WorkflowFault) -> bool:  # noqa: ARG002 - overridden by languages with conditions
         """Return False: the language has no conditions."""
         return False
 
-    def marks(self, root: Object) -> list[Mark]:  # noqa: ARG002 - for those that can tell
+    def marks(self, root: Object) -> list[Mark]:  # noqa: ARG002 - overridden by languages with marks
         """Return an empty list: the language does not report names to editors."""
         return []
 
@@ -102,14 +102,14 @@ class LanguageBase(ABC):
         """Return None: the language does not show values of expressions in editors."""
         return None
 
-    def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:  # noqa: ARG002 - for those that have one
+    def json_schema(self, title: str | None = None, version: str | None = None) -> dict[str, Any]:  # noqa: ARG002 - overridden by languages with a schema
         """Raise UsageError: there is no schema."""
         raise UsageError(f"there is no JSON Schema of {self.title}")
 
-    def upgrade(self, source: Source, to: str | None = None) -> Upgraded:  # noqa: ARG002 - for those that have versions
+    def upgrade(self, source: Source, to: str | None = None) -> Upgraded:  # noqa: ARG002 - overridden by languages with versions
         """Raise UsageError: the language has no other versions."""
-        raise UsageError(f"{source.name}: definitions of {self.title} are not rewritten")
+        raise UsageError(f"{source.name}: definitions of {self.title} cannot be upgraded")
 
-    def migrate(self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:  # noqa: ARG002 - as below
+    def migrate(self, source: Source, properties: Mapping[str, str], *, keeps_effects: bool = False) -> Upgraded:  # noqa: ARG002 - as above
         """Return it unchanged: it means the same to other runtimes."""
         return Upgraded(source.text, "")

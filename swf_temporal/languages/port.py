@@ -215,7 +215,7 @@ class Definition(ABC):
         """Return its schedule. Raises UsageError if it has none, or an invalid one."""
         raise UsageError(f"the definition {self.id!r} has no schedule")
 
-    def refusal_of(self, data: JSON) -> str | None:  # noqa: ARG002 - for those that have a schema
+    def refusal_of(self, data: JSON) -> str | None:  # noqa: ARG002 - overridden by languages with schemas
         """Return why an instance cannot start with *data*, or None if it can."""
         return None
 
@@ -248,7 +248,7 @@ class Definition(ABC):
         """Return the data of an instance started with *given*, which is JSON unless the language allows more."""
         return given  # type: ignore[return-value]  # the host reports bytes as invalid
 
-    def event_starts(self, events: Iterable[CloudEvent]) -> list[JSON]:  # noqa: ARG002 - for those that have such
+    def event_starts(self, events: Iterable[CloudEvent]) -> list[JSON]:  # noqa: ARG002 - overridden by languages with such starts
         """Return the inputs of the instances that *events* start, in order."""
         return []
 
@@ -265,7 +265,7 @@ class Definition(ABC):
         """Return the error of an instance that was cancelled, from outside or by its parent, if there is one."""
         return None
 
-    def placed_at(self, path: str) -> Self:  # noqa: ARG002 - for those that are known by their paths
+    def placed_at(self, path: str) -> Self:  # noqa: ARG002 - overridden by languages that identify definitions by path
         """Return the same definition, located at *path* in its namespace."""
         return self
 

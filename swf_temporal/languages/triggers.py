@@ -30,7 +30,7 @@ class ConsumedEvent:
     source: str | None = None
     """The source; may contain the wildcards of MQTT topics."""
     filters: Mapping[str, JSON] = field(default_factory=dict)
-    """Values that context attributes must have; the language says whether a text is a pattern."""
+    """Required values of context attributes; the language defines whether a text is a pattern."""
     correlation: tuple[CorrelationRule, ...] = ()
     is_awaited: bool = True
     """Whether a running instance may wait for it in a state other than its first."""

@@ -92,7 +92,8 @@ def test_values_that_have_secrets_are_not_written(value: str, tmp_path: Path) ->
     properties = f"a={value}\nother=x${{db.password}}\ndb.password={HIDDEN}"
     definition, hints = written(tmp_path, properties, "$SECRET.a")
     assert "constants" not in definition
-    assert any("$SECRET.a outside of arguments of functions (its value contains a credential, or" in one for one in hints)
+    hint = "$SECRET.a outside of arguments of functions (its value contains a credential, or"
+    assert any(hint in one for one in hints)
 
 
 @pytest.mark.parametrize(

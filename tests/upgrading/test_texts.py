@@ -288,7 +288,7 @@ def test_other_languages_are_not_rewritten() -> None:
     """What is no definition, or of no version that is known here, is refused with its name."""
     with pytest.raises(UsageError, match="is written for Amazon States Language"):
         made('{"StartAt": "A", "States": {}}')
-    with pytest.raises(UsageError, match="not rewritten in version"):
+    with pytest.raises(UsageError, match="cannot be upgraded to version"):
         made(NEW, "1.0")
     with pytest.raises(InvalidDefinition):
         made("id: [")

@@ -117,7 +117,7 @@ class DirektivDefinition(Definition):
     @cached_property
     def outline(self) -> Outline:
         """Its states, beginning with the one in which instances start."""
-        from swf_temporal.languages.direktiv.outline import outline_of  # noqa: PLC0415 - not to load
+        from swf_temporal.languages.direktiv.outline import outline_of  # noqa: PLC0415 - not needed for loading
 
         return outline_of(self.workflow)
 

@@ -219,14 +219,14 @@ class ServerlessWorkflowDefinition(Definition):
     @cached_property
     def outline(self) -> Outline:
         """Its states and their parts, in the words of its version."""
-        from swf_temporal.languages.serverless_workflow.outlining import outline_of  # noqa: PLC0415 - not to load
+        from swf_temporal.languages.serverless_workflow.outlining import outline_of  # noqa: PLC0415 - not needed for loading
 
         return outline_of(self.workflow)
 
     @cached_property
     def program(self) -> "Program":
         """The program, with the semantics number of new runs."""
-        from swf_temporal.languages.serverless_workflow.execution.program import Program  # noqa: PLC0415 - not to load
+        from swf_temporal.languages.serverless_workflow.execution.program import Program  # noqa: PLC0415 - not needed for loading
 
         return Program(self.workflow, SEMANTICS, self.expressions)
 
@@ -244,7 +244,7 @@ class ServerlessWorkflowDefinition(Definition):
         """Return why a run cannot start with *data*, or None if it can."""
         if self.workflow.data_input_schema is None:
             return None
-        from swf_temporal.languages.serverless_workflow.execution.data_schemas import (  # noqa: PLC0415 - seldom
+        from swf_temporal.languages.serverless_workflow.execution.data_schemas import (  # noqa: PLC0415 - seldom needed
             refusal_of,
         )
 

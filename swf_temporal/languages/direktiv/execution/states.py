@@ -157,7 +157,7 @@ async def _in_turn(state: ForeachState, elements: list[JSON], frame: StateFrame,
 
 
 async def _elements(state: ForeachState, frame: StateFrame, lane: Lane) -> list[JSON]:
-    """Return the elements, evaluated as of the state's begin so that they are the same in each execution of the run."""
+    """Return the elements, evaluated as of the state's start so that they are the same in each execution of the run."""
     elements = await _given(state, frame.since, lane)
     if not isinstance(elements, list):
         raise codes.fault(codes.BAD_ARRAY, "jq returned a value that is not an array")

@@ -385,7 +385,7 @@ Size: TypeAlias = Literal["small", "medium", "large"]
 
 
 class WorkflowFunction(Node):
-    """A container for this workflow alone."""
+    """A container for this workflow only."""
 
     type: Literal["knative-workflow", "reusable"]
     id: Text

@@ -1,7 +1,7 @@
 """The interval in which a start is active in the draft of May 2020 (section "Schedule Definition").
 
 A run that begins outside of it does nothing. The draft does not say from when a duration alone, or a duration before an
-end, is counted: it is counted from the begin of the run, so that only the end is a limit.
+end, is counted: it is counted from the start of the run, so that only the end is a limit.
 """
 
 from dataclasses import dataclass

@@ -39,7 +39,7 @@ class DataFlow(Protocol):
     """The data flow of a version: which data states, actions and events get, and where their results go."""
 
     async def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:
-        """Return the data of *state* with what it injects."""
+        """Return the data of *state* with the injected data."""
 
     async def state_input(self, state: State, data: JSON, lane: Lane) -> JSON:
         """Return the data that *state*, entered with *data*, works on."""
@@ -92,7 +92,7 @@ class Merging:
         given = state.state_data_filter
         return data if given is None else await lane.filtered(given.input, data)
 
-    async def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others put it there
+    async def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         """Return what the filter's `output` selects."""
         own = state.state_data_filter
         return data if own is None or own.output is None else await lane.filtered(own.output, data)
@@ -144,15 +144,15 @@ class Merging:
         to = given.to_state_data
         return self._with_result(data, None if to is None else await lane.target(to, data), value, lane)
 
-    async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - it sees the error as $WORKFLOW.error
+    async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - the error is in $WORKFLOW.error
         return data
 
-    async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others select
+    async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         """Return the data with the element under the name of the iteration parameter."""
         param = state.iteration_param
         return {**data, param: item} if isinstance(data, dict) else {param: item}
 
-    async def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others replace
+    async def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         """Merge the outputs into the data, one after the other."""
         return self._with(data, *outputs)
 

@@ -209,7 +209,7 @@ class Execution:
             run.recorded = True
             self.compensation.add(lane.state_path)
         data, leaving = left.data, left.leaving
-        if _has_duties(leaving) or _has_message(leaving, state, lane) or self.compensation.is_undoing:
+        if _requires_work(leaving) or _has_message(leaving, state, lane) or self.compensation.is_undoing:
             data, leaving = await self._leave(state, left, lane)
         lane.emit(TraceKind.STATE_LEFT, lane.state_path)
         if isinstance(leaving, End):
@@ -328,7 +328,7 @@ class Execution:
             self._about = None
 
 
-def _has_duties(leaving: Transition | End) -> bool:
+def _requires_work(leaving: Transition | End) -> bool:
     """Return True if leaving a state this way involves events, compensation or a condition."""
     if leaving.produce_events or leaving.compensate:
         return True

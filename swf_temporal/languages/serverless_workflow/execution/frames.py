@@ -310,7 +310,7 @@ class CompensationFrame(Record):
     data: Value | None = None
     """The data after the chains that are done."""
     done: bool = False
-    """Whether everything is undone."""
+    """Whether the compensation is complete."""
 
     def latest_data(self, data: JSON) -> JSON:
         """Return the data as changed by the compensation, which began with *data*."""
@@ -330,7 +330,7 @@ class StateFrame(TimedFrame):
     """One state, with what surrounds its body."""
 
     entered: bool = False
-    """Whether its begin was added to the trace."""
+    """Whether its start was added to the trace."""
     deadline: float | None = None
     """The time at which `stateExecTimeout` ends it."""
     single: float | None = None

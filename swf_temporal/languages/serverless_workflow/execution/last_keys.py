@@ -42,7 +42,7 @@ class OneByOne:
 class LastKeys:
     """Data flow as in May 2020: what a path selects is put under the last key of the path."""
 
-    async def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others have expressions
+    async def with_injected(self, state: InjectState, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         """Add the state's data, which are literal."""
         return _added(data, state.data)
 
@@ -51,7 +51,7 @@ class LastKeys:
         given = state.state_data_filter
         return data if given is None else (await _selected(given.input, data, lane))[1]
 
-    async def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others put it there
+    async def state_output(self, state: State, given: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         """Return what the filter's path selects; all of it if that is nothing.
 
         A later state reads it by the path's last key, so a value that is not an object is put under that key, except in
@@ -65,7 +65,7 @@ class LastKeys:
         given = action.action_data_filter
         return data if given is None else (await _selected(given.from_state_data, data, lane))[1]
 
-    async def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:  # noqa: ARG002 - others need the data
+    async def action_result(self, action: Action, result: JSON, data: JSON, lane: Lane) -> ActionResult:  # noqa: ARG002 - used by other data flows
         """Return what the filter's path selects of *result*, and its place; without a path the whole, and no place."""
         given = action.action_data_filter
         if given is None or given.results is None or result is None:

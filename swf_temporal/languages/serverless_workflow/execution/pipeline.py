@@ -54,7 +54,7 @@ class Pipeline:
         put = await _put(given.to_state_data, result, data, lane)
         return ActionResult([], await _selected("outputPath", given.results, put, lane))
 
-    def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others merge
+    def apply(self, effect: ActionResult, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         """Return the output of an action, in place of the data; an action that is not waited for has none."""
         path, value = effect.path, effect.value
         return data if path is None else value
@@ -63,19 +63,19 @@ class Pipeline:
         """Return an object that applies effects one by one."""
         return OneByOne(self.apply, data, lane)
 
-    def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others merge
+    def apply_all(self, effects: Sequence[ActionResult], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         """Return the outputs of the actions, as an array."""
         return [effect.value for effect in effects]
 
     async def with_event(
         self,
-        definition: Event,  # noqa: ARG002 - other data flows use it
+        definition: Event,  # noqa: ARG002 - used by other data flows
         event: CloudEvent,
         given: EventDataFilter | None,
         data: JSON,
         lane: Lane,
     ) -> JSON:
-        """Return the data with what inputPath selects of the event merged in, at resultPath if that is written.
+        """Return the data with what inputPath selects of the event merged in, at resultPath if there is one.
 
         The path leads into the event's payload or, where it finds nothing there, into the event as a whole.
         """
@@ -90,15 +90,15 @@ class Pipeline:
             return data  # an event without a payload has nothing to merge
         return merge(data, value) if isinstance(value, dict) else value
 
-    async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - all are alike
+    async def with_error(self, entry: OnError | None, fault: WorkflowFault, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         """Return the data with the error at the resultPath of the state's filter, if it has one."""
         own = lane.state.state_data_filter
         return data if own is None or own.result is None else await _put(own.result, public(fault), data, lane)
 
-    async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others add it to the data
+    async def iteration_input(self, state: ForeachState, item: JSON, data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         return item
 
-    async def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - others merge
+    async def with_outputs(self, state: State, outputs: Sequence[JSON], data: JSON, lane: Lane) -> JSON:  # noqa: ARG002 - used by other data flows
         return list(outputs)
 
 

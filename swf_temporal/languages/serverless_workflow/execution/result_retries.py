@@ -39,7 +39,7 @@ async def with_result_retries(
     given: Callable[[], Coroutine[Any, Any, JSON]],
     lane: Lane[ActionFrame],
 ) -> ActionResult:
-    """Return the effect of the first *attempt* that no retry of *action* asks to repeat.
+    """Return the effect of the first *attempt* to which no retry of *action* applies.
 
     Raises Diverted if a retry that is used up names the next state; at once if the input of each attempt, *given*,
     cannot be selected, since the data stay the same.

@@ -81,15 +81,15 @@ class _Generator(GenerateJsonSchema):
 
     state_types: Mapping[str, str] = {}
 
-    def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> JsonSchemaValue:  # noqa: ARG002 - asked for by the library
+    def is_instance_schema(self, schema: core_schema.IsInstanceSchema) -> JsonSchemaValue:  # noqa: ARG002 - required by the library
         """Omit the position of a node, which is not JSON."""
         raise PydanticOmit
 
-    def function_before_schema(self, schema: core_schema.BeforeValidatorFunctionSchema) -> JsonSchemaValue:  # noqa: ARG002 - asked for by the library
+    def function_before_schema(self, schema: core_schema.BeforeValidatorFunctionSchema) -> JsonSchemaValue:  # noqa: ARG002 - required by the library
         """Return the schema of a text: the only type of the model that is read in two ways."""
         return dict(TEXT)
 
-    def bool_schema(self, schema: core_schema.BoolSchema) -> JsonSchemaValue:  # noqa: ARG002 - asked for by the library
+    def bool_schema(self, schema: core_schema.BoolSchema) -> JsonSchemaValue:  # noqa: ARG002 - required by the library
         """Return the schema of true or false, or a text for it."""
         return {"type": ["boolean", "string"], "pattern": TRUTH_PATTERN}
 

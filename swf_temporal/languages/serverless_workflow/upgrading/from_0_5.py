@@ -27,7 +27,7 @@ _SINCE_0_6: Final = {
 
 
 def upgrade(root: Tree, report: UpgradeReport) -> None:
-    """Rewrite *root*, which is of 0.5, as 0.6."""
+    """Rewrite *root*, a definition of 0.5, as 0.6."""
     root.pop("expressionLang", None)
     root.pop("expressionLanguage", None)
     _start(root, report)

@@ -19,7 +19,7 @@ _WILDCARD = "*"
 
 
 def upgrade(root: Tree, report: UpgradeReport) -> None:
-    """Rewrite *root*, which is of 0.6, as 0.8."""
+    """Rewrite *root*, a definition of 0.6, as 0.8."""
     root.pop("schemaVersion", None)
     _Errors(root, report).move()
     for state in list(states(root)):

@@ -35,7 +35,7 @@ class Lowered:
         root.pop("expressionLang", None)
 
     def rewrite_states(self, rewrite: Callable[[Tree], None]) -> None:
-        """Rewrite each state by *rewrite*, and put inserted states behind it."""
+        """Rewrite each state by *rewrite*, and insert additional states after it."""
         listed = self.root["states"]
         for state in list(children(self.root, "states")):
             self._inserted = []
@@ -65,13 +65,13 @@ class Lowered:
         return found
 
     def insert(self, name: str, rest: dict[str, Any]) -> str:
-        """Put a state behind the present one, and return its name."""
+        """Insert a state after the present one, and return its name."""
         found = self.free(name)
         self._inserted.append({"name": found, **rest})
         return found
 
     def inserted(self) -> list[dict[str, Any]]:
-        """Return the states that were inserted behind the present one."""
+        """Return the states that were inserted after the present one."""
         return list(self._inserted)
 
     def expression(self, name: str, jq: str) -> str:

@@ -28,7 +28,7 @@ def upgrade(source: Source, to: str) -> Upgraded:
     target = versions.named(to)
     if target is None or target.writers is None:
         known = " and ".join(one.name for one in versions.VERSIONS if one.writers is not None)
-        raise UsageError(f"definitions are not rewritten in version {to!r}", f"but in {known}")
+        raise UsageError(f"definitions cannot be upgraded to version {to!r}", f"supported versions: {known}")
     try:
         located, _ = read_object(source)
     except UnreadableText as unreadable:
@@ -36,7 +36,7 @@ def upgrade(source: Source, to: str) -> Upgraded:
     detected = detect(located)
     version = detected.version
     if version is None:
-        raise UsageError(f"{source.name} is written for {detected.title}, which is not rewritten here")
+        raise UsageError(f"{source.name} is written for {detected.title}, which cannot be upgraded")
     document, report = round_trip(source), UpgradeReport()
     reader = reader_of(version)
     if reader is None:

@@ -24,14 +24,14 @@ def refusal_of_secrets(field: Field, functions: Iterable[Function]) -> tuple[str
     in_workflow = isinstance(field.node, Function) and (field.node.type == "expression" or field.key != "operation")
     in_selection = isinstance(field.node, FunctionRef) and field.key == "selectionSet"
     if in_workflow or in_selection or not isinstance(field.node, FunctionRef | Function | Auth):
-        hint = "elsewhere they would become data, which is kept and shown: call a function that is given the secret"
+        hint = "elsewhere they would become data, which is stored and shown: pass the secret to a function"
         return "which only the arguments of a function may", hint
     if not isinstance(field.node, FunctionRef):
         return None
     name = field.node.ref_name
     called = [function for function in functions if function.name == name]
     if any(function.type == "expression" for function in called):
-        return "which would become data", f"function {name!r} is an expression: what it yields is kept and shown"
+        return "which would become data", f"function {name!r} is an expression: its result is stored and shown"
     if any(_is_activity(function) for function in called):
         # The workflow itself schedules the activity, so secrets would be filled in there.
         hint = f"function {name!r} is an activity of Temporal: its worker must know them itself"

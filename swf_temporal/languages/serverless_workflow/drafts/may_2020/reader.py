@@ -44,7 +44,7 @@ def _marks(root: Object) -> dict[str, bool]:
 
 
 def _problems_of(draft: model.DraftWorkflow) -> list[Problem]:
-    from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules import problems_of  # noqa: PLC0415 - not to run
+    from swf_temporal.languages.serverless_workflow.drafts.may_2020.rules import problems_of  # noqa: PLC0415 - not needed for running
 
     return problems_of(draft)
 

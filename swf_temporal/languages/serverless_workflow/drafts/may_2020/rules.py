@@ -261,7 +261,7 @@ def _events(context: Context) -> Iterator[Problem]:
             hint = "name an attribute of the CloudEvent, or leave it out"
             yield context.error("event-definition", message, event.where.value("correlationToken"), hint)
         if event.source is None:
-            message = f"{owner} has no source: an event of its type is taken from any"
+            message = f"{owner} has no source: events of its type from any source match"
             hint = "write the source of its CloudEvents, if events from other sources do not count"
             yield context.warning("event-definition", message, event.where.position, hint)
 

@@ -39,7 +39,7 @@ FORM: Final = DefinitionForm(
 
 
 def _problems_of(definition: model.Definition) -> list[Problem]:
-    from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules import (  # noqa: PLC0415 - not to run
+    from swf_temporal.languages.serverless_workflow.drafts.november_2019.rules import (  # noqa: PLC0415 - not needed for running
         problems_of,
     )
 
@@ -47,7 +47,7 @@ def _problems_of(definition: model.Definition) -> list[Problem]:
 
 
 def _json_schema(title: str | None) -> dict[str, Any]:
-    from swf_temporal.languages.serverless_workflow.reading.schema import schema_of  # noqa: PLC0415 - seldom
+    from swf_temporal.languages.serverless_workflow.reading.schema import schema_of  # noqa: PLC0415 - seldom needed
 
     vocabulary = Vocabulary(model.Definition, SPELLINGS, ACCEPTED, OTHER_TYPES)
     return schema_of(vocabulary, title or "Serverless Workflow, November 2019")

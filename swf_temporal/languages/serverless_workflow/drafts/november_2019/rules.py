@@ -281,7 +281,7 @@ def _targets(context: Context, scope: StateScope) -> Iterator[Problem]:
             hint = meant_or_known(target, known)
             if target in elsewhere:
                 message = f"state {state.name!r}: {key} names {target!r}, which is in another scope"
-                hint = f"the states of a branch lead to states of that branch, and no others do; this is {scope.owner}"
+                hint = f"a transition stays within its branch, or outside of all branches; this is {scope.owner}"
             yield context.error("transition-target", message, position, hint)
 
 

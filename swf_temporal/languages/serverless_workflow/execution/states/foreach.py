@@ -211,7 +211,7 @@ async def _collection(state: ForeachState, data: JSON, lane: Lane) -> list[JSON]
     items = await lane.elements(lane.program.expressions.expression(state.input_collection), data)
     if items is NOTHING and lane.program.expressions.is_jq:
         return []
-    if items is None or items is NOTHING:  # a path that finds nothing leads to no collection
+    if items is None or items is NOTHING:  # a path that finds nothing is an error
         found = "null" if items is None else "nothing"
         raise lane.locate(WrongData(f"inputCollection {state.input_collection!r} of {state.name!r} yields {found}"))
     return items if isinstance(items, list) else [items]
@@ -243,7 +243,7 @@ async def _check_output(target: str, data: JSON, lane: Lane) -> None:
         except (KeyError, IndexError):
             return
     if present is not None and not isinstance(present, list):
-        raise lane.locate(_in_the_way(target, f"{describe_value(present)} is there already, not an array"))
+        raise lane.locate(_in_the_way(target, f"{describe_value(present)} already exists, and is not an array"))
 
 
 def _in_the_way(target: str, what: str) -> WrongData:
@@ -256,11 +256,11 @@ async def _appended(results: list[JSON], target: str, data: JSON, lane: Lane) ->
     def appended(present: JSON) -> JSON:
         if is_replaced:
             return results
-        # Not merged: merging would drop results that are equal to others.
+        # Appended and not merged: merging would drop duplicate results.
         return [*present, *results] if isinstance(present, list) else results
 
     path = await lane.target(target, data)
     try:
         return change_at(data, path, appended)
     except IndexError as error:
-        raise lane.locate(WrongData(f"outputCollection names the element {error}, which is not there")) from None
+        raise lane.locate(WrongData(f"outputCollection refers to the element {error}, which does not exist")) from None

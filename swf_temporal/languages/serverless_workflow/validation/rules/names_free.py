@@ -11,7 +11,7 @@ _JQS_OWN = frozenset({"ENV"})
 
 
 def check(context: Context) -> Iterator[Problem]:
-    """Yield a problem for each iteration parameter whose name is taken."""
+    """Yield a problem for each iteration parameter with a reserved name."""
     for state, owner in context.nodes.each(ForeachState):
         name = state.iteration_param
         # Names that begin with two underscores are ours and jq's.

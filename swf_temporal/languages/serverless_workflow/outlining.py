@@ -235,7 +235,7 @@ def ways_of(state: State, path: str) -> Iterator[Way]:
         if way is not None:
             yield way
     for retry in diversions(state):
-        yield Way("retry", f"{path}{retry.next_state}", f"if {retry.match} persists")
+        yield Way("retry", f"{path}{retry.next_state}", f"when retries on {retry.match} are used up")
 
 
 def _way(leaving: WithTransition, path: str) -> Way | None:
